@@ -87,6 +87,11 @@ let package = Package(
             path: "Sources/Realms/Store"
         ),
         .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
+        .target(
+            name: "RealmCertificate",
+            dependencies: ["Bytes", "OpenSSLKit", "RealmKit"],
+            path: "Sources/Realms/Certificate"
+        ),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
             name: "RealmExec",
@@ -100,7 +105,7 @@ let package = Package(
         ),
         .target(
             name: "RealmsWithoutStore",
-            dependencies: ["RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
+            dependencies: ["RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
         ),
         .target(
             name: "BuiltInRealms",
@@ -242,6 +247,10 @@ let package = Package(
             name: "ThrottleTests",
             dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "TestTools", "Throttle"]
         ),
+        .testTarget(
+            name: "RealmCertificateTests",
+            dependencies: ["OpenSSLKit", "RealmCertificate", "RealmKit", "RealmTesting", "SeededRandom", "TLSTesting"]
+        ),
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(
             name: "PasswordsTests",
@@ -332,8 +341,8 @@ let package = Package(
         .testTarget(
             name: "AccessControlTests",
             dependencies: [
-                "AccessControl", "BuiltInRealms", "Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                "RealmTesting", "SeededRandom", "Sessions",
+                "AccessControl", "BuiltInRealms", "Bytes", "LoginConf", "OpenSSLKit", "RealmCertificate",
+                "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "TLSTesting",
             ]
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmCertificate
 internal import RealmExec
 internal import RealmFile
 public import RealmKit
@@ -11,6 +12,7 @@ internal import RealmStartWith
 ///
 /// To add such a realm, add a target and a line here.
 public let realmsWithoutStore: [RealmKind] = [
+    RealmKind(CertificateRealm.self, modules: CertificateLoginModule.self),
     RealmKind(ExecRealm.self, modules: ExecLoginModule.self),
     RealmKind(FileRealm.self, modules: FileLoginModule.self),
     RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),

@@ -142,7 +142,25 @@ extension MistakesTests {
         ),
         Mistake(
             login + realm + "protect /a { realm xtech; auth kerberos; require any; }",
-            "etc/realms.conf:3:32: error: there is no scheme kerberos | the schemes are basic, form"
+            "etc/realms.conf:3:32: error: there is no scheme kerberos | the schemes are basic, form, certificate"
+        ),
+        Mistake(
+            login + realm + "protect /a { realm xtech; auth basic certificate; require any; }",
+            "etc/realms.conf:3:38: error: the scheme certificate needs client certificates, which TLS does not request | add server { tls { client-certificates optional; client-ca FILE; } }",
+            "etc/realms.conf:3:38: error: no realm of the rule takes the user name from a certificate | add CertificateLoginModule to the login context of the realm xtech"
+        ),
+        Mistake(
+            login + realm
+                + "server { tls { client-certificates none; } }\nprotect /a { realm xtech nowhere; auth certificate; require any; }",
+            "etc/realms.conf:4:26: error: there is no realm nowhere | known names: xtech",
+            "etc/realms.conf:4:40: error: the scheme certificate needs client certificates, which TLS does not request | add server { tls { client-certificates optional; client-ca FILE; } }",
+            "etc/realms.conf:4:40: error: no realm of the rule takes the user name from a certificate | add CertificateLoginModule to the login context of the realm xtech"
+        ),
+        Mistake(
+            login + realm
+                + "server { trusted-proxies 10.0.0.1; tls { client-certificates required; client-ca a; } }\nprotect /a { realm xtech; auth certificate; require any; }",
+            "etc/realms.conf:4:32: error: no realm of the rule takes the user name from a certificate | add CertificateLoginModule to the login context of the realm xtech",
+            "etc/realms.conf:4:32: warning: the rule denies all requests of trusted-proxies: it accepts only certificates | a proxy cannot pass a certificate on: offer another scheme too, or let clients connect directly"
         ),
         Mistake(
             login + realm + "protect /a {\n  require group User\n  realm xtech;\n}",

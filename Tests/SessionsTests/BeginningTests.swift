@@ -133,6 +133,25 @@ struct BeginningTests {
         await #expect(throws: SessionFault.changedMeanwhile) { _ = try await fixture.begin(since: epoch) }
     }
 
+    @Test func `a session ends at its latest end, or when its account expires, even if it is used often`() async throws
+    {
+        for (end, expiry) in [(60, nil), (60, 3_600), (3_600, 60)] as [(Int, Int?)] {
+            let fixture = SessionFixture()
+            let now = fixture.wall.now
+            let stamp = SecurityStamp([1], expiry: expiry.map { now + $0 })
+            let (_, token) = try await fixture.begin(stamp: stamp, until: now + end)
+            for _ in 0..<5 {
+                fixture.pass(11)
+                #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) != nil)
+            }
+            fixture.pass(6)
+            #expect(fixture.table.session(token, at: SessionFixture.host, isActivity: true) == nil)
+        }
+        let fixture = SessionFixture()
+        let (_, late) = try await fixture.begin(until: fixture.wall.now - 1)
+        #expect(fixture.table.session(late, at: SessionFixture.host, isActivity: true) == nil)
+    }
+
     @Test func `a session begins with the identity of a login`() async throws {
         let fixture = SessionFixture()
         let stack = LoginStack(name: "s", [.init(Friendly(), .required)], clock: ManualClock())

@@ -12,24 +12,16 @@ package import Sessions
 /// ``completeLogin(_:)``, logs the user in if the decision needs a login. The server's own pages, forward
 /// authentication and the middleware all use this type.
 package struct AccessController: Sendable {
-    /// A login that a request needs.
-    package struct Login: Sendable {
-        let username: Username
-        let password: Secret
-        let address: String?
-        let rule: ProtectRule
-        let key: CredentialCache.Key?
-    }
-
     /// The rules.
     package let rules: ProtectionRules
     /// The authenticator that logs users in.
     package let authenticator: Authenticator
     /// The table of sessions.
     package let sessions: SessionTable
-    private let credentialCache: CredentialCache
+    let credentialCache: CredentialCache
     private let acceptedLogins: AcceptedLogins?
-    private let clock: any LoginClock
+    let clock: any LoginClock
+    let wallClock: WallClock
 
     /// An access controller.
     ///
@@ -40,13 +32,15 @@ package struct AccessController: Sendable {
     ///   - credentialCache: The cache of accepted credentials.
     ///   - acceptedLogins: The cache of the authenticator; nil if it has none.
     ///   - clock: The clock of the credential cache.
+    ///   - wallClock: The clock that decides whether a client certificate has expired.
     package init(
         rules: ProtectionRules,
         authenticator: Authenticator,
         sessions: SessionTable,
         credentialCache: CredentialCache,
         acceptedLogins: AcceptedLogins? = nil,
-        clock: any LoginClock
+        clock: any LoginClock,
+        wallClock: WallClock
     ) {
         self.rules = rules
         self.authenticator = authenticator
@@ -54,6 +48,7 @@ package struct AccessController: Sendable {
         self.credentialCache = credentialCache
         self.acceptedLogins = acceptedLogins
         self.clock = clock
+        self.wallClock = wallClock
     }
 
     /// Returns a controller with other rules.
@@ -69,7 +64,8 @@ package struct AccessController: Sendable {
             sessions: sessions,
             credentialCache: credentialCache,
             acceptedLogins: acceptedLogins,
-            clock: clock
+            clock: clock,
+            wallClock: wallClock
         )
     }
 
@@ -102,13 +98,7 @@ package struct AccessController: Sendable {
                 .session(session, token)
             )
         }
-        guard rule.schemes.contains(.basic) else { return .decided(challenge(of: rule), nil) }
-        switch credentials() {
-        case .nothing: return .decided(challenge(of: rule), nil)
-        case .unusable: return .decided(challenge(of: rule, wasRejected: true), nil)
-        case .malformed(let reason): return .decided(.malformed(reason), nil)
-        case .credentials(let credentials): return evaluate(credentials, of: request, by: compiled)
-        }
+        return evaluate(request, by: compiled, credentials: credentials)
     }
 
     private func match(_ request: AccessRequest) -> ProtectionRules.Match {
@@ -129,62 +119,68 @@ package struct AccessController: Sendable {
         return (session, token)
     }
 
+    /// Decides about a request without a session, by the schemes of the rule in their order.
     private func evaluate(
-        _ credentials: BasicCredentials,
-        of request: AccessRequest,
-        by compiled: ProtectionRules.CompiledRule
+        _ request: AccessRequest,
+        by compiled: ProtectionRules.CompiledRule,
+        credentials: () -> BasicScheme.Presented
     ) -> Evaluation {
         let rule = compiled.rule
-        let key = credentialCache.key(realms: rule.realms, peer: request.address, credentials: credentials)
-        if let key, let entry = credentialCache.entry(for: key, at: clock.now) {
-            return .decided(
-                decision(about: entry.user, isAllowed: entry.isAllowed(by: compiled)),
-                .credentials(entry)
-            )
-        }
-        guard let (username, password) = credentials.separated() else {
-            return .decided(challenge(of: rule, wasRejected: true), nil)
-        }
-        return .login(
-            Login(username: username, password: password, address: request.address, rule: rule, key: key)
-        )
-    }
-
-    /// Logs the user in and decides about the request.
-    ///
-    /// The realms of the rule are tried in order.
-    ///
-    /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
-    /// - Returns: The decision, and the report of the login.
-    package func completeLogin(_ login: Login) async -> (decision: AccessDecision, report: LoginReport?) {
-        let outcome = await authenticator.loginOnWeb(
-            as: login.username,
-            inFirstOf: login.rule.realms,
-            address: login.address,
-            asking: PreparedConversation(name: login.username.text, password: login.password)
-        )
-        switch outcome {
-        case .accepted(let identity, let report):
-            if let key = login.key, let realm = authenticator.realms[identity.realm] {
-                let client = CredentialCache.Client(
-                    // The throttle counts failures by the name as typed, so the account has this name too.
-                    account: realm.account(of: report.username),
-                    username: identity.username,
-                    network: report.peer.map { ClientNetwork($0) }
-                )
-                credentialCache.add(identity, for: key, of: client, at: clock.now)
+        // A certificate that has expired since the handshake is never used. If a login follows, the log shows it.
+        let certificate = request.certificate.flatMap { $0.isValid(at: wallClock.seconds) ? $0 : nil }
+        var attempts: [Login.Attempt] = []
+        var wasRejected = false
+        for scheme in rule.schemes {
+            let presented: Login.Method
+            let cached: CredentialCache.Credentials
+            switch scheme {
+            case .form: continue
+            case .certificate:
+                guard let certificate else {
+                    if let expired = request.certificate {
+                        attempts.append(Login.Attempt(method: .certificate(expired), key: nil))
+                    }
+                    continue
+                }
+                (presented, cached) = (.certificate(certificate), .certificate)
+            case .basic:
+                switch credentials() {
+                case .nothing: continue
+                case .malformed(let reason): return .decided(.malformed(reason), nil)
+                case .unusable:
+                    wasRejected = true
+                    continue
+                case .credentials(let credentials):
+                    (presented, cached) = (.password(credentials), .password(credentials))
+                }
             }
-            return (decision(about: SignedInUser(identity), isAllowed: login.rule.allows(identity)), report)
-        case .rejected(let report): return (challenge(of: login.rule, wasRejected: true), report)
-        case .unavailable(let report): return (.unavailable, report)
+            let key = credentialCache.key(
+                realms: rule.realms,
+                peer: request.address,
+                certificate: certificate,
+                credentials: cached
+            )
+            // After an attempt of another scheme the result of that attempt decides first.
+            if attempts.isEmpty, let key, let entry = credentialCache.entry(for: key, at: clock.now) {
+                return .decided(
+                    decision(about: entry.user, isAllowed: entry.isAllowed(by: compiled)),
+                    .credentials(entry)
+                )
+            }
+            attempts.append(Login.Attempt(method: presented, key: key))
         }
+        guard !attempts.isEmpty else { return .decided(challenge(of: rule, wasRejected: wasRejected), nil) }
+        return .login(
+            Login(attempts: attempts, certificate: certificate, address: request.address, compiled: compiled)
+        )
     }
 
-    private func challenge(of rule: ProtectRule, wasRejected: Bool = false) -> AccessDecision {
-        .challenge(Challenge(rule), wasRejected: wasRejected)
+    func challenge(of rule: ProtectRule, wasRejected: Bool = false) -> AccessDecision {
+        let challenge = Challenge(rule)
+        return challenge.isEmpty ? .certificateNeeded : .challenge(challenge, wasRejected: wasRejected)
     }
 
-    private func decision(about user: SignedInUser, isAllowed: Bool) -> AccessDecision {
+    func decision(about user: SignedInUser, isAllowed: Bool) -> AccessDecision {
         isAllowed ? .allowed(user) : .forbidden(user)
     }
 

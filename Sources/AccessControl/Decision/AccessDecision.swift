@@ -19,6 +19,10 @@ package enum AccessDecision: Sendable {
     case forbidden(SignedInUser?)
     /// 401 or a redirect to the sign-in page: credentials are missing or were rejected.
     case challenge(Challenge, wasRejected: Bool)
+    /// 403: the rule accepts only client certificates, and the request has none that is accepted.
+    ///
+    /// There is no challenge for certificates, so the status is not 401.
+    case certificateNeeded
     /// 405, with the allowed methods: rules match the path, but no rule matches the method.
     case methodNotAllowed([String])
     /// 400, with the reason: the request is malformed.

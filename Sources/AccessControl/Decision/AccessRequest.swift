@@ -35,6 +35,8 @@ package struct AccessRequest {
     let address: String?
     /// The session cookie of the request.
     let session: OurCookies.Found
+    /// The client certificate of the connection.
+    let certificate: ClientCertificate?
     /// True if the request counts as a use of its session.
     let isActivity: Bool
 
@@ -44,7 +46,7 @@ package struct AccessRequest {
     ///   - method: The method, in its original spelling.
     ///   - path: The path.
     ///   - host: The host.
-    ///   - client: The client's address and cookies.
+    ///   - client: The client's address, certificate and cookies.
     ///   - isActivity: True if the request counts as a use of its session.
     package init(
         method: String,
@@ -58,6 +60,7 @@ package struct AccessRequest {
         self.host = host
         address = client.address
         session = client.cookies.session
+        certificate = client.certificate
         self.isActivity = isActivity
     }
 
@@ -67,7 +70,7 @@ package struct AccessRequest {
     ///   - method: The method, in its original spelling.
     ///   - path: The path.
     ///   - fields: The header fields.
-    ///   - client: The client's address and cookies.
+    ///   - client: The client's address, certificate and cookies.
     ///   - rules: The rules that decide.
     ///   - isActivity: True if the request counts as a use of its session.
     package init(

@@ -12,8 +12,11 @@ internal import Synchronization
 ///
 /// - Only accepted credentials are cached. Rejected credentials are checked again each time.
 /// - The password and the typed name are not stored. The key of an entry is a MAC of the realms, the client address,
-///   the name and the password. The secret key of the MAC is random and exists only in this process. The MAC covers
-///   each input with its length, so different inputs never give the same message (CVE-2026-71326).
+///   the client certificate, the name and the password. The secret key of the MAC is random and exists only in this
+///   process. The MAC covers each input with its length, so different inputs never give the same message
+///   (CVE-2026-71326).
+/// - An entry is valid for connections with the same client certificate only, or without a certificate if the login had
+///   none. It expires with the certificate at the latest.
 /// - An entry is valid for one client address only, so the throttle counts guesses from other addresses.
 /// - The lifetime of an entry begins with the login. A use of the entry does not extend the lifetime.
 /// - The number of entries is limited. If the cache is full, the oldest entry is evicted.
@@ -76,7 +79,15 @@ package final class CredentialCache: Sendable {
         }
     }
 
-    /// The key of an entry: a MAC of realms, client address, name and password.
+    /// The credentials of an entry.
+    package enum Credentials {
+        /// A client certificate alone.
+        case certificate
+        /// Name and password.
+        case password(BasicCredentials)
+    }
+
+    /// The key of an entry: a MAC of realms, client address, client certificate, name and password.
     package struct Key: Hashable, Sendable {
         fileprivate let tag: Digest
         /// The revocation epoch when the key was created, before the credentials were checked.
@@ -119,25 +130,42 @@ package final class CredentialCache: Sendable {
     /// - Parameters:
     ///   - realms: The realms that check the credentials, in order.
     ///   - peer: The client's address.
-    ///   - credentials: Name and password.
+    ///   - certificate: The client certificate of the connection. Modules may have checked it together with a password.
+    ///   - credentials: The credentials.
     /// - Returns: The key; nil if the cache is turned off or the MAC cannot be computed.
-    package func key(realms: [String], peer: String?, credentials: BasicCredentials) -> Key? {
+    package func key(
+        realms: [String],
+        peer: String?,
+        certificate: ClientCertificate?,
+        credentials: Credentials
+    ) -> Key? {
         guard lifetime > 0 else { return nil }
-        let tag: Digest? = credentials.withBytes { name, password in
-            do throws(OpenSSLError) {
-                return try mac.tag { message in
-                    message.append(UInt64(realms.count))
-                    for realm in realms { message.append(field: realm.utf8Span.span) }
-                    message.append(field: (peer ?? "").utf8Span.span)
-                    message.append(field: name)
-                    message.append(field: password)
+        let tag: Digest
+        do throws(OpenSSLError) {
+            tag = try mac.tag { message in
+                message.append(UInt64(realms.count))
+                for realm in realms { message.append(field: realm.utf8Span.span) }
+                message.append(field: (peer ?? "").utf8Span.span)
+                if let certificate {
+                    message.append(UInt64(Digest.byteCount))
+                    certificate.digest.withBytes { message.append($0) }
+                } else {
+                    message.append(0)
                 }
-            } catch {
-                // If there is no key, the cache is not used, and the realm checks the credentials.
-                return nil
+                switch credentials {
+                case .certificate: message.append(0)
+                case .password(let credentials):
+                    message.append(1)
+                    credentials.withBytes { name, password in
+                        message.append(field: name)
+                        message.append(field: password)
+                    }
+                }
             }
+        } catch {
+            // If there is no key, the cache is not used, and the realm checks the credentials.
+            return nil
         }
-        guard let tag else { return nil }
         return Key(tag: tag, epoch: state.withLock { $0.revocations.epoch })
     }
 
@@ -162,7 +190,14 @@ package final class CredentialCache: Sendable {
     ///     then, nothing is added, because the password may have been changed.
     ///   - client: The account and network of the login.
     ///   - now: The current time of the same monotonic clock, in nanoseconds.
-    package func add(_ identity: AuthenticatedIdentity, for key: Key, of client: Client, at now: UInt64) {
+    ///   - limit: The longest lifetime of this entry, in nanoseconds: the time until the client certificate expires.
+    package func add(
+        _ identity: AuthenticatedIdentity,
+        for key: Key,
+        of client: Client,
+        at now: UInt64,
+        atMost limit: UInt64 = .max
+    ) {
         state.withLock { state in
             guard !state.revocations.hasRevoked(client, since: key.epoch) else { return }
             state.lastNumber &+= 1
@@ -170,7 +205,7 @@ package final class CredentialCache: Sendable {
             state.entries[key.tag] = Entry(
                 identity,
                 of: client,
-                expiry: now &+ lifetime,
+                expiry: now &+ min(lifetime, limit),
                 number: state.lastNumber
             )
             state.order.append((key.tag, state.lastNumber))

@@ -20,7 +20,7 @@ package protocol RequestFields {
     func forEachCookieField(_ body: (Span<UInt8>) -> Void)
 }
 
-/// The client of a request: its address, the host that it requested, and the cookies of Gatehouse.
+/// The client of a request: its address and certificate, the host that it requested, and the cookies of Gatehouse.
 package struct RequestClient: Sendable {
     /// The address of the peer, or the address that a trusted proxy has forwarded; nil if it is not known.
     package var address: String?
@@ -30,6 +30,11 @@ package struct RequestClient: Sendable {
     package var forwardedAuthority: String?
     /// The cookies of Gatehouse in the request.
     package var cookies = OurCookies()
+    /// The client certificate of the connection; nil if there is none.
+    ///
+    /// It is nil if the peer is a trusted proxy: its certificate is not the certificate of the client. No header field
+    /// sets it.
+    package var certificate: ClientCertificate?
 
     /// A client.
     ///

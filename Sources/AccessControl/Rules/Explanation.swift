@@ -156,6 +156,9 @@ extension ProtectionRules {
         }
         let realms = rule.realms.joined(separator: " or ")
         guard let user = request.user else {
+            if rule.schemes == [.certificate] {
+                return (403, "no user is signed in; the rule accepts only client certificates for realm \(realms)")
+            }
             let schemes = rule.schemes.map(\.rawValue).joined(separator: ", then ")
             return (401, "no user is signed in; the rule offers \(schemes) for realm \(realms)")
         }

@@ -14,12 +14,19 @@ package struct Challenge: Sendable, Hashable {
     package let schemes: [ProtectRule.Scheme]
 
     /// The challenge of a rule.
-    package init(_ rule: ProtectRule) { self.init(realm: rule.realms.first ?? "", schemes: rule.schemes) }
+    ///
+    /// The scheme `certificate` has no challenge: a client sends its certificate in the TLS handshake.
+    package init(_ rule: ProtectRule) {
+        self.init(realm: rule.realms.first ?? "", schemes: rule.schemes.filter { $0 != .certificate })
+    }
 
     package init(realm: String, schemes: [ProtectRule.Scheme]) {
         self.realm = realm
         self.schemes = schemes
     }
+
+    /// True if the challenge has no scheme.
+    package var isEmpty: Bool { schemes.isEmpty }
 
     /// The challenge for a script of a page.
     ///
@@ -43,13 +50,15 @@ package struct Challenge: Sendable, Hashable {
     package func add(to headers: inout HTTPFields, signInAt routes: Routes, putsBasicFirst: Bool = false) {
         let ordered = putsBasicFirst ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
         for scheme in ordered {
-            let value =
-                switch scheme {
-                case .basic: BasicScheme.challenge(realm: realm)
-                case .form:
+            let value: String
+            switch scheme {
+            case .basic: value = BasicScheme.challenge(realm: realm)
+            case .form:
+                value =
                     "Cookie realm=\(BasicScheme.quoted(realm)), form-action=\"\(routes.signIn)\", "
-                        + "cookie-name=\"\(OurCookies.sessionName)\""
-                }
+                    + "cookie-name=\"\(OurCookies.sessionName)\""
+            case .certificate: continue
+            }
             headers.append(HTTPField(name: .wwwAuthenticate, value: value))
         }
     }

@@ -116,6 +116,8 @@ struct ForwardAuth: Sendable {
         case .signIn(let redirect): return signIn(redirect, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check, location: nil)
         case .forbidden: return response(.forbidden, text: "forbidden")
+        case .certificateNeeded:
+            return response(.forbidden, text: "the page needs a client certificate, which a proxy cannot pass on")
         case .methodNotAllowed(let allowed):
             let fields: HTTPFields = forwardsAllStatuses ? [.allow: allowed.joined(separator: ", ")] : [:]
             return response(

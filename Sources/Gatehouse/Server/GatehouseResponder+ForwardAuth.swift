@@ -55,9 +55,10 @@ extension GatehouseResponder {
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
             return .deferred { [received] _ in
-                let (decision, report) = await accessController.completeLogin(login)
-                let rendered = forwardAuth.rendered(decision, for: check, authentication: nil)
-                return finish(rendered, to: received, after: report)
+                let completed = await accessController.completeLogin(login)
+                let authentication = completed.authentication
+                let rendered = forwardAuth.rendered(completed.decision, for: check, authentication: authentication)
+                return finish(rendered, to: received, after: completed.report, for: authentication)
             }
         }
     }

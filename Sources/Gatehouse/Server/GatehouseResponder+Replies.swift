@@ -49,14 +49,19 @@ extension GatehouseResponder {
         for authentication: ExistingAuthentication? = nil
     ) -> Response {
         let rendered = responses.renderer.render(response, asHTML: received.prefersHTML, for: authentication)
-        return finish(rendered, to: received, after: report)
+        return finish(rendered, to: received, after: report, for: authentication)
     }
 
     /// Logs a rendered response and returns it.
-    func finish(_ rendered: RenderedResponse, to received: ReceivedRequest, after report: LoginReport?) -> Response {
+    func finish(
+        _ rendered: RenderedResponse,
+        to received: ReceivedRequest,
+        after report: LoginReport?,
+        for authentication: ExistingAuthentication? = nil
+    ) -> Response {
         logAccess(
             received,
-            user: report.map { ($0.username, $0.realm) },
+            user: report.map { ($0.username, $0.realm) } ?? authentication.map { ($0.user.username, $0.user.realm) },
             status: rendered.head.status.code,
             length: rendered.body.readableBytes,
             reason: report.map { LogText.reason($0) } ?? ""

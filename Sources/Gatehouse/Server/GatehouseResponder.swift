@@ -93,6 +93,10 @@ struct GatehouseResponder: Responder {
             return reply(to: received, with: .malformed(reason))
         }
         received.client.readCookies(from: head)
+        // The certificate of a trusted proxy is not the certificate of the client.
+        if !connection.clientChain.isEmpty, !proxies.contains(connection.peer) {
+            received.client.certificate = ClientCertificate(connection.clientChain)
+        }
         // An attacker may have set one of two cookies with the same name, so no session is used.
         if case .repeated = received.client.cookies.session { received.remark = " session-cookie-repeated" }
         if let route {
@@ -161,10 +165,19 @@ struct GatehouseResponder: Responder {
         case .login(let login):
             let clientKind = received.clientKind(head)
             let target = head.target
-            return .deferred { _ in
-                let (decision, report) = await accessController.completeLogin(login)
-                let response = response(to: received, after: decision, clientKind: clientKind, target: target)
-                return render(response, to: received, after: report)
+            return .deferred { [received] _ in
+                let completed = await accessController.completeLogin(login)
+                let response = response(
+                    to: received,
+                    after: completed.decision,
+                    clientKind: clientKind,
+                    target: target
+                )
+                var received = received
+                if let fault = completed.certificateFault {
+                    received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
+                }
+                return render(response, to: received, after: completed.report, for: completed.authentication)
             }
         }
     }

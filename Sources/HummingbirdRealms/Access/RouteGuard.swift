@@ -112,9 +112,9 @@ struct RouteGuard: Sendable {
         case .decided(let decision, let authentication):
             return result(decision, authentication, request: request, path: path, client: client)
         case .login(let login):
-            let (decision, report) = await accessController.completeLogin(login)
-            if let report { RealmAccess.logLogin(report, in: logger) }
-            return result(decision, nil, request: request, path: path, client: client)
+            let completed = await accessController.completeLogin(login)
+            if let report = completed.report { RealmAccess.logLogin(report, in: logger) }
+            return result(completed.decision, completed.authentication, request: request, path: path, client: client)
         }
     }
 
@@ -150,7 +150,7 @@ struct RouteGuard: Sendable {
         case .open: return .open
         case .noMatchingRule: return .noMatchingRule
         case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))
-        case .challenge, .forbidden, .methodNotAllowed, .unavailable:
+        case .challenge, .forbidden, .certificateNeeded, .methodNotAllowed, .unavailable:
             return .rejected(Rejection(access: access, decision: decision, authentication: authentication))
         }
     }

@@ -53,6 +53,47 @@ public final class Certificate: @unchecked Sendable {
         }
     }
 
+    /// Reads a certificate in DER form.
+    ///
+    /// - Parameters:
+    ///   - der: The bytes of one certificate, without further bytes.
+    ///   - context: The origin of the bytes, for error messages.
+    /// - Throws: ``OpenSSLError`` with code `malformedCertificate`.
+    public convenience init(der: [UInt8], context: String) throws(OpenSSLError) {
+        ErrorQueue.clear()
+        let x509 = unsafe der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+            var start = bytes.baseAddress
+            guard unsafe start != nil, let x509 = unsafe d2i_X509(nil, &start, bytes.count) else { return nil }
+            guard unsafe start == bytes.baseAddress.map({ unsafe $0 + bytes.count }) else {
+                unsafe X509_free(x509)
+                return nil
+            }
+            return unsafe x509
+        }
+        guard let x509 = unsafe x509 else { throw .draining(.malformedCertificate, context: context) }
+        try unsafe self.init(owning: x509, context: context)
+    }
+
+    /// The certificate in DER form.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    public var der: [UInt8] {
+        get throws(OpenSSLError) {
+            try unsafe withX509 { x509 throws(OpenSSLError) in
+                let count = unsafe i2d_X509(x509, nil)
+                var bytes = [UInt8](repeating: 0, count: max(0, Int(count)))
+                let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+                    var start = buffer.baseAddress
+                    return unsafe i2d_X509(x509, &start)
+                }
+                guard count > 0, written == count else {
+                    throw .draining(.libraryFailure, context: "certificate \(subject)")
+                }
+                return bytes
+            }
+        }
+    }
+
     deinit { unsafe X509_free(x509) }
 
     /// Calls `body` with the X509.

@@ -53,6 +53,14 @@ public struct Digest: Sendable {
         unsafe withUnsafeBytes(of: words) { unsafe Array($0) }
     }
 
+    /// Calls a closure with the 32 bytes, without a copy.
+    ///
+    /// - Parameter body: Uses the bytes.
+    /// - Returns: The result of the closure.
+    public func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        unsafe withUnsafeBytes(of: words) { unsafe body(Span(_unsafeBytes: $0)) }
+    }
+
     /// The bytes as 64 lower-case hexadecimal digits.
     public var hex: String {
         unsafe withUnsafeBytes(of: words) { Hexadecimal.encode(unsafe Span(_unsafeBytes: $0)) }

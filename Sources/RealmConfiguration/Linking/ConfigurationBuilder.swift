@@ -55,6 +55,7 @@ struct ConfigurationBuilder {
             roles: roles,
             defaultRealm: defaultRealm,
             hasDefault: block.first("default-realm") != nil,
+            certificates: CertificateSupport(server, realms: realms),
             pagesPrefix: server.signIn.prefix,
             hasRealmAPI: server.realmAPI != nil
         ).read(block.all("protect"))

@@ -75,6 +75,9 @@ struct LoginContextTable {
         )
     }
 
+    /// Returns whether there is an entry with a name.
+    func hasEntry(_ name: String) -> Bool { entries.contains { $0.name.utf8.elementsEqual(name.utf8) } }
+
     /// Returns the entry with a name; if there is no such entry, returns the entry `other`, as in JAAS.
     func entry(_ name: String) -> Entry? {
         // Names are compared byte by byte, as in `LoginContextNames`.

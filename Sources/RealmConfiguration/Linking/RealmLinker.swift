@@ -66,7 +66,8 @@ struct RealmLinker {
         let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties) else { return nil }
         guard let realm = make(kind, name: name, at: nameWord, values: values, block: reader) else { return nil }
-        guard let stack = stack(of: realm, name: name, at: nameWord, block: reader) else { return nil }
+        let ownStack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
+        guard let stack = ownStack ?? stack(of: realm, name: name, at: nameWord, block: reader) else { return nil }
         var bound = BoundRealm(
             name: name,
             className: className,
@@ -177,6 +178,26 @@ struct RealmLinker {
             let statement = error.setting.flatMap { block.first($0) }
             let place = statement?.arguments.first?.range ?? nameWord.range
             builder.error(at: place, "realm \(name): \(error)")
+            return nil
+        }
+    }
+
+    /// Returns the stack of a realm that needs no login context and has none; nil if the realm has a login context.
+    private func stackWithoutContext(
+        of realm: any Realm,
+        kind: RealmKind,
+        name: String,
+        block: Block
+    ) -> LoginStack? {
+        guard kind.type.isUsableWithoutContext, block.first("jaas-context") == nil, let module = kind.modules.first,
+            contexts.isComplete, !contexts.hasEntry(realm.jaasContext)
+        else { return nil }
+        do throws(BadModule) {
+            let options = try ModuleOptions(schema: module.options, realmName: name, services: services)
+            let entry = LoginStack.Entry(try module.makeModule(realm: realm, options: options), .required)
+            return LoginStack(name: realm.jaasContext, [entry], clock: builder.loader.clock)
+        } catch {
+            // Without the module there is no stack, and the missing login context is reported.
             return nil
         }
     }

@@ -12,6 +12,8 @@ struct RuleReader {
     let defaultRealm: String?
     /// True if the file has a `default-realm` statement, even if its realm is unknown and has been reported.
     let hasDefault: Bool
+    /// The conditions for the scheme `certificate`.
+    let certificates: CertificateSupport
     /// The prefix of the paths of the sign-in pages.
     let pagesPrefix: String
     /// True if the realm API is enabled.
@@ -91,6 +93,10 @@ struct RuleReader {
                 "the rule for \(target) has no realm",
                 hint: "write realm NAME; in the rule, or default-realm NAME; at the top level"
             )
+        }
+        if let statement = block.first("auth"), rule.schemes.contains(.certificate) {
+            let word = statement.arguments.first { $0.text == ProtectRule.Scheme.certificate.rawValue }
+            certificates.check(rule, at: word?.range ?? statement.keyword.range, in: builder)
         }
         // Missing statements have been reported.
         return rule.realms.isEmpty || rule.requirements.isEmpty || rule.schemes.isEmpty ? nil : rule

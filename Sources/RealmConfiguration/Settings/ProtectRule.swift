@@ -30,6 +30,8 @@ public struct ProtectRule: Sendable, Hashable {
         case basic
         /// A sign-in page, which creates a session.
         case form
+        /// The client certificate of the TLS connection.
+        case certificate
     }
 
     /// A requirement for access.

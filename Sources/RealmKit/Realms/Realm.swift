@@ -32,6 +32,12 @@ public protocol Realm: Sendable {
     /// `assign-groups` and `group-mapping` belong to every realm and are not listed.
     static var properties: PropertySchema { get }
 
+    /// True if the realm works without an entry in login.conf.
+    ///
+    /// If the configuration does not set `jaas-context`, and there is no entry of the default name, the stack of the
+    /// realm has only the first module of its `RealmKind`, required. The default is false.
+    static var isUsableWithoutContext: Bool { get }
+
     /// Creates the realm.
     ///
     /// - Parameter properties: The properties set in realms.conf, checked against ``properties``.
@@ -71,6 +77,9 @@ public protocol Realm: Sendable {
 extension Realm {
     /// The name of the type.
     public static var classNames: [String] { ["\(Self.self)"] }
+
+    /// False: by default a realm needs an entry in login.conf.
+    public static var isUsableWithoutContext: Bool { false }
 
     /// Throws `invalidOperation`: by default a realm knows groups only at login.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {

@@ -22,6 +22,7 @@ extension SessionTable {
     ///   - host: The host at which the session is valid.
     ///   - client: The client that signs in.
     ///   - stamp: The user's security stamp, read after the login has begun; nil if the realm has no stamps.
+    ///   - end: The latest end of the session, in seconds since 1970; nil if only the settings limit the session.
     ///   - epoch: The ``revocationEpoch()`` that was read before the login.
     ///   - replaced: The earlier session of the same client. It ends when the new session begins.
     /// - Returns: The session, and the token by which it is found.
@@ -34,6 +35,7 @@ extension SessionTable {
         at host: SessionHost,
         from client: SessionClient,
         stamp: SecurityStamp?,
+        until end: Int? = nil,
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
@@ -45,6 +47,7 @@ extension SessionTable {
             at: host,
             from: client,
             stamp: stamp,
+            until: end,
             since: epoch,
             replacing: replaced
         )
@@ -56,6 +59,7 @@ extension SessionTable {
         at host: SessionHost,
         from client: SessionClient,
         stamp: SecurityStamp?,
+        until end: Int? = nil,
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
@@ -63,7 +67,7 @@ extension SessionTable {
         defer { state.withLock { $0.reserved -= 1 } }
         let new: NewSession
         do throws(OpenSSLError) {
-            new = try make(user, identity: identity, at: host, from: client, stamp: stamp)
+            new = try make(user, identity: identity, at: host, from: client, stamp: stamp, until: end)
         } catch {
             throw SessionFault(.unavailable, "\(error)")
         }
@@ -122,7 +126,8 @@ extension SessionTable {
         identity: AuthenticatedIdentity?,
         at host: SessionHost,
         from client: SessionClient,
-        stamp: SecurityStamp?
+        stamp: SecurityStamp?,
+        until end: Int?
     ) throws(OpenSSLError) -> NewSession {
         let token = try OpaqueToken()
         let digest = try token.digest()
@@ -130,7 +135,8 @@ extension SessionTable {
         let now = clocks.now
         let created = clocks.wall.seconds
         // A session must not continue after the account of its user has expired.
-        let left = stamp?.expiry.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
+        let last = [stamp?.expiry, end].compactMap(\.self).min()
+        let left = last.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
         let times = SessionTimes(
             lastSeen: now,
             idleEnd: limits.idleEnd(after: now),

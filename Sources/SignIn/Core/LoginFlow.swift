@@ -49,10 +49,15 @@ struct LoginFlow: SignInComponent {
         for realm in realms { _ = await settleChanges(of: realm) }
         let authenticator = authenticator
         let address = request.address
-        let start = Login.Start(epoch: sessions.revocationEpoch(), generation: site.generation)
+        let start = Login.Start(
+            epoch: sessions.revocationEpoch(),
+            generation: site.generation,
+            certificateEnd: request.client.certificate?.notAfter
+        )
         let interactive = InteractiveLogin(
             name: username.text,
             password: password,
+            certificate: request.client.certificate?.der(at: state.wallClock.seconds),
             numbers: state.questionNumbers
         ) { conversation in
             await authenticator.loginOnWeb(
@@ -151,6 +156,8 @@ struct LoginFlow: SignInComponent {
                 at: host,
                 from: request.sessionClient,
                 stamp: stamp,
+                // A session that needed a certificate must not outlive it.
+                until: login.interactive.hasGivenCertificate ? login.start.certificateEnd : nil,
                 since: login.start.epoch,
                 replacing: earlier
             )

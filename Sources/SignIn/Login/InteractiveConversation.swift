@@ -9,7 +9,7 @@ internal import Synchronization
 /// - A name callback is answered with the user name.
 /// - The first password callback is answered with the given password. Later password callbacks with the same prompt get
 ///   the same answer. The user thus types one password for several modules, as with HTTP Basic.
-/// - A certificate callback is answered with `none`.
+/// - A certificate callback is answered with the client certificate of the connection on which the login began.
 /// - Messages are shown to the user. They do not wait for an answer.
 /// - All other callbacks wait for the answer of the user.
 final class InteractiveConversation<Outcome: Sendable>: Conversation {
@@ -32,6 +32,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         var prompt: String?
         /// True if the stack has received a secret, which may be an attacker's guess.
         var hasGivenSecret = false
+        /// True if the stack has received the client certificate.
+        var hasGivenCertificate = false
         var isClosed = false
         var outcome: Outcome?
         var messages: [String] = []
@@ -57,6 +59,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     private let name: String
+    private let certificate: [UInt8]?
     private let numbers: QuestionNumbers
     private let state: Mutex<State>
 
@@ -65,9 +68,16 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     /// - Parameters:
     ///   - name: The user name.
     ///   - password: The password; nil if the user types it on a later page.
+    ///   - certificate: The client certificate in DER, verified by TLS.
     ///   - numbers: Gives each question its number.
-    init(name: String, password: Secret?, numbers: QuestionNumbers = QuestionNumbers()) {
+    init(
+        name: String,
+        password: Secret?,
+        certificate: [UInt8]? = nil,
+        numbers: QuestionNumbers = QuestionNumbers()
+    ) {
         self.name = name
+        self.certificate = certificate
         self.numbers = numbers
         state = Mutex(State(password: password))
     }
@@ -96,7 +106,11 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     private func known(_ callback: Callback, _ state: inout State) -> Answer? {
         switch callback {
         case .name: return .name(name)
-        case .certificate, .message: return Answer.none
+        case .certificate:
+            guard let certificate else { return Answer.none }
+            state.hasGivenCertificate = true
+            return .certificate(certificate)
+        case .message: return Answer.none
         case .oneTimeCode: return nil
         case .password(let prompt):
             guard let password = state.password, prompt == state.prompt ?? prompt else { return nil }
@@ -151,6 +165,9 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     // MARK: Functions for the user
+
+    /// True if the stack has received the client certificate.
+    var hasGivenCertificate: Bool { state.withLock { $0.hasGivenCertificate } }
 
     /// The messages without a question since the last answer.
     var messages: [String] { state.withLock { $0.messages } }

@@ -26,15 +26,22 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     /// - Parameters:
     ///   - name: The user name, for modules that request it.
     ///   - password: The password; nil if the user has not typed it yet. See ``InteractiveConversation``.
+    ///   - certificate: The client certificate in DER, verified by TLS.
     ///   - numbers: Gives each question its number. Logins that share it have no number in common.
     ///   - login: Runs the login with the conversation.
     init(
         name: String,
         password: Secret?,
+        certificate: [UInt8]? = nil,
         numbers: QuestionNumbers = QuestionNumbers(),
         login: @escaping @Sendable (any Conversation) async -> Outcome
     ) {
-        let conversation = InteractiveConversation<Outcome>(name: name, password: password, numbers: numbers)
+        let conversation = InteractiveConversation<Outcome>(
+            name: name,
+            password: password,
+            certificate: certificate,
+            numbers: numbers
+        )
         self.conversation = conversation
         task = Task { conversation.finish(await login(conversation)) }
     }
@@ -61,6 +68,9 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
 
     /// The messages without a question since the last answer.
     var messages: [String] { conversation.messages }
+
+    /// True if a module has received the client certificate.
+    var hasGivenCertificate: Bool { conversation.hasGivenCertificate }
 
     /// Cancels the login.
     ///

@@ -15,6 +15,8 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
         let epoch: RevocationEpoch
         /// The number of reloads of the configuration before the login.
         let generation: Int
+        /// The time at which the client certificate expires, in seconds since 1970; nil if there is no certificate.
+        var certificateEnd: Int?
     }
 
     /// The callbacks that the user has to answer.

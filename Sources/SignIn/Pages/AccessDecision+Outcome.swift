@@ -43,6 +43,7 @@ extension AccessDecision {
         case .open: return .allowed(nil)
         case .noMatchingRule: return .noMatchingRule
         case .forbidden(let user): return .response(.forbidden(user))
+        case .certificateNeeded: return .response(.certificateNeeded)
         case .malformed(let reason): return .response(.malformed(reason))
         case .unavailable: return .response(.unavailable)
         case .methodNotAllowed(let allowed): return .response(.methodNotAllowed(allowed))

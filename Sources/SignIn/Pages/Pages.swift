@@ -104,6 +104,18 @@ extension Page {
         return page
     }
 
+    /// 403: the page needs a client certificate.
+    ///
+    /// The text does not reveal why a certificate was rejected.
+    static let certificateNeeded = Page(
+        status: .forbidden,
+        title: "A client certificate is needed",
+        lines: [
+            "This page accepts only client certificates.",
+            "Your browser sent no certificate, or a certificate that is not accepted here.",
+        ]
+    )
+
     /// 403: a page of another site has sent the request.
     package static let crossOrigin = Page(
         status: .forbidden,

@@ -27,12 +27,12 @@ package struct ResponseRenderer: Sendable {
     ///
     /// A server can render them in advance.
     package var commonResponses: [StandardResponse] {
-        let challenges = Set(rules.filter { $0.access == .users }.map { Challenge($0) })
+        let challenges = Set(rules.filter { $0.access == .users }.map { Challenge($0) }.filter { !$0.isEmpty })
         let unauthorized = challenges.flatMap { [$0, $0.forScripts] }.flatMap { challenge in
             [true, false].map { StandardResponse.unauthorized(challenge, wasRejected: $0) }
         }
         return [
-            .index, .health, .stylesheet, .script, .misdirected, .ambiguousPath, .notFound,
+            .index, .health, .stylesheet, .script, .certificateNeeded, .misdirected, .ambiguousPath, .notFound,
             .methodNotAllowed(StandardResponse.safeMethods), .unavailable,
         ] + unauthorized
     }
@@ -52,8 +52,8 @@ package struct ResponseRenderer: Sendable {
         switch response {
         case .stylesheet: return asset(PageAssets.stylesheet, type: "text/css; charset=utf-8")
         case .script: return asset(PageAssets.script, type: "text/javascript; charset=utf-8")
-        case .index, .health, .welcome, .forbidden, .unauthorized, .signIn, .misdirected, .ambiguousPath, .malformed,
-            .notFound, .methodNotAllowed, .unavailable:
+        case .index, .health, .welcome, .forbidden, .certificateNeeded, .unauthorized, .signIn, .misdirected,
+            .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
             return page(response, for: authentication).rendered(asHTML: asHTML, in: context)
         }
     }
@@ -64,6 +64,7 @@ package struct ResponseRenderer: Sendable {
         case .health: .health
         case .welcome(let user): .welcome(user, signOut: signOut(authentication))
         case .forbidden(let user): .forbidden(user, signOut: user == nil ? nil : signOut(authentication))
+        case .certificateNeeded: .certificateNeeded
         case .unauthorized(let challenge, let wasRejected):
             .unauthorized(challenge, wasRejected: wasRejected, routes: context.routes)
         case .signIn(let redirect): .redirect(to: redirect.location, isSafe: redirect.isSafe)

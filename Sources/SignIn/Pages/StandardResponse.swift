@@ -18,6 +18,8 @@ package enum StandardResponse: Sendable, Hashable {
     case welcome(SignedInUser)
     /// 403, with the user; nil if the rule denies the client address or all requests.
     case forbidden(SignedInUser?)
+    /// 403: the rule accepts only client certificates, and the request has none that is accepted.
+    case certificateNeeded
     /// 401 (Unauthorized).
     case unauthorized(Challenge, wasRejected: Bool)
     /// A redirect to the sign-in page.

@@ -58,7 +58,8 @@ extension SignInService {
             sessions: state.sessions,
             credentialCache: try CredentialCache(lifetime: settings.credentialCache.nanoseconds),
             acceptedLogins: acceptedLogins,
-            clock: clock
+            clock: clock,
+            wallClock: WallClock.system
         )
         refresher.use(
             configuration.realms,

@@ -191,3 +191,12 @@ static inline int gatehouse_sk_SSL_CIPHER_num(const STACK_OF(SSL_CIPHER) *cipher
 static inline const SSL_CIPHER *gatehouse_sk_SSL_CIPHER_value(const STACK_OF(SSL_CIPHER) *ciphers, int index) {
     return sk_SSL_CIPHER_value(ciphers, index);
 }
+
+static inline void gatehouse_OPENSSL_free(void *memory) {
+    OPENSSL_free(memory);
+}
+
+/* The string of a value of type UTF8String; NULL for any other type. */
+static inline const ASN1_STRING *gatehouse_ASN1_TYPE_utf8(const ASN1_TYPE *value) {
+    return value != NULL && value->type == V_ASN1_UTF8STRING ? value->value.utf8string : NULL;
+}

@@ -236,3 +236,10 @@ import Testing
         #expect(verified.entry(for: next, at: 6) != nil)
     }
 }
+
+extension CredentialCache {
+    /// Returns the key of a name and a password on a connection without a certificate.
+    fileprivate func key(realms: [String], peer: String?, credentials: BasicCredentials) -> Key? {
+        key(realms: realms, peer: peer, certificate: nil, credentials: .password(credentials))
+    }
+}

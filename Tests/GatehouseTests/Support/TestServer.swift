@@ -94,7 +94,8 @@ final class TestServer: Sendable {
             authenticator: authenticator,
             sessions: sessions,
             credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
-            clock: SystemClock()
+            clock: SystemClock(),
+            wallClock: .system
         )
         watch = RealmRefresher(clock: clock, logger: log.logger)
         watch.use(configuration.realms, accessController: accessController, pool: nil)

@@ -54,6 +54,7 @@ final class SessionFixture: Sendable {
         groups: [String] = ["Staff"],
         at host: SessionHost = SessionFixture.host,
         stamp: SecurityStamp? = nil,
+        until end: Int? = nil,
         since epoch: RevocationEpoch? = nil,
         replacing replaced: Session? = nil
     ) async throws -> (session: Session, token: OpaqueToken) {
@@ -62,6 +63,7 @@ final class SessionFixture: Sendable {
             at: host,
             from: SessionClient(address: "192.0.2.7", userAgent: "tests"),
             stamp: stamp,
+            until: end,
             since: epoch ?? table.revocationEpoch(),
             replacing: replaced
         )

@@ -65,7 +65,8 @@ private struct VillageModule: ImmediateLoginModule {
             authenticator: Authenticator([realm]),
             sessions: sessions,
             credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
-            clock: clock
+            clock: clock,
+            wallClock: .system
         )
         refresher = RealmRefresher(
             clock: clock,

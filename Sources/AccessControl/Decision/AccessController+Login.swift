@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmConfiguration
+package import RealmKit
+
+extension AccessController {
+    /// A login that a request needs.
+    package struct Login: Sendable {
+        /// The credentials of one scheme.
+        enum Method: Sendable {
+            case certificate(ClientCertificate)
+            case password(BasicCredentials)
+        }
+
+        /// An attempt with the credentials of one scheme.
+        struct Attempt: Sendable {
+            let method: Method
+            let key: CredentialCache.Key?
+        }
+
+        /// The attempts in the order of the rule's schemes; at least one.
+        let attempts: [Attempt]
+        /// The certificate of the connection, which modules may request together with a password.
+        let certificate: ClientCertificate?
+        let address: String?
+        let compiled: ProtectionRules.CompiledRule
+    }
+
+    /// The result of a login.
+    package struct CompletedLogin: Sendable {
+        /// The decision about the request.
+        package var decision: AccessDecision
+        /// The report of the attempt that decided; nil if no module was called.
+        package var report: LoginReport?
+        /// The cached credentials that decided, after a rejected certificate.
+        package var authentication: ExistingAuthentication?
+        /// The reason why the certificate was rejected, for the log.
+        package var certificateFault: LoginFault?
+    }
+
+    /// Logs the user in and decides about the request.
+    ///
+    /// The schemes are tried in the order of the rule: if the certificate is rejected, the password is checked. For each
+    /// scheme the realms of the rule are tried in order.
+    ///
+    /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
+    /// - Returns: The decision, and the report of the login.
+    package func completeLogin(_ login: Login) async -> CompletedLogin {
+        var isUnavailable = false
+        var wasRejected = false
+        var last = CompletedLogin(decision: challenge(of: login.compiled.rule))
+        for attempt in login.attempts {
+            let outcome: MultiRealmLoginReport.Outcome
+            switch attempt.method {
+            case .certificate(let certificate):
+                switch await loginByCertificate(certificate, of: login) {
+                case .success(let result): outcome = result
+                case .failure(let fault):
+                    last.certificateFault = fault
+                    isUnavailable = isUnavailable || fault.kind == .unavailable
+                    continue
+                }
+            case .password(let credentials):
+                if let key = attempt.key, let entry = credentialCache.entry(for: key, at: clock.now) {
+                    last.decision = decision(about: entry.user, isAllowed: entry.isAllowed(by: login.compiled))
+                    (last.authentication, last.report) = (.credentials(entry), nil)
+                    return last
+                }
+                guard let result = await loginByPassword(credentials, of: login) else {
+                    wasRejected = true
+                    continue
+                }
+                outcome = result
+            }
+            switch outcome {
+            case .accepted(let identity, let report):
+                add(identity, to: attempt.key, of: login, report: report)
+                let isAllowed = login.compiled.rule.allows(identity)
+                last.decision = decision(about: SignedInUser(identity), isAllowed: isAllowed)
+                last.report = report
+                return last
+            case .rejected(let report):
+                last.report = report
+                // After a rejected certificate the client may use the other schemes, as without a certificate.
+                if case .password = attempt.method { wasRejected = true }
+            case .unavailable(let report):
+                last.report = report
+                isUnavailable = true
+            }
+        }
+        last.decision = isUnavailable ? .unavailable : challenge(of: login.compiled.rule, wasRejected: wasRejected)
+        return last
+    }
+
+    private func loginByPassword(
+        _ credentials: BasicCredentials,
+        of login: Login
+    ) async -> MultiRealmLoginReport.Outcome? {
+        guard let (username, password) = credentials.separated() else { return nil }
+        return await authenticator.loginOnWeb(
+            as: username,
+            inFirstOf: login.compiled.rule.realms,
+            address: login.address,
+            asking: PreparedConversation(
+                name: username.text,
+                password: password,
+                certificate: login.certificate?.der(at: wallClock.seconds)
+            )
+        )
+    }
+
+    /// Logs in the user of a certificate in the first realm that accepts the certificate.
+    ///
+    /// Each realm reads the user name in its own way. If a realm does not accept the certificate, no login begins there,
+    /// so nothing is counted against any user.
+    private func loginByCertificate(
+        _ certificate: ClientCertificate,
+        of login: Login
+    ) async -> Result<MultiRealmLoginReport.Outcome, LoginFault> {
+        guard let der = certificate.der(at: wallClock.seconds) else {
+            return .failure(LoginFault(.credentialExpired, log: "the certificate is not valid at present"))
+        }
+        var fault = LoginFault(.missingCredential, log: "no realm takes the user name from a certificate")
+        var last: MultiRealmLoginReport.Outcome?
+        for name in login.compiled.rule.realms {
+            guard let realm = authenticator.realms[name], realm.stack.namesUsersByCertificate else { continue }
+            let username: Username
+            do throws(LoginFault) {
+                username = try await realm.stack.username(ofCertificate: der)
+            } catch {
+                if fault.kind != .unavailable { fault = error }
+                continue
+            }
+            let outcome = await authenticator.loginOnWeb(
+                as: username,
+                inFirstOf: [name],
+                address: login.address,
+                asking: PreparedConversation(name: username.text, certificate: der)
+            )
+            switch outcome {
+            case .accepted: return .success(outcome)
+            case .unavailable: last = outcome
+            case .rejected: if case .unavailable = last { break } else { last = outcome }
+            }
+        }
+        // A realm that was unavailable may hold the user whom another realm has refused.
+        guard let last, fault.kind != .unavailable else { return .failure(fault) }
+        return .success(last)
+    }
+
+    /// Adds an accepted login to the credential cache.
+    private func add(
+        _ identity: AuthenticatedIdentity,
+        to key: CredentialCache.Key?,
+        of login: Login,
+        report: LoginReport
+    ) {
+        guard let key, let realm = authenticator.realms[identity.realm] else { return }
+        let client = CredentialCache.Client(
+            // The throttle counts failures by the name as typed, so the account has this name too.
+            account: realm.account(of: report.username),
+            username: identity.username,
+            network: report.peer.map { ClientNetwork($0) }
+        )
+        var limit = UInt64.max
+        if let certificate = login.certificate {
+            let seconds = UInt64(max(0, certificate.notAfter - wallClock.seconds))
+            let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+            limit = overflow ? .max : product
+        }
+        credentialCache.add(identity, for: key, of: client, at: clock.now, atMost: limit)
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// The contents of a certificate from which a user name can be taken: the subject and the alternative names.
+public struct CertificateContents: Sendable {
+    /// A part of a distinguished name, such as `CN=ann`.
+    public struct NamePart: Sendable {
+        /// The object identifier of the attribute type, such as `2.5.4.3` for CN.
+        public let identifier: String
+        /// The value.
+        public let value: CertificateText
+        /// True if the relative distinguished name has further parts, as in `CN=ann+UID=7`.
+        public let isMultiValued: Bool
+    }
+
+    /// The parts of the subject, in the order of the certificate: usually the country first and the name last.
+    public let subject: [NamePart]
+    /// The mail addresses of subjectAltName (rfc822Name).
+    public let emails: [CertificateText]
+    /// The user principal names of subjectAltName: otherName with the type 1.3.6.1.4.1.311.20.2.3 of Microsoft.
+    public let userPrincipalNames: [CertificateText]
+    /// The URIs of subjectAltName.
+    public let uris: [CertificateText]
+    /// The DNS names of subjectAltName.
+    public let dnsNames: [CertificateText]
+    /// The serial number in hexadecimal digits, with a minus sign if it is negative.
+    public let serialNumber: String
+    /// True if the certificate has the extension extKeyUsage and the extension contains clientAuth (RFC 5280 4.2.1.12).
+    public let isForClientAuthentication: Bool
+}
+
+extension Certificate {
+    /// Reads the names in the certificate.
+    ///
+    /// - Returns: The names and the key usage.
+    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` if an extension is malformed or occurs twice.
+    public func contents() throws(OpenSSLError) -> CertificateContents {
+        ErrorQueue.clear()
+        return try unsafe withX509 { x509 throws(OpenSSLError) in
+            let context = "certificate \(subject)"
+            let flags = unsafe X509_get_extension_flags(x509)
+            guard flags & UInt32(EXFLAG_INVALID) == 0 else { throw .draining(.malformedCertificate, context: context) }
+            let hasUsage = flags & UInt32(EXFLAG_XKUSAGE) != 0
+            let usage = unsafe X509_get_extended_key_usage(x509)
+            let names = try unsafe AlternativeTexts(of: x509, context: context)
+            return CertificateContents(
+                subject: try unsafe Self.parts(of: X509_get_subject_name(x509), context: context),
+                emails: names.emails,
+                userPrincipalNames: names.userPrincipalNames,
+                uris: names.uris,
+                dnsNames: names.dnsNames,
+                serialNumber: try unsafe Self.digits(of: X509_get0_serialNumber(x509), context: context),
+                isForClientAuthentication: hasUsage && usage & UInt32(XKU_SSL_CLIENT) != 0
+            )
+        }
+    }
+
+    private static func parts(
+        of name: OpaquePointer?,
+        context: String
+    ) throws(OpenSSLError) -> [CertificateContents.NamePart] {
+        let count = unsafe X509_NAME_entry_count(name)
+        var found: [(identifier: String, value: CertificateText, set: Int32)] = []
+        for index in 0..<max(0, count) {
+            guard let entry = unsafe X509_NAME_get_entry(name, index),
+                let value = unsafe X509_NAME_ENTRY_get_data(entry)
+            else { throw .draining(.malformedCertificate, context: context) }
+            let identifier = unsafe ObjectIdentifierText.text(of: X509_NAME_ENTRY_get_object(entry))
+            found.append((identifier, unsafe CertificateText(value), unsafe X509_NAME_ENTRY_set(entry)))
+        }
+        return found.map { part in
+            CertificateContents.NamePart(
+                identifier: part.identifier,
+                value: part.value,
+                isMultiValued: found.count { $0.set == part.set } > 1
+            )
+        }
+    }
+
+    private static func digits(
+        of number: UnsafePointer<ASN1_INTEGER>?,
+        context: String
+    ) throws(OpenSSLError) -> String {
+        guard let number = unsafe number, let value = unsafe ASN1_INTEGER_to_BN(number, nil) else {
+            throw .draining(.malformedCertificate, context: context)
+        }
+        defer { unsafe BN_free(value) }
+        guard let digits = unsafe BN_bn2hex(value) else { throw .draining(.libraryFailure, context: context) }
+        defer { unsafe gatehouse_OPENSSL_free(digits) }
+        return unsafe String(cString: digits)
+    }
+}
+
+/// The texts of a certificate's subjectAltName extension (RFC 5280 4.2.1.6), except DNS names for servers.
+private struct AlternativeTexts {
+    private(set) var emails: [CertificateText] = []
+    private(set) var userPrincipalNames: [CertificateText] = []
+    private(set) var uris: [CertificateText] = []
+    private(set) var dnsNames: [CertificateText] = []
+
+    /// The type of a user principal name: szOID_NT_PRINCIPAL_NAME of Microsoft.
+    private static let principalName = "1.3.6.1.4.1.311.20.2.3"
+
+    init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
+        var critical: Int32 = 0
+        guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
+            // -1 means that the certificate has no such extension. Otherwise it is malformed or occurs twice.
+            guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
+            return
+        }
+        let names = OpaquePointer(found)
+        defer { unsafe GENERAL_NAMES_free(names) }
+        for index in 0..<(unsafe gatehouse_sk_GENERAL_NAME_num(names)) {
+            var type: Int32 = 0
+            guard let name = unsafe gatehouse_sk_GENERAL_NAME_value(names, index),
+                let value = unsafe GENERAL_NAME_get0_value(name, &type)
+            else { continue }
+            switch type {
+            case GEN_EMAIL: emails.append(unsafe Self.text(value))
+            case GEN_URI: uris.append(unsafe Self.text(value))
+            case GEN_DNS: dnsNames.append(unsafe Self.text(value))
+            case GEN_OTHERNAME: try unsafe addOther(name)
+            default: break
+            }
+        }
+    }
+
+    private mutating func addOther(_ name: UnsafeMutablePointer<GENERAL_NAME>) throws(OpenSSLError) {
+        var type: OpaquePointer?
+        var value: UnsafeMutablePointer<ASN1_TYPE>?
+        guard unsafe GENERAL_NAME_get0_otherName(name, &type, &value) == 1,
+            unsafe ObjectIdentifierText.text(of: type) == Self.principalName
+        else { return }
+        guard let string = unsafe gatehouse_ASN1_TYPE_utf8(value) else {
+            userPrincipalNames.append(.unusable("is not a UTF8String"))
+            return
+        }
+        userPrincipalNames.append(unsafe CertificateText(string))
+    }
+
+    private static func text(_ value: UnsafeMutableRawPointer) -> CertificateText {
+        unsafe CertificateText(value.assumingMemoryBound(to: ASN1_STRING.self))
+    }
+}
+
+private enum ObjectIdentifierText {
+    /// Returns an object identifier as numbers with dots; empty if it is too long.
+    static func text(of object: OpaquePointer?) -> String {
+        var buffer = [CChar](repeating: 0, count: 128)
+        let count = unsafe OBJ_obj2txt(&buffer, Int32(buffer.count), object, 1)
+        guard count > 0, count < buffer.count else { return "" }
+        return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

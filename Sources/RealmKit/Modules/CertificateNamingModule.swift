@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A module that takes the user name from the client's certificate.
+///
+/// With the scheme `certificate` the client sends no user name. The server calls
+/// ``username(ofCertificate:)`` of the first such module in the stack, and begins the login with the result. The module
+/// then requests the certificate with ``Callback/certificate``, and must check it again: the login may have a name that
+/// the user has typed.
+public protocol CertificateNamingModule<RealmType>: LoginModule {
+    /// Checks a certificate and returns the name of its user.
+    ///
+    /// A certificate that this module would reject must be rejected here too. Nothing is counted against the user for
+    /// such a certificate, because anybody could lock the user out with it.
+    ///
+    /// - Parameter certificate: The certificate in DER, verified by TLS.
+    /// - Returns: The user name.
+    /// - Throws: ``LoginFault`` if the module does not accept the certificate, with the reason for the log.
+    func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username
+}
+
+extension LoginStack {
+    /// True if a module of the stack takes the user name from a certificate.
+    public var namesUsersByCertificate: Bool { namingModule != nil }
+
+    /// Returns the user name in a certificate, as the first ``CertificateNamingModule`` of the stack reads it.
+    ///
+    /// - Parameter certificate: The certificate in DER, verified by TLS.
+    /// - Returns: The user name.
+    /// - Throws: ``LoginFault`` if the module does not accept the certificate, or the stack has no such module.
+    public func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username {
+        guard let namingModule else {
+            throw LoginFault(.missingCredential, log: "no module of \(name) takes the user name from a certificate")
+        }
+        return try await namingModule.username(ofCertificate: certificate)
+    }
+
+    private var namingModule: (any CertificateNamingModule)? {
+        for entry in entries {
+            switch entry.entry.kind {
+            case .immediate(let module): if let module = module as? any CertificateNamingModule { return module }
+            case .waiting(let module, _): if let module = module as? any CertificateNamingModule { return module }
+            case .broken, .substack: break
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+public import RealmKit
+
+/// A realm whose users are the owners of TLS client certificates.
+///
+/// TLS has verified the certificate. The realm takes the user name and the groups from it. Properties: `jaas-context`
+/// (`certificateRealm`), `name-from` (`subject`), `mapping-file`, `groups-from`, `issuers`, `issuer-domains`,
+/// `require-extended-key-usage` (`clientAuth`), and GlassFish's `common-name-as-principal-name` and
+/// `dn-parts-used-for-groups`. It may be used from any thread. The model is `CertificateRealm` of GlassFish.
+public struct CertificateRealm: Realm {
+    /// `CertificateRealm` and the name of GlassFish's realm.
+    public static let classNames = [
+        "CertificateRealm", "com.sun.enterprise.security.auth.realm.certificate.CertificateRealm",
+    ]
+
+    /// The properties that are listed above.
+    public static let properties = [.jaasContext(default: "certificateRealm")] + CertificateSettings.properties
+
+    /// True, as in GlassFish: without an entry in login.conf, ``CertificateLoginModule`` decides alone.
+    public static let isUsableWithoutContext = true
+
+    /// The entry of login.conf that checks this realm's users.
+    public let jaasContext: String
+    let reader: CertificateReader
+
+    /// The authentication type `certificate`.
+    public var authType: String { "certificate" }
+
+    /// Reads the properties and the mapping file.
+    ///
+    /// - Parameter properties: The properties of the schema. The services must contain a `WallClock`. If they contain a
+    ///   `RealmLog`, it receives the errors of later versions of the mapping file.
+    /// - Throws: ``BadRealm`` if the properties contradict each other or the mapping file cannot be used.
+    public init(_ properties: RealmProperties) throws(BadRealm) {
+        jaasContext = try properties.jaasContext
+        guard let clock = properties.services[WallClock.self] else {
+            throw BadRealm("this program has no clock that checks certificates")
+        }
+        let settings = try CertificateSettings(properties)
+        do throws(MappingFault) {
+            reader = try CertificateReader(settings, clock: clock, log: properties.services[RealmLog.self])
+        } catch {
+            throw BadRealm(error.description, setting: "mapping-file")
+        }
+    }
+
+    /// Returns the groups of a user of the mapping file, from all entries of the user.
+    ///
+    /// Without a mapping file the groups are known only at a login.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        guard let mapping = reader.mapping else {
+            throw .invalidOperation("the groups of a certificate are known only at login")
+        }
+        let groups = await mapping.current().groups(of: user)
+        guard !groups.isEmpty else { throw .noSuchUser(user) }
+        return groups.flatMap(\.self).reduce(into: []) { all, group in
+            if !all.contains(where: { $0.utf8.elementsEqual(group.utf8) }) { all.append(group) }
+        }
+    }
+}
+
+extension CertificateRealm: RefreshingRealm {
+    /// Reports all users as changed after a change of the mapping file.
+    public func refresh() async -> ChangedUsers {
+        guard let mapping = reader.mapping else { return .none }
+        _ = await mapping.current()
+        return mapping.takeChange() ? .all : .none
+    }
+
+    /// Returns whether the mapping file has an entry for a user, with a stamp of the groups.
+    ///
+    /// Without a mapping file the state is unknown.
+    public func state(of user: Username) async -> UserState {
+        guard let mapping = reader.mapping else { return .unknown }
+        let groups = await mapping.current().groups(of: user)
+        guard !groups.isEmpty else { return .gone }
+        do throws(OpenSSLError) {
+            // The count of each entry's groups keeps the entries apart.
+            let fields = groups.flatMap { ["\($0.count)"] + $0 }
+            return .present(SecurityStamp(try Digest.sha256(fields: ["CertificateRealm"] + fields).bytes))
+        } catch {
+            return .unknown
+        }
+    }
+}

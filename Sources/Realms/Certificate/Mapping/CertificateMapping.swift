@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+internal import RealmKit
+
+/// The entries of a mapping file: certificates with their users and groups.
+///
+/// ```
+/// # a comment
+/// fingerprint 3A:4F:...:09 user ann groups Staff Admin
+/// subject "CN=bob,O=Town" issuer "CN=Town CA,O=Town" user bob
+/// ```
+///
+/// Each line has one entry. Words are separated by blanks; a word in quotes may contain blanks, `\"` and `\\`. An
+/// entry with a fingerprint takes precedence over an entry with names.
+struct CertificateMapping: Sendable {
+    /// The user of a certificate.
+    struct Entry: Sendable {
+        let user: Username
+        let groups: [String]
+        /// The line of the entry, from 1.
+        let line: Int
+    }
+
+    /// The subject and the issuer of a certificate.
+    private struct Names: Hashable {
+        let subject: UTF8Text
+        let issuer: UTF8Text
+    }
+
+    private var byFingerprint: [Digest: Entry] = [:]
+    private var byNames: [Names: Entry] = [:]
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: The contents.
+    ///   - path: The path, for errors.
+    /// - Throws: ``MappingFault`` with the place of the first error.
+    init(_ bytes: [UInt8], path: String) throws(MappingFault) {
+        var number = 0
+        for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            number += 1
+            let place = MappingFault.Place(path: path, line: number)
+            let words = try MappingWords.read(line.last == 0x0D ? line.dropLast() : line, at: place)
+            if !words.isEmpty { try add(words, at: place) }
+        }
+    }
+
+    /// The entry of a certificate; nil if there is none.
+    subscript(certificate: Certificate) -> Entry? {
+        if let entry = byFingerprint[certificate.digest] { return entry }
+        return byNames[Names(subject: UTF8Text(certificate.subject), issuer: UTF8Text(certificate.issuer))]
+    }
+
+    /// The groups of all entries of a user, by entry; empty if the user has no entry.
+    func groups(of user: Username) -> [[String]] {
+        (Array(byFingerprint.values) + Array(byNames.values)).filter { $0.user == user }
+            .sorted { $0.line < $1.line }.map(\.groups)
+    }
+
+    private mutating func add(_ words: [MappingWords.Word], at place: MappingFault.Place) throws(MappingFault) {
+        var rest = words[...]
+        let first = rest.removeFirst()
+        switch first.text {
+        case "fingerprint":
+            let word = try Self.value(of: first, in: &rest, at: place)
+            guard let digest = Self.digest(word.text) else {
+                throw place.fault("a fingerprint has 32 bytes in hexadecimal digits, as SHA-256", at: word.column)
+            }
+            let entry = try Self.entry(&rest, after: word, at: place)
+            if let earlier = byFingerprint.updateValue(entry, forKey: digest) {
+                throw place.fault("the fingerprint occurs on line \(earlier.line) too", at: word.column)
+            }
+        case "subject":
+            let subject = try Self.value(of: first, in: &rest, at: place)
+            guard let keyword = rest.popFirst(), keyword.text == "issuer" else {
+                throw place.fault("issuer is missing after the subject", at: subject.column)
+            }
+            let issuer = try Self.value(of: keyword, in: &rest, at: place)
+            let entry = try Self.entry(&rest, after: issuer, at: place)
+            let names = Names(subject: UTF8Text(subject.text), issuer: UTF8Text(issuer.text))
+            if let earlier = byNames.updateValue(entry, forKey: names) {
+                throw place.fault("the subject and issuer occur on line \(earlier.line) too", at: subject.column)
+            }
+        default: throw place.fault("an entry begins with fingerprint or subject", at: first.column)
+        }
+    }
+
+    /// Reads `user NAME`, and `groups NAME ...` if it follows.
+    private static func entry(
+        _ rest: inout ArraySlice<MappingWords.Word>,
+        after last: MappingWords.Word,
+        at place: MappingFault.Place
+    ) throws(MappingFault) -> Entry {
+        guard let keyword = rest.popFirst(), keyword.text == "user" else {
+            throw place.fault("user is missing", at: last.column)
+        }
+        let word = try value(of: keyword, in: &rest, at: place)
+        let user: Username
+        do throws(BadUsername) {
+            user = try Username(word.text)
+        } catch {
+            throw place.fault("\(error)", at: word.column)
+        }
+        guard let next = rest.popFirst() else { return Entry(user: user, groups: [], line: place.line) }
+        guard next.text == "groups" else {
+            throw place.fault("expected groups or the end of the line", at: next.column)
+        }
+        guard !rest.isEmpty else { throw place.fault("groups needs at least one name", at: next.column) }
+        for group in rest where group.text.isEmpty {
+            throw place.fault("a group has an empty name", at: group.column)
+        }
+        return Entry(user: user, groups: rest.map(\.text), line: place.line)
+    }
+
+    private static func value(
+        of keyword: MappingWords.Word,
+        in rest: inout ArraySlice<MappingWords.Word>,
+        at place: MappingFault.Place
+    ) throws(MappingFault) -> MappingWords.Word {
+        guard let word = rest.popFirst(), !word.text.isEmpty else {
+            throw place.fault("\(keyword.text) needs a value", at: keyword.column)
+        }
+        return word
+    }
+
+    /// Reads a fingerprint with or without colons, in any case.
+    private static func digest(_ text: String) -> Digest? {
+        let all = Array(text.utf8)
+        let pairs =
+            all.contains(UInt8(ascii: ":"))
+            ? all.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            : stride(from: 0, to: all.count, by: 2).map { all[$0...].prefix(2) }
+        guard pairs.count == Digest.byteCount else { return nil }
+        var bytes: [UInt8] = []
+        for pair in pairs {
+            let digits = pair.compactMap(value)
+            guard digits.count == 2, pair.count == 2 else { return nil }
+            bytes.append(digits[0] << 4 | digits[1])
+        }
+        return Digest(bytes: bytes)
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

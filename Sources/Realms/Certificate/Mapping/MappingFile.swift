@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Dispatch
+internal import Glibc
+internal import RealmKit
+internal import Synchronization
+
+/// A mapping file, read again after each change.
+///
+/// If a new version has an error, the previous version is kept and the error is logged once.
+final class MappingFile: Sendable {
+    /// The maximum size of a mapping file: 4 MiB.
+    static let maximumSize = 4 << 20
+
+    /// The identity, size and times of a file.
+    struct Stamp: Sendable, Hashable {
+        let device: UInt64
+        let inode: UInt64
+        let size: Int
+        let modified: [Int]
+        let changed: [Int]
+
+        init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            inode = UInt64(truncatingIfNeeded: status.st_ino)
+            size = Int(status.st_size)
+            modified = [Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
+            changed = [Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec)]
+        }
+
+        /// The present stamp of a file; nil if it cannot be found.
+        init?(of path: String) {
+            var status = stat()
+            guard unsafe stat(path, &status) == 0 else { return nil }
+            self.init(status)
+        }
+    }
+
+    private struct State {
+        var mapping: CertificateMapping
+        var bytes: [UInt8]
+        var stamp: Stamp?
+        var fault: MappingFault?
+        /// True if the entries have changed since the last call of ``takeChange()``.
+        var hasChanged = false
+    }
+
+    let path: String
+    private let log: RealmLog?
+    private let state: Mutex<State>
+    private let reader = DispatchQueue(label: "certificate realm: reader")
+
+    init(_ path: String, log: RealmLog?) throws(MappingFault) {
+        self.path = path
+        self.log = log
+        let (bytes, stamp) = try Self.read(path)
+        state = Mutex(State(mapping: try CertificateMapping(bytes, path: path), bytes: bytes, stamp: stamp))
+    }
+
+    /// Returns the entries of the newest version that has no error.
+    func current() async -> CertificateMapping {
+        let stamp = Stamp(of: path)
+        guard state.withLock({ $0.stamp != stamp }) else { return state.withLock { $0.mapping } }
+        await withCheckedContinuation { continuation in
+            reader.async {
+                self.reload()
+                continuation.resume()
+            }
+        }
+        return state.withLock { $0.mapping }
+    }
+
+    /// Returns true once after each change of the entries.
+    func takeChange() -> Bool {
+        state.withLock { state in
+            defer { state.hasChanged = false }
+            return state.hasChanged
+        }
+    }
+
+    private func reload() {
+        let before = Stamp(of: path)
+        guard state.withLock({ $0.stamp != before }) else { return }
+        do throws(MappingFault) {
+            let (bytes, stamp) = try Self.read(path)
+            let mapping = try CertificateMapping(bytes, path: path)
+            let wasFaulty = state.withLock { state in
+                if state.bytes != bytes { state.hasChanged = true }
+                defer { (state.mapping, state.bytes, state.stamp, state.fault) = (mapping, bytes, stamp, nil) }
+                return state.fault != nil
+            }
+            if wasFaulty { log?("\(path): it can be read again", .notice) }
+        } catch {
+            let isNew = state.withLock { state in
+                defer { (state.stamp, state.fault) = (before, error) }
+                return state.fault != error
+            }
+            if isNew { log?("\(error); the previous entries are kept", .error) }
+        }
+    }
+
+    /// Reads the file; throws if every user of the machine may change it.
+    private static func read(_ path: String) throws(MappingFault) -> (bytes: [UInt8], stamp: Stamp) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .system(path) }
+        defer { close(descriptor) }
+        // The open descriptor is checked, so that the file cannot be replaced between the check and the read.
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .system(path) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw MappingFault("\(path): it is not a regular file") }
+        guard status.st_mode & S_IWOTH == 0 else {
+            throw MappingFault("\(path): every user of this machine may write to it; chmod o-w \(path)")
+        }
+        let size = Int(status.st_size)
+        guard size <= maximumSize else { throw MappingFault("\(path): it is longer than \(maximumSize >> 20) MiB") }
+        var number: Int32 = 0
+        // Reading one byte more than the size shows whether the file has grown.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, filled in
+            while filled < size + 1 {
+                let room = size + 1 - filled
+                let count = unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + filled }, room)
+                if count < 0, errno == EINTR { continue }
+                if count < 0 { number = errno }
+                guard count > 0 else { return }
+                filled += count
+            }
+        }
+        guard number == 0 else { throw MappingFault("\(path): \(unsafe String(cString: strerror(number)))") }
+        guard bytes.count == size else { throw MappingFault("\(path): it is being written") }
+        return (bytes, Stamp(status))
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+
+/// The issuers whose certificates are accepted, and the domains whose users each issuer may name.
+///
+/// Names are compared byte by byte, domains without regard to the case of ASCII letters.
+struct IssuerRules: Sendable {
+    /// The distinguished names of the accepted issuers; nil if every issuer that TLS accepts is accepted.
+    let accepted: [String]?
+    /// The domains by issuer; nil if issuers may name users of every domain.
+    let domains: [(issuer: String, domain: String)]?
+
+    /// Returns whether certificates of an issuer are accepted.
+    func accepts(_ issuer: String) -> Bool {
+        accepted.map { all in all.contains { $0.utf8.elementsEqual(issuer.utf8) } } ?? true
+    }
+
+    /// Returns whether an issuer may name a user.
+    ///
+    /// - Parameters:
+    ///   - name: The user name: a mail address or another name with one `@`, or a DNS name.
+    ///   - issuer: The distinguished name of the issuer.
+    ///   - isHost: True if the name is a DNS name.
+    /// - Returns: True if the name is in a domain of the issuer, or no domains are configured.
+    func allows(_ name: String, of issuer: String, isHost: Bool) -> Bool {
+        guard let domains else { return true }
+        let host: Substring.UTF8View
+        if isHost {
+            host = name[...].utf8
+        } else {
+            let parts = name.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return false }
+            host = parts[1]
+        }
+        return domains.contains { entry in
+            entry.issuer.utf8.elementsEqual(issuer.utf8) && Self.matches(Array(host), entry.domain)
+        }
+    }
+
+    /// Returns whether a host is a domain, or is below it if the domain begins with a dot.
+    private static func matches(_ host: [UInt8], _ domain: String) -> Bool {
+        let host = host.map(ASCII.lowercased)
+        let domain = domain.utf8.map(ASCII.lowercased)
+        guard domain.first == UInt8(ascii: ".") else { return host == domain }
+        return host.count > domain.count && host.suffix(domain.count).elementsEqual(domain)
+    }
+
+    /// Reads an entry of `issuer-domains`, such as `CN=Town CA,O=Town -> town.example`; nil if it is malformed.
+    static func entry(_ text: String) -> (issuer: String, domain: String)? {
+        // The last arrow, because a distinguished name may contain one.
+        let bytes = Array(text.utf8)
+        guard let arrow = bytes.indices.dropLast(1).last(where: { bytes[$0] == 0x2D && bytes[$0 + 1] == 0x3E }) else {
+            return nil
+        }
+        let issuer = trimmed(bytes[..<arrow])
+        let domain = trimmed(bytes[(arrow + 2)...])
+        guard !issuer.isEmpty, !domain.isEmpty, domain.utf8.allSatisfy(isDomainByte), domain != "." else { return nil }
+        return (issuer, domain)
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
+        let end = bytes.lastIndex { $0 != 0x20 }.map { $0 + 1 } ?? bytes.startIndex
+        return String(decoding: bytes[..<end].drop { $0 == 0x20 }, as: UTF8.self)
+    }
+
+    private static func isDomainByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Bytes
+import OpenSSLKit
+import RealmCertificate
+import RealmConfiguration
+import RealmKit
+import RealmTesting
+import Sessions
+import Synchronization
+import TLSTesting
+import Testing
+
+@testable import AccessControl
+
+/// The scheme `certificate` with a clock that the tests set.
+@Suite struct ClientCertificateTests {
+    /// 2026-01-01 00:00 UTC.
+    private static let start = 1_767_225_600
+
+    private final class Time: Sendable {
+        let seconds = Mutex(ClientCertificateTests.start)
+    }
+
+    /// A controller with one rule, and the time of its clocks.
+    private final class Site: Sendable {
+        let controller: AccessController
+        private let time = Time()
+        private let monotonic = ManualClock()
+
+        init(schemes: [ProtectRule.Scheme] = [.certificate], realms: [String] = ["cards"]) throws {
+            let wall = WallClock { [time] in time.seconds.withLock { $0 } }
+            var services = RealmServices()
+            services[WallClock.self] = wall
+            let monotonic = monotonic
+            let bound = try realms.map { name in
+                let realm = try CertificateRealm(
+                    RealmProperties(
+                        ["name-from": .string(name == "mail" ? "email" : "common-name")],
+                        schema: CertificateRealm.properties,
+                        realmName: name,
+                        services: services
+                    )
+                )
+                let options = try ModuleOptions(schema: CertificateLoginModule.options, realmName: name)
+                let module = try CertificateLoginModule(realm: realm, options: options)
+                let stack = LoginStack(name: name, [.init(module, .required)], clock: monotonic)
+                return BoundRealm(name: name, className: "CertificateRealm", realm: realm, stack: stack)
+            }
+            controller = AccessController(
+                rules: ProtectionRules([
+                    ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
+                ]),
+                authenticator: Authenticator(bound),
+                sessions: SessionTable(SessionSettings(), clock: monotonic, wall: wall, onEnd: { _, _ in }),
+                credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
+                clock: monotonic,
+                wallClock: wall
+            )
+        }
+
+        /// Moves both clocks forward.
+        func advance(seconds: Int) {
+            time.seconds.withLock { $0 += seconds }
+            monotonic.advance(by: .seconds(seconds))
+        }
+    }
+
+    private static func chain(
+        _ name: String = "ann",
+        until end: String = "20260101000100Z",
+        authorityUntil authorityEnd: String = "20990101000000Z"
+    ) throws -> [Certificate] {
+        var template = CertificateTemplate()
+        template.subject = [[("2.5.4.3", .utf8(name))]]
+        template.validity.1 = end
+        var authority = CertificateTemplate()
+        authority.validity.1 = authorityEnd
+        return try [template, authority].map { try Certificate(der: $0.der, context: "test") }
+    }
+
+    private func evaluate(_ site: Site, _ chain: [Certificate]) throws -> Evaluation {
+        var client = RequestClient(address: "192.0.2.1")
+        client.certificate = ClientCertificate(chain)
+        let path = try #require(RequestPath(target: "/"))
+        let request = AccessRequest(method: "GET", path: path, host: .notNeeded, client: client)
+        return site.controller.evaluate(request) { .nothing }
+    }
+
+    private enum Result: Equatable {
+        case cached(String)
+        case loggedIn(String)
+        case certificateNeeded(String)
+        case other
+    }
+
+    private func result(_ site: Site, _ chain: [Certificate]) async throws -> Result {
+        switch try evaluate(site, chain) {
+        case .decided(.allowed(let user), _): return .cached(user.username.text)
+        case .decided(.certificateNeeded, _): return .certificateNeeded("")
+        case .decided: return .other
+        case .login(let login):
+            let completed = await site.controller.completeLogin(login)
+            switch completed.decision {
+            case .allowed(let user): return .loggedIn(user.username.text)
+            case .certificateNeeded: return .certificateNeeded(completed.certificateFault?.log ?? "")
+            default: return .other
+            }
+        }
+    }
+
+    @Test func `an accepted certificate is cached until it expires`() async throws {
+        let site = try Site()
+        let chain = try Self.chain()
+        #expect(try await result(site, chain) == .loggedIn("ann"))
+        #expect(try await result(site, chain) == .cached("ann"))
+        site.advance(seconds: 59)
+        #expect(try await result(site, chain) == .cached("ann"))
+        // The connection is still open. The last second of validity is included.
+        site.advance(seconds: 2)
+        #expect(try await result(site, chain) == .certificateNeeded("the certificate is not valid at present"))
+    }
+
+    @Test func `a certificate is refused after an authority of its chain has expired`() async throws {
+        let site = try Site()
+        let chain = try Self.chain(until: "20990101000000Z", authorityUntil: "20260101000100Z")
+        #expect(try await result(site, chain) == .loggedIn("ann"))
+        site.advance(seconds: 61)
+        #expect(try await result(site, chain) == .certificateNeeded("the certificate is not valid at present"))
+    }
+
+    @Test func `a certificate that expires during the login is refused`() async throws {
+        let site = try Site()
+        guard case .login(let login) = try evaluate(site, Self.chain()) else {
+            Issue.record("no login")
+            return
+        }
+        site.advance(seconds: 61)
+        let completed = await site.controller.completeLogin(login)
+        guard case .certificateNeeded = completed.decision else {
+            Issue.record("\(completed.decision)")
+            return
+        }
+        #expect(completed.certificateFault?.kind == .credentialExpired)
+    }
+
+    @Test func `each certificate has its own user, and no certificate has none`() async throws {
+        let site = try Site()
+        for _ in 0..<2 {
+            for name in ["ann", "bob"] {
+                let result = try await result(site, Self.chain(name))
+                #expect(result == .loggedIn(name) || result == .cached(name))
+            }
+        }
+        #expect(try await result(site, []) == .certificateNeeded(""))
+    }
+
+    @Test func `the realms of a rule read the certificate in order`() async throws {
+        let site = try Site(realms: ["mail", "cards"])
+        #expect(try await result(site, Self.chain()) == .loggedIn("ann"))
+        let strict = try Site(realms: ["mail"])
+        #expect(try await result(strict, Self.chain()) == .certificateNeeded("the certificate has no mail address"))
+    }
+
+    @Test func `cached credentials of a connection with a certificate are not used on another connection`() throws {
+        let cache = try CredentialCache(lifetime: 1_000)
+        guard case .credentials(let basic) = BasicScheme.read(["Basic YW5uOng="]) else {
+            Issue.record("no credentials")
+            return
+        }
+        let (ann, bob) = (ClientCertificate(try Self.chain("ann")), ClientCertificate(try Self.chain("bob")))
+        var keys: Set<CredentialCache.Key> = []
+        for certificate in [nil, ann, bob] {
+            for credentials in [CredentialCache.Credentials.certificate, .password(basic)] {
+                let key = cache.key(realms: ["any"], peer: nil, certificate: certificate, credentials: credentials)
+                keys.insert(try #require(key))
+            }
+        }
+        #expect(keys.count == 6)
+    }
+}
