@@ -45,7 +45,12 @@ let package = Package(
         .library(name: "NIOOpenSSL", targets: ["NIOOpenSSL"]),
         .executable(name: "gatehouse", targets: ["gatehouse-server"]),
         .executable(name: "authcheck", targets: ["authcheck"]),
+        .executable(name: "gatehouse-pam-helper", targets: ["pam-helper"]),
         .executable(name: "conformance", targets: ["conformance"]),
+    ],
+    traits: [
+        .trait(name: "PAM", description: "PAMRealm and its helper program; needs libpam0g-dev."),
+        .default(enabledTraits: ["PAM"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -92,7 +97,25 @@ let package = Package(
             name: "RealmsWithoutStore",
             dependencies: ["RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
         ),
-        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStore", "RealmsWithoutStore"]),
+        // PAM. libpam is in the helper program only.
+        .systemLibrary(name: "CPAM", path: "Sources/System/CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .target(name: "PAMMessages", path: "Sources/Realms/PAMMessages"),
+        .target(
+            name: "RealmPAM",
+            dependencies: ["Bytes", "HelperProcesses", "PAMMessages", "RealmKit"],
+            path: "Sources/Realms/PAM"
+        ),
+        .executableTarget(
+            name: "pam-helper",
+            dependencies: [.target(name: "CPAM", condition: .when(traits: ["PAM"])), "PAMMessages"]
+        ),
+        .target(
+            name: "BuiltInRealms",
+            dependencies: [
+                "RealmKit", .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmStore",
+                "RealmsWithoutStore",
+            ]
+        ),
 
         // TLS by the system's OpenSSL.
         .systemLibrary(
@@ -223,6 +246,12 @@ let package = Package(
         .testTarget(
             name: "RealmExecTests",
             dependencies: ["RealmExec", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
+        ),
+        .testTarget(
+            name: "RealmPAMTests",
+            dependencies: [
+                "RealmKit", "RealmPAM", "RealmTesting", "SeededRandom", "TestTools", "pam-helper",
+            ]
         ),
         .testTarget(
             name: "StoreTests",

@@ -9,6 +9,6 @@ internal import RealmsWithoutStore
 ///
 /// To add a realm, add a target, and a line here or in `realmsWithoutStore`.
 public let builtInRealms: [RealmKind] =
-    realmsWithoutStore + [
+    realmsWithoutStore + optionalRealms + [
         RealmKind(StoreRealm.self, modules: StoreLoginModule.self)
     ]
