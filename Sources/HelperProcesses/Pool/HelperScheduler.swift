@@ -4,6 +4,7 @@
 internal import Bytes
 internal import RealmKit
 internal import Synchronization
+internal import Slots
 internal import WorkerThreads
 
 /// The queue and the threads behind ``HelperPool``.

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import OpenSSLKit
+internal import Slots
 internal import WorkerThreads
 
 /// The queue and the threads behind ``HashingPool``.
@@ -97,11 +98,8 @@ final class HashingScheduler: Sendable {
             var completions = dropExpired(&state, at: time)
             guard ensureThread(&state) else { return completions + [(ticket, .failure(.noThread))] }
             if state.queue.count >= settings.queue {
-                guard
-                    let jobToReject = state.queue.jobToReject(
-                        for: request.source,
-                        cancelsOldest: settings.whenFull == .cancelOldest
-                    )
+                let cancelsOldest = settings.whenFull == .cancelOldest
+                guard let jobToReject = state.queue.jobToReject(for: request.source, cancelsOldest: cancelsOldest)
                 else {
                     state.statistics.refused += 1
                     return completions + [(ticket, .failure(.full))]

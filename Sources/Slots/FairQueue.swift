@@ -12,7 +12,6 @@ package struct FairQueue: Sendable {
     /// The number of waiting jobs.
     package private(set) var count = 0
 
-    /// Creates an empty queue.
     package init() {}
 
     /// Returns the number of waiting jobs of a source.
@@ -68,13 +67,13 @@ package struct FairQueue: Sendable {
         return true
     }
 
-    /// Returns the waiting job to be rejected when the queue is full.
+    /// Returns the waiting job to be rejected for a new job when the queue is full; nil if the new job is to be rejected.
     ///
     /// - Parameters:
     ///   - source: The source of the new job.
-    ///   - cancelsOldest: True to reject the oldest job of the source with the most waiting jobs; false to reject the
-    ///     newest job of that source, if it has more waiting jobs than the new job's source.
-    /// - Returns: The job; nil if the new job is to be rejected.
+    ///   - cancelsOldest: True to reject the oldest job of the source with the most waiting jobs. False to reject the new
+    ///     job or, if another source has more waiting jobs, the newest job of that source.
+    /// - Returns: The job.
     package func jobToReject(for source: String, cancelsOldest: Bool) -> UInt64? {
         guard let longest else { return nil }
         if cancelsOldest { return oldest(of: longest.source) }
