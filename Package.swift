@@ -48,7 +48,12 @@ let package = Package(
         .library(name: "HTTPSClient", targets: ["HTTPSClient"]),
         .executable(name: "gatehouse", targets: ["gatehouse-server"]),
         .executable(name: "authcheck", targets: ["authcheck"]),
+        .executable(name: "gatehouse-pam-helper", targets: ["pam-helper"]),
         .executable(name: "conformance", targets: ["conformance"]),
+    ],
+    traits: [
+        .trait(name: "PAM", description: "PAMRealm and its helper program; needs libpam0g-dev."),
+        .default(enabledTraits: ["PAM"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -107,9 +112,24 @@ let package = Package(
             name: "RealmsWithoutStore",
             dependencies: ["RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
         ),
+        // PAM. libpam is in the helper program only.
+        .systemLibrary(name: "CPAM", path: "Sources/System/CPAM", providers: [.apt(["libpam0g-dev"])]),
+        .target(name: "PAMMessages", path: "Sources/Realms/PAMMessages"),
+        .target(
+            name: "RealmPAM",
+            dependencies: ["Bytes", "HelperProcesses", "PAMMessages", "RealmKit"],
+            path: "Sources/Realms/PAM"
+        ),
+        .executableTarget(
+            name: "pam-helper",
+            dependencies: [.target(name: "CPAM", condition: .when(traits: ["PAM"])), "PAMMessages"]
+        ),
         .target(
             name: "BuiltInRealms",
-            dependencies: ["RealmKit", "RealmRemote", "RealmStore", "RealmsWithoutStore"]
+            dependencies: [
+                "RealmKit", .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmRemote", "RealmStore",
+                "RealmsWithoutStore",
+            ]
         ),
 
         // TLS by the system's OpenSSL.
@@ -260,6 +280,12 @@ let package = Package(
         .testTarget(
             name: "RealmExecTests",
             dependencies: ["RealmExec", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
+        ),
+        .testTarget(
+            name: "RealmPAMTests",
+            dependencies: [
+                "RealmKit", "RealmPAM", "RealmTesting", "SeededRandom", "TestTools", "pam-helper",
+            ]
         ),
         .testTarget(
             name: "StoreTests",

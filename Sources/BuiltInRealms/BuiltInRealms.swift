@@ -10,7 +10,7 @@ internal import RealmsWithoutStore
 ///
 /// To add a realm, add a target, and a line here or in `realmsWithoutStore`.
 public let builtInRealms: [RealmKind] =
-    realmsWithoutStore + [
+    realmsWithoutStore + optionalRealms + [
         RealmKind(RemoteRealm.self, modules: RemoteLoginModule.self),
         RealmKind(StoreRealm.self, modules: StoreLoginModule.self),
     ]

@@ -79,7 +79,10 @@ struct OnceTests {
             ("printf 'authorize\\nreject\\n' >&3", .unavailable), ("printf 'reject\\nauthorize\\n' >&3", .unavailable),
             ("printf 'authorize\\nlocked\\n' >&3", .unavailable), ("printf 'authorize\\nhello\\n' >&3", .unavailable),
             ("printf 'authorize\\nunavailable\\n' >&3", .unavailable), ("printf 'authorize\\0\\n' >&3", .unavailable),
-            ("printf 'authorize\\nuser \\n' >&3", .unavailable), ("printf 'authorize\\ngroup\\n' >&3", .unavailable),
+            ("printf 'authorize\\nuser \\n' >&3", .unavailable),
+            ("printf 'authorize\\nattribute mail\\n' >&3", .unavailable),
+            ("printf 'authorize\\nattribute a=b c\\n' >&3", .unavailable),
+            ("printf 'authorize\\ngroup\\n' >&3", .unavailable),
             ("printf 'authorize\\ngroup a\\033b\\n' >&3", .unavailable),
             ("printf 'authorize\\ngroup a\\377b\\n' >&3", .unavailable),
             ("yes group x | head -n 1025 >&3; echo authorize >&3", .unavailable),
@@ -97,12 +100,14 @@ struct OnceTests {
         let setup = try answering(
             """
             printf 'value authtype test\\nsetenv HOME /\\nunsetenv X\\nremove /tmp/x\\nfd\\n' >&3
-            printf 'user Ann Smith\\ngroup staff\\ngroup été\\nattribute mail ann@example.com\\nauthorize\\n' >&3
+            printf 'user Ann Smith\\ngroup staff\\ngroup été\\nattribute mail ann@example.com\\nattribute mail a b\\nauthorize\\n' >&3
             """
         )
         let report = try await setup.login("ann")
         #expect(report.identity?.subject.users == ["Ann Smith"])
         #expect(report.identity?.groups == ["staff", "été"])
+        let mail = try UserAttribute(name: "mail", values: ["ann@example.com", "a b"])
+        #expect(report.identity?.subject.attributes == [mail])
     }
 
     @Test func `a challenge is shown to the user, and the response is checked`() async throws {

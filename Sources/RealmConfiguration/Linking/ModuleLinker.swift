@@ -33,6 +33,10 @@ struct ModuleLinker {
             report("there is no login module \(module.className)", at: module.classRange, in: entry, hint: hint)
             return nil
         }
+        if let hint = kind.buildHint {
+            report("\(module.className) is not built into this program", at: module.classRange, in: entry, hint: hint)
+            return nil
+        }
         guard let (values, deadline) = values(of: module, kind: kind, in: entry) else { return nil }
         do throws(BadModule) {
             let options = try ModuleOptions(

@@ -56,6 +56,10 @@ struct RealmLinker {
             let className = builder.knownName(classWord, as: "realm class", among: classNames),
             let kind = builder.loader.kinds.first(where: { $0.classNames.contains(className) })
         else { return nil }
+        if let hint = kind.buildHint {
+            builder.error(at: classWord.range, "\(className) is not built into this program", hint: hint)
+            return nil
+        }
         let reader = Block(
             block,
             of: "a \(className)",

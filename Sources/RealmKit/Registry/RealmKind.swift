@@ -13,6 +13,8 @@ public struct RealmKind: Sendable {
     public let properties: PropertySchema
     /// The modules that are provided with the type; the stack of any realm may use them.
     public let modules: [ModuleKind]
+    /// How to build a program that contains the type; nil if this program contains it.
+    public let buildHint: String?
     private let make: @Sendable (RealmProperties) throws(BadRealm) -> any Realm
 
     /// Creates a value for a type of realm.
@@ -25,7 +27,25 @@ public struct RealmKind: Sendable {
         classNames = R.classNames
         properties = R.properties
         self.modules = modules.map { ModuleKind($0) }
+        buildHint = nil
         make = { (properties: RealmProperties) throws(BadRealm) -> any Realm in try R(properties) }
+    }
+
+    /// Creates a value for a type of realm that this program was built without.
+    ///
+    /// A configuration that names it does not load, and the error contains the hint.
+    ///
+    /// - Parameters:
+    ///   - classNames: The names of the class in realms.conf, the preferred name first.
+    ///   - modules: The lists of names of its modules.
+    ///   - hint: How to build a program that contains the type.
+    public init(notBuiltIn classNames: [String], modules: [[String]], hint: String) {
+        type = AbsentRealm.self
+        self.classNames = classNames
+        properties = []
+        self.modules = modules.map { ModuleKind(notBuiltIn: $0, hint: hint) }
+        buildHint = hint
+        make = { (_: RealmProperties) throws(BadRealm) -> any Realm in throw BadRealm("is not built in; \(hint)") }
     }
 
     /// Creates a realm.
@@ -44,6 +64,8 @@ public struct ModuleKind: Sendable {
     public let names: [String]
     /// The options of such a module.
     public let options: PropertySchema
+    /// How to build a program that contains the type; nil if this program contains it.
+    public let buildHint: String?
     private let make: @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
 
     /// Creates a value for a type of module.
@@ -52,11 +74,21 @@ public struct ModuleKind: Sendable {
     public init<M: LoginModule>(_ type: M.Type) {
         names = M.moduleNames
         options = M.options
+        buildHint = nil
         make = { (realm: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule in
             guard let own = realm as? M.RealmType else {
                 throw BadModule("works with a \(M.RealmType.self) only, not with a \(Swift.type(of: realm))")
             }
             return try M(realm: own, options: options)
+        }
+    }
+
+    init(notBuiltIn names: [String], hint: String) {
+        self.names = names
+        options = []
+        buildHint = hint
+        make = { (_: any Realm, _: ModuleOptions) throws(BadModule) -> any LoginModule in
+            throw BadModule("is not built in; \(hint)")
         }
     }
 
@@ -70,5 +102,16 @@ public struct ModuleKind: Sendable {
     ///   other or cannot be used.
     public func makeModule(realm: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule {
         try make(realm, options)
+    }
+}
+
+/// The type of a realm that the program was built without; it cannot be created.
+private struct AbsentRealm: Realm {
+    static var properties: PropertySchema { [] }
+    var jaasContext: String { "absent" }
+    var authType: String { "absent" }
+
+    init(_ properties: RealmProperties) throws(BadRealm) {
+        throw BadRealm("is not built in")
     }
 }

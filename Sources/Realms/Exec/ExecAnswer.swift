@@ -19,13 +19,16 @@ struct ExecAnswer: Sendable {
     }
 
     /// The limits of one answer.
-    static let maximumBytes = 65536, maximumLine = 4096, maximumGroups = 1024, maximumName = 256
+    static let maximumBytes = 65536, maximumLine = 4096, maximumGroups = 1024, maximumAttributes = 64, maximumName = 256
 
     /// The decision; nil if no line has decided.
     private(set) var decision: Decision?
     /// The user's name as the helper spells it; nil for the name of the request.
     private(set) var user: Username?
     private(set) var groups: [String] = []
+    private var values: [(name: String, values: [String])] = []
+    /// The attributes, after ``finish()``.
+    private(set) var attributes: [UserAttribute] = []
     /// The text after `unavailable`.
     private(set) var reason: String?
     private var challengeText: String?
@@ -70,7 +73,7 @@ struct ExecAnswer: Sendable {
             } catch {
                 throw Self.malformed("the name after user is not valid: \(error)")
             }
-        case "attribute": _ = try Self.name(rest)
+        case "attribute": try addAttribute(rest)
         case "value": readValue(rest)
         case "setenv", "unsetenv", "remove", "fd": break
         default: throw Self.malformed("unknown line \"\(HelperText.escaped(line.prefix(64)))\"")
@@ -83,6 +86,26 @@ struct ExecAnswer: Sendable {
     mutating func finish() throws(HelperFault) {
         if asksChallenge { try decide(.challenge(challengeText ?? "Response")) }
         guard decision != nil else { throw Self.malformed("no line accepts or rejects the user") }
+        do throws(BadAttribute) {
+            attributes = try values.map { (entry) throws(BadAttribute) in
+                try UserAttribute(name: entry.name, values: entry.values)
+            }
+        } catch {
+            throw Self.malformed("\(error)")
+        }
+    }
+
+    /// Reads a name and a value; several lines with one name make several values.
+    private mutating func addAttribute(_ rest: ArraySlice<UInt8>) throws(HelperFault) {
+        let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
+        let name = try Self.name(rest[..<end])
+        let value = try Self.text(rest[end...].dropFirst()).string
+        guard values.count < Self.maximumAttributes else { throw Self.malformed("there are too many attributes") }
+        if let place = values.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+            values[place].values.append(value)
+        } else {
+            values.append((name, [value]))
+        }
     }
 
     private mutating func decide(_ decision: Decision) throws(HelperFault) {

@@ -39,7 +39,11 @@ public struct ExecLoginModule: PasswordLoginModule {
             let answer = try await ask(attempt, challenge: challenge, response: response)
             switch answer.decision {
             case .accepted:
-                return attempt.commit(as: answer.user ?? attempt.username, groups: answer.groups)
+                return attempt.commit(
+                    as: answer.user ?? attempt.username,
+                    groups: answer.groups,
+                    attributes: answer.attributes
+                )
             case .refused(.unavailable), nil:
                 throw .unavailable("the helper program: \(answer.reason ?? "unavailable")")
             case .refused(let failure):

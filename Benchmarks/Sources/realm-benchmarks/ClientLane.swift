@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import RealmConfiguration
+import RealmKit
+
+/// Compares logins through a realm with a plain client that does the same.
+///
+/// The client is a program. Its last two arguments are the number of logins and the number at once, and it prints its
+/// time in seconds. Both alternate, and the median of the ratios of all rounds is printed.
+struct ClientLane {
+    private struct Fault: Error {}
+
+    private let label: String
+    private let kind: RealmKind
+    private let logins: Int
+    private let rounds: Int
+    private let atOnce: Int
+    private let client: [String]
+    private let properties: [String]
+
+    /// - Parameters:
+    ///   - arguments: Label, class of the realm, logins, rounds, logins at once, the words of the client, `--`, and
+    ///     properties as `name=value`.
+    ///   - kinds: The types of realms.
+    /// - Throws: An error if the arguments are not complete.
+    init(_ arguments: [String], kinds: [RealmKind]) throws {
+        let parts = arguments.split(separator: "--", omittingEmptySubsequences: false).map(Array.init)
+        guard parts.count == 2, parts[0].count > 5, let logins = Int(parts[0][2]), let rounds = Int(parts[0][3]),
+            let atOnce = Int(parts[0][4]), let kind = kinds.first(where: { $0.classNames.contains(parts[0][1]) })
+        else { throw Fault() }
+        label = parts[0][0]
+        (self.logins, self.rounds, self.atOnce, self.kind) = (logins, rounds, atOnce, kind)
+        client = Array(parts[0][5...])
+        properties = parts[1]
+    }
+
+    func run() async throws {
+        let stack = try stack()
+        _ = try await time(stack)
+        _ = try clientTime()
+        var ratios: [Double] = []
+        var (own, other) = (Double.infinity, Double.infinity)
+        for _ in 0..<rounds {
+            let (a, b) = (try await time(stack), try clientTime())
+            ratios.append(a / b)
+            own = min(own, a)
+            other = min(other, b)
+        }
+        let rates = [own, other].map { String(format: "%.0f", Double(logins) / $0) }
+        print(
+            "\(label), \(atOnce) at once: \(kind.classNames[0]) \(rates[0]) logins/s, plain client \(rates[1])/s, "
+                + "time \(String(format: "%.2f", ratios.sorted()[rounds / 2])) of the client's (median of \(rounds) rounds)"
+        )
+    }
+
+    private func stack() throws -> LoginStack {
+        guard let module = kind.modules.first else { throw Fault() }
+        var values: [String: PropertyValue] = [:]
+        for property in properties {
+            let parts = property.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2, let kind = kind.properties[parts[0]]?.kind else { throw Fault() }
+            values[parts[0]] = try PropertyValue([parts[1]], as: kind)
+        }
+        let realm = try kind.makeRealm(RealmProperties(values, schema: kind.properties, realmName: "people"))
+        let options = try ModuleOptions(schema: module.options, realmName: "people")
+        let made = try module.makeModule(realm: realm, options: options)
+        return LoginStack(name: "people", [LoginStack.Entry(made, .required)], clock: SystemClock())
+    }
+
+    private func time(_ stack: LoginStack) async throws -> Double {
+        let begin = ContinuousClock.now
+        let request = LoginRequest(realm: "people", username: try Username("ann"))
+        let count = logins / atOnce
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<atOnce {
+                group.addTask {
+                    for _ in 0..<count {
+                        let conversation = PreparedConversation(name: "ann", password: Secret(utf8: "lilac"))
+                        let report = await stack.login(request, asking: conversation)
+                        guard report.identity != nil else {
+                            print(report.steps.map { "\($0)" }.joined(separator: "\n"))
+                            throw Fault()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return (ContinuousClock.now - begin) / .seconds(1)
+    }
+
+    private func clientTime() throws -> Double {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: client[0])
+        process.arguments = client.dropFirst() + ["\(logins)", "\(atOnce)"]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0, let seconds = Double(text.filter { !$0.isWhitespace }) else {
+            throw Fault()
+        }
+        return seconds
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+#if PAM
+internal import RealmPAM
+
+private let pam = RealmKind(PAMRealm.self, modules: PAMLoginModule.self)
+#else
+private let pam = RealmKind(
+    notBuiltIn: [
+        "PAMRealm", "com.sun.enterprise.security.auth.realm.pam.PamRealm",
+        "com.sun.enterprise.security.ee.authentication.glassfish.pam.PamRealm",
+    ],
+    modules: [
+        [
+            "PAMLoginModule", "com.sun.enterprise.security.auth.login.PamLoginModule",
+            "com.sun.enterprise.security.ee.auth.login.PamLoginModule",
+            "com.sun.enterprise.security.ee.authentication.glassfish.pam.PamLoginModule",
+        ]
+    ],
+    hint: "install libpam0g-dev, and build with: swift build --traits default,PAM"
+)
+#endif
+
+/// The realms that need a library of the system: each is built in with its trait, and otherwise named in errors.
+let optionalRealms: [RealmKind] = [pam]

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HelperProcesses
+internal import PAMMessages
+internal import RealmKit
+internal import Synchronization
+
+/// The dialog of one login between the thread that talks with the helper and the task that talks with the user.
+final class PAMDialog: Sendable {
+    /// An event for the task.
+    enum Event: Sendable {
+        /// The user is asked; the task answers with ``answer(_:call:)``.
+        case question(PAMStage, [PAMPrompt], texts: [String], HelperCall)
+        case finished(Result<PAMResult, HelperFault>, texts: [String])
+    }
+
+    let events: AsyncStream<Event>
+    private let sink: AsyncStream<Event>.Continuation
+    private let answers = Mutex<[Secret?]?>(nil)
+    private let promptTimeout: Duration
+
+    /// - Parameter promptTimeout: The time for the user to answer.
+    init(promptTimeout: Duration) {
+        (events, sink) = AsyncStream.makeStream()
+        self.promptTimeout = promptTimeout
+    }
+
+    /// Passes the user's answers to the thread; nil for a prompt without an answer.
+    func answer(_ secrets: [Secret?], call: HelperCall) {
+        answers.withLock { $0 = secrets }
+        call.wakeUp()
+    }
+
+    /// Ends the dialog.
+    func finish(_ result: Result<PAMResult, HelperFault>, texts: [String] = []) {
+        sink.yield(.finished(result, texts: texts))
+        sink.finish()
+    }
+
+    // MARK: On the thread
+
+    /// Runs a login in a helper, and passes its prompts to the task.
+    func conduct(
+        _ question: PAMQuestion,
+        process: HelperProcess,
+        call: HelperCall
+    ) throws(HelperFault) -> (PAMResult, texts: [String]) {
+        var channel = PAMChannel(process, call: call)
+        try process.send(question.message, call: call)
+        var texts: [String] = []
+        var (rounds, textCount) = (0, 0)
+        while true {
+            switch try channel.receive() {
+            case .text(let text):
+                textCount += 1
+                guard textCount <= PAMMessage.maximumRounds else { throw Self.tooMuch }
+                texts.append(text)
+            case .prompts(let stage, let prompts):
+                rounds += 1
+                guard rounds <= PAMMessage.maximumRounds else { throw Self.tooMuch }
+                sink.yield(.question(stage, prompts, texts: texts, call))
+                texts = []
+                let secrets = try waitForUser(process, call: call)
+                guard secrets.count == prompts.count else { throw Self.tooMuch }
+                try process.send(PAMQuestion.answers(secrets), call: call)
+            case .result(let result): return (result, texts)
+            case .groups: throw Self.tooMuch
+            }
+        }
+    }
+
+    /// Waits for the answers of the user; this time does not count for the helper.
+    private func waitForUser(_ process: HelperProcess, call: HelperCall) throws(HelperFault) -> [Secret?] {
+        let left = max(call.deadline, MonotonicTime.now) - MonotonicTime.now
+        call.deadline = MonotonicTime.now &+ promptTimeout.nanoseconds
+        while true {
+            let secrets = answers.withLock { answers in
+                defer { answers = nil }
+                return answers
+            }
+            if let secrets {
+                call.deadline = MonotonicTime.now &+ left
+                return secrets
+            }
+            if try process.wait(for: .end, call: call) == .ended { throw PAMChannel.ended(process.end()) }
+        }
+    }
+
+    private static let tooMuch = HelperFault(.malformed, "the helper for PAM asks too much")
+}
+
+/// The messages of a helper.
+struct PAMChannel {
+    private let process: HelperProcess
+    private let call: HelperCall
+    private var bytes: [UInt8] = []
+
+    init(_ process: HelperProcess, call: HelperCall) {
+        self.process = process
+        self.call = call
+    }
+
+    /// Waits for the next message.
+    mutating func receive() throws(HelperFault) -> PAMReply {
+        while true {
+            if bytes.count >= 4 {
+                guard let length = MessageReader.length(bytes[...]) else {
+                    throw HelperFault(.malformed, "the helper for PAM has sent a message that is too long")
+                }
+                if bytes.count >= length + 4 {
+                    defer { bytes.removeSubrange(..<(length + 4)) }
+                    return try PAMReply(bytes[4..<(length + 4)])
+                }
+            }
+            switch try process.wait(for: .reading, call: call) {
+            case .woken: continue
+            case .ready: guard process.receive(into: &bytes) else { throw Self.ended(process.end()) }
+            case .ended: throw Self.ended(process.end())
+            }
+        }
+    }
+
+    static func ended(_ exit: HelperProcess.Exit) -> HelperFault {
+        switch exit {
+        case .status(let status): HelperFault(.ended, "the helper for PAM has ended with status \(status)")
+        case .signal(let number): HelperFault(.ended, "the helper for PAM was ended by signal \(number)")
+        case .unknown: HelperFault(.ended, "the helper for PAM has ended")
+        }
+    }
+}

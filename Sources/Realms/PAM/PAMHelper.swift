@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+internal import HelperProcesses
+internal import RealmKit
+
+/// The helper processes of a realm.
+final class PAMHelper: Sendable {
+    private let program: HelperProgram
+    private let pool: HelperPool
+
+    init(_ program: HelperProgram, settings: HelperPoolSettings, log: RealmLog?) {
+        self.program = program
+        pool = HelperPool(settings, log: log)
+    }
+
+    /// Runs a login in a helper.
+    ///
+    /// - Parameters:
+    ///   - question: The login.
+    ///   - dialog: Passes prompts to the user; it is finished when this function returns.
+    ///   - secret: The password; lines of the modules' output that contain it are not logged.
+    func authenticate(_ question: PAMQuestion, dialog: PAMDialog, secret: Secret) async {
+        let program = program
+        do throws(HelperFault) {
+            let (result, texts) = try await pool.run(source: ClientNetwork.source(question.host)) {
+                slot,
+                call throws(HelperFault) in
+                try dialog.conduct(question, process: try slot.process(program, secret: secret), call: call)
+            }
+            dialog.finish(.success(result), texts: texts)
+        } catch {
+            dialog.finish(.failure(error))
+        }
+    }
+
+    /// Returns the groups of a user of the system.
+    ///
+    /// - Parameter user: The user.
+    /// - Returns: The groups; nil if the system has no such user.
+    /// - Throws: ``HelperFault`` if there is no answer.
+    func groups(of user: Username) async throws(HelperFault) -> [String]? {
+        let program = program
+        return try await pool.run(source: "here") { slot, call throws(HelperFault) in
+            let process = try slot.process(program, secret: nil)
+            try process.send(PAMQuestion.groups(of: user), call: call)
+            var channel = PAMChannel(process, call: call)
+            guard case .groups(let groups) = try channel.receive() else {
+                throw HelperFault(.malformed, "the helper for PAM has given another answer")
+            }
+            return groups
+        }
+    }
+
+    /// The places of the helper program, relative to the folder of the running program, the first one preferred.
+    static let places = [
+        "gatehouse-pam-helper", "../libexec/gatehouse-pam-helper", "../libexec/gatehouse/gatehouse-pam-helper",
+    ]
+
+    /// Returns the path of the helper program that is installed with the running program.
+    ///
+    /// - Returns: The path; nil if there is none.
+    static func installedPath() -> String? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let slash = own.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return places.lazy.map { own[...slash] + $0 }.first { unsafe access($0, X_OK) == 0 }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HelperProcesses
+internal import PAMMessages
+public import RealmKit
+
+/// Authenticates the users of a ``PAMRealm``: pam_authenticate, pam_acct_mgmt, and pam_chauthtok for an expired password.
+///
+/// The password answers the first prompt whose input is hidden. Further prompts are shown to the user; HTTP Basic has no
+/// answer to them. The user's groups are those of the system. The options are those of `FirstPass`.
+public struct PAMLoginModule: PasswordLoginModule {
+    /// `PAMLoginModule` and the names of GlassFish's module, oldest first.
+    public static let moduleNames = [
+        "PAMLoginModule", "com.sun.enterprise.security.auth.login.PamLoginModule",
+        "com.sun.enterprise.security.ee.auth.login.PamLoginModule",
+        "com.sun.enterprise.security.ee.authentication.glassfish.pam.PamLoginModule",
+    ]
+
+    /// The settings for sharing the password with the other modules of the stack.
+    public let firstPass: FirstPass
+    private let realm: PAMRealm
+
+    /// Creates the module for a realm.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm whose users are authenticated.
+    ///   - options: The options of `FirstPass`.
+    /// - Throws: Nothing: the options have been checked against the schema.
+    public init(realm: PAMRealm, options: ModuleOptions) throws(BadModule) {
+        firstPass = try FirstPass(options)
+        self.realm = realm
+    }
+
+    /// Succeeds if PAM accepts the user and the account.
+    public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+        guard !password.isEmpty else { return .failed(.wrongCredentials) }
+        guard PAMAnswers.isUsable(password) else { return .failed(.unusableCredential) }
+        let question = PAMQuestion(
+            service: realm.service,
+            user: attempt.username,
+            host: attempt.peer,
+            folder: realm.folder,
+            mayChangePassword: realm.mayChangePassword
+        )
+        let dialog = PAMDialog(promptTimeout: realm.promptTimeout)
+        let helper = realm.helper
+        var answers = PAMAnswers(password)
+        // The group ends when the helper has answered: a fault of the conversation cancels its login.
+        let outcome = await withTaskGroup(of: Void.self) { group -> Result<PAMResult, LoginFault> in
+            group.addTask { await helper.authenticate(question, dialog: dialog, secret: password) }
+            for await event in dialog.events {
+                switch event {
+                case .finished(.success(let result), let texts):
+                    for text in texts { attempt.note(text) }
+                    return .success(result)
+                case .finished(.failure(let fault), _):
+                    return .failure(.unavailable(fault.log))
+                case .question(let stage, let prompts, let texts, let call):
+                    do throws(LoginFault) {
+                        let secrets = try await answers.answer(prompts, stage: stage, texts: texts, attempt: attempt)
+                        dialog.answer(secrets, call: call)
+                    } catch {
+                        group.cancelAll()
+                        return .failure(error)
+                    }
+                }
+            }
+            group.cancelAll()
+            return .failure(.unavailable("the login was cancelled"))
+        }
+        return try verdict(try outcome.get(), isUnanswered: answers.isUnanswered, attempt: attempt)
+    }
+
+    private func verdict(
+        _ result: PAMResult,
+        isUnanswered: Bool,
+        attempt: LoginAttempt
+    ) throws(LoginFault) -> Verdict {
+        if result.isSuccess {
+            guard let text = result.user else {
+                throw .unavailable("PAM has changed the user's name to one that is not UTF-8")
+            }
+            do throws(BadUsername) {
+                return attempt.commit(as: try Username(text), groups: result.groups)
+            } catch {
+                throw .unavailable("PAM has changed the user's name, and \(error)")
+            }
+        }
+        attempt.note(result.log)
+        if result.stage == .changePassword, let refusal = result.refusal { return .failed(refusal) }
+        if isUnanswered { throw LoginFault(.missingCredential, log: "a prompt of PAM has no answer; \(result.log)") }
+        guard let refusal = result.refusal else { throw .unavailable(result.log) }
+        return .failed(refusal)
+    }
+}

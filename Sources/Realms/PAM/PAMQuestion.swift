@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HelperProcesses
+internal import PAMMessages
+internal import RealmKit
+
+/// A login for the helper, as the message that starts it.
+struct PAMQuestion: Sendable {
+    let service: String
+    let user: Username
+    /// The address of the client, PAM_RHOST; nil if the login did not come over a network.
+    let host: String?
+    /// The folder of the service files; nil for the system's.
+    let folder: String?
+    /// True if an expired password may be changed.
+    let mayChangePassword: Bool
+
+    var message: Secret {
+        var writer = MessageWriter(.authenticate)
+        for text in [service, user.text, host ?? "", "gatehouse", folder ?? ""] { writer.append(text: text.utf8) }
+        writer.append(mayChangePassword ? 1 : 0)
+        return writer.secret
+    }
+
+    /// Returns the message with the answers to prompts.
+    static func answers(_ secrets: [Secret?]) -> Secret {
+        var writer = MessageWriter(.answers, capacity: secrets.reduce(8) { $0 + 5 + ($1?.count ?? 0) })
+        for secret in secrets {
+            writer.append(secret == nil ? 0 : 1)
+            if let secret {
+                secret.withBytes { writer.append(text: $0) }
+            } else {
+                writer.append(text: [UInt8]())
+            }
+        }
+        return writer.secret
+    }
+
+    /// Returns the message that asks for a user's groups.
+    static func groups(of user: Username) -> Secret {
+        var writer = MessageWriter(.findGroups)
+        writer.append(text: user.text.utf8)
+        return writer.secret
+    }
+}
+
+extension MessageWriter {
+    /// The complete message; the writer's memory is wiped.
+    fileprivate var secret: Secret {
+        mutating get {
+            finish()
+            let secret = Secret(bytes)
+            for index in bytes.indices { bytes[index] = 0 }
+            return secret
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HelperProcesses
+internal import PAMMessages
+internal import RealmKit
+
+/// A message of the helper.
+enum PAMReply: Sendable {
+    case prompts(PAMStage, [PAMPrompt])
+    case text(String)
+    case result(PAMResult)
+    /// The groups of a user; nil if the system has no such user.
+    case groups([String]?)
+
+    /// Reads the body of a message.
+    ///
+    /// - Parameter body: The body.
+    /// - Throws: ``HelperFault`` with code `malformed`.
+    init(_ body: ArraySlice<UInt8>) throws(HelperFault) {
+        var reader = MessageReader(body)
+        guard let kind = reader.kind(), let reply = Self.read(kind, &reader), reader.isAtEnd else {
+            throw HelperFault(.malformed, "the helper for PAM has sent a message that is not valid")
+        }
+        self = reply
+    }
+
+    private static func read(_ kind: PAMMessage.Kind, _ reader: inout MessageReader) -> PAMReply? {
+        switch kind {
+        case .prompts:
+            guard let stage = reader.byte().flatMap(PAMStage.init) else { return nil }
+            var prompts: [PAMPrompt] = []
+            while !reader.isAtEnd {
+                guard let isShown = reader.byte(), let text = reader.text(),
+                    prompts.count < PAMMessage.maximumPrompts
+                else { return nil }
+                prompts.append(PAMPrompt(isShown: isShown == 1, text: Array(text)))
+            }
+            return prompts.isEmpty ? nil : .prompts(stage, prompts)
+        case .text: return reader.text().map { .text(HelperText.escaped($0)) }
+        case .result:
+            guard let stage = reader.byte().flatMap(PAMStage.init), let code = reader.number(),
+                let text = reader.text(),
+                let user = reader.text(), let groups = groups(&reader)
+            else { return nil }
+            return .result(
+                PAMResult(
+                    stage: stage,
+                    code: code,
+                    text: HelperText.escaped(text),
+                    user: String(validating: user, as: UTF8.self),
+                    groups: groups
+                )
+            )
+        case .groups:
+            guard let isKnown = reader.byte(), let groups = groups(&reader) else { return nil }
+            return .groups(isKnown == 1 ? groups : nil)
+        case .authenticate, .answers, .findGroups: return nil
+        }
+    }
+
+    private static func groups(_ reader: inout MessageReader) -> [String]? {
+        var groups: [String] = []
+        while !reader.isAtEnd {
+            guard let bytes = reader.text(), groups.count < PAMMessage.maximumGroups else { return nil }
+            // A group whose name is not valid grants nothing.
+            guard let name = String(validating: bytes, as: UTF8.self), !name.utf8.isEmpty,
+                !name.unicodeScalars.contains(where: HelperText.isControl)
+            else { continue }
+            groups.append(name)
+        }
+        return groups
+    }
+}
+
+/// The end of a login by PAM.
+struct PAMResult: Sendable {
+    let stage: PAMStage
+    /// The code of Linux-PAM.
+    let code: Int32
+    /// The text of libpam for the code.
+    let text: String
+    /// The user's name, which modules may have changed; nil if it is not UTF-8.
+    let user: String?
+    let groups: [String]
+
+    var isSuccess: Bool { code == PAMCode.success.rawValue }
+
+    /// The reason of a refusal; nil if the login could not be decided.
+    ///
+    /// Codes that Linux-PAM does not define never come from libpam: it replaces them by PERM_DENIED.
+    var refusal: LoginFailure? {
+        guard let code = PAMCode(rawValue: code) else { return nil }
+        if stage == .changePassword { return code.isOutage ? nil : .credentialExpired }
+        return code.refusal
+    }
+
+    var log: String {
+        let function =
+            switch stage {
+            case .start: "pam_start"
+            case .authenticate: "pam_authenticate"
+            case .account: "pam_acct_mgmt"
+            case .changePassword: "pam_chauthtok"
+            }
+        return "\(function): \(text) (\(code))"
+    }
+}
+
+/// The codes of Linux-PAM that can end a login.
+///
+/// Source: `security/_pam_types.h`.
+enum PAMCode: Int32, Sendable, CaseIterable {
+    case success = 0, openError, symbolError, serviceError, systemError, bufferError, permissionDenied
+    case authenticationError, credentialsInsufficient, authenticationInformationUnavailable, userUnknown, maximumTries
+    case newTokenRequired, accountExpired, sessionError, credentialsUnavailable, credentialsExpired, credentialsError
+    case noModuleData, conversationError, tokenError, tokenRecoveryError, tokenLockBusy, tokenDisableAging, tryAgain
+    case ignore, abort, tokenExpired, moduleUnknown, badItem, conversationAgain, incomplete
+
+    /// The reason of a refusal; nil if the code means that the login could not be decided.
+    var refusal: LoginFailure? {
+        switch self {
+        case .authenticationError: .wrongCredentials
+        case .userUnknown: .unknownUser
+        case .maximumTries: .locked
+        case .accountExpired: .accountExpired
+        case .permissionDenied: .permissionDenied
+        case .newTokenRequired, .credentialsExpired, .tokenExpired: .credentialExpired
+        case .credentialsUnavailable: .missingCredential
+        case .credentialsError: .unusableCredential
+        case .success, .openError, .symbolError, .serviceError, .systemError, .bufferError, .credentialsInsufficient,
+            .authenticationInformationUnavailable, .sessionError, .noModuleData, .conversationError, .tokenError,
+            .tokenRecoveryError, .tokenLockBusy, .tokenDisableAging, .tryAgain, .ignore, .abort, .moduleUnknown,
+            .badItem, .conversationAgain, .incomplete:
+            nil
+        }
+    }
+
+    /// True if the code means a defect or an outage also while a password is changed.
+    var isOutage: Bool {
+        switch self {
+        case .openError, .symbolError, .serviceError, .systemError, .bufferError, .authenticationInformationUnavailable,
+            .abort, .moduleUnknown, .badItem:
+            true
+        default: false
+        }
+    }
+}

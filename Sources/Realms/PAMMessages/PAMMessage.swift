@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The messages between the server and its helper for PAM: their kinds and their limits.
+///
+/// A message on the socket has the length of its body in 4 bytes, least significant first, and the body: a byte for its
+/// kind, and its values. A text is its length in 4 bytes and its bytes.
+package enum PAMMessage {
+    /// The kinds of messages.
+    package enum Kind: UInt8, Sendable {
+        /// Server to helper: service, user, address of the client, terminal, folder of the configuration, and whether an
+        /// expired password may be changed.
+        case authenticate = 1
+        /// Server to helper: an answer for each prompt.
+        case answers = 2
+        /// Server to helper: a user whose groups are wanted.
+        case findGroups = 3
+        /// Helper to server: the ``PAMStage``, and prompts that need answers.
+        case prompts = 16
+        /// Helper to server: a text for the user, which needs no answer.
+        case text = 17
+        /// Helper to server: the ``PAMStage``, the code of PAM with its text, the user's name and groups.
+        case result = 18
+        /// Helper to server: whether the system has the user, and the groups.
+        case groups = 19
+    }
+
+    /// The maximum length of a body, in bytes.
+    package static let maximumBody = 65536
+    /// The maximum length of a text, in bytes.
+    package static let maximumText = 8192
+    /// The maximum number of prompts in one message (PAM_MAX_NUM_MSG).
+    package static let maximumPrompts = 32
+    /// The maximum number of messages with prompts, and of texts, in one login.
+    package static let maximumRounds = 32
+    /// The maximum number of groups.
+    package static let maximumGroups = 1024
+    /// The descriptor of the socket in the helper.
+    package static let descriptor: Int32 = 3
+}
+
+/// The function of PAM that is running.
+package enum PAMStage: UInt8, Sendable {
+    /// pam_start and its items.
+    case start = 0
+    /// pam_authenticate.
+    case authenticate = 1
+    /// pam_acct_mgmt.
+    case account = 2
+    /// pam_chauthtok, for an expired password.
+    case changePassword = 3
+}
+
+/// A prompt of a PAM module.
+package struct PAMPrompt: Sendable {
+    /// True if the input is shown, PAM_PROMPT_ECHO_ON.
+    package let isShown: Bool
+    /// The text, as the module has written it.
+    package let text: [UInt8]
+
+    /// Creates a prompt.
+    ///
+    /// - Parameters:
+    ///   - isShown: True if the input is shown.
+    ///   - text: The text.
+    package init(isShown: Bool, text: [UInt8]) {
+        self.isShown = isShown
+        self.text = text
+    }
+}

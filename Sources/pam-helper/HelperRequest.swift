@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if PAM
+internal import CPAM
+internal import Glibc
+internal import PAMMessages
+
+/// One request of the server.
+struct HelperRequest {
+    private let body: [UInt8]
+    private let channel: HelperChannel
+
+    init(_ body: [UInt8], channel: HelperChannel) {
+        self.body = body
+        self.channel = channel
+    }
+
+    func answer() throws(ChannelFault) {
+        var reader = MessageReader(body[...])
+        switch reader.kind() {
+        case .authenticate:
+            var texts: [String] = []
+            for _ in 0..<5 {
+                guard let text = reader.text(), !text.contains(0) else { throw .broken }
+                texts.append(String(decoding: text, as: UTF8.self))
+            }
+            guard let mayChange = reader.byte(), reader.isAtEnd else { throw .broken }
+            try authenticate(texts, mayChange: mayChange == 1)
+        case .findGroups:
+            guard let text = reader.text(), !text.contains(0), reader.isAtEnd else { throw .broken }
+            let groups = SystemGroups.names(of: String(decoding: text, as: UTF8.self))
+            var writer = MessageWriter(.groups)
+            writer.append(groups == nil ? 0 : 1)
+            for group in groups ?? [] { writer.append(text: group) }
+            try channel.send(writer)
+        default: throw .broken
+        }
+    }
+
+    private func authenticate(_ texts: [String], mayChange: Bool) throws(ChannelFault) {
+        // Otherwise the server's user could load modules of its own into a process with more rights.
+        if channel.isSetGroup, !texts[4].utf8.isEmpty {
+            throw .usage("confdir cannot be used with a helper program that is setgid")
+        }
+        let conversation = HelperConversation(channel)
+        let transaction = PAMTransaction(conversation)
+        let code = transaction.run(
+            service: texts[0],
+            user: texts[1],
+            host: texts[2],
+            terminal: texts[3],
+            folder: texts[4],
+            mayChange: mayChange
+        )
+        if conversation.isBroken { throw .broken }
+        let user = transaction.user
+        var writer = MessageWriter(.result)
+        writer.append(conversation.stage.rawValue)
+        writer.append(number: code)
+        writer.append(text: transaction.text(of: code).prefix(256))
+        writer.append(text: user)
+        if code == PAM_SUCCESS {
+            for group in SystemGroups.names(of: String(decoding: user, as: UTF8.self)) ?? [] {
+                writer.append(text: group)
+            }
+        }
+        transaction.end(code)
+        try channel.send(writer)
+    }
+}
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if PAM
+internal import CPAM
+internal import Glibc
+internal import PAMMessages
+
+/// One login by libpam.
+@safe
+final class PAMTransaction {
+    private let conversation: HelperConversation
+    private var handle: OpaquePointer?
+
+    init(_ conversation: HelperConversation) {
+        self.conversation = conversation
+    }
+
+    /// Authenticates a user and checks the account; changes an expired password if that is allowed.
+    ///
+    /// - Returns: A code of PAM.
+    func run(
+        service: String,
+        user: String,
+        host: String,
+        terminal: String,
+        folder: String,
+        mayChange: Bool
+    ) -> Int32 {
+        var callback = unsafe pam_conv(conv: converse, appdata_ptr: Unmanaged.passUnretained(conversation).toOpaque())
+        var handle: OpaquePointer?
+        var code =
+            unsafe folder.utf8.isEmpty
+            ? pam_start(service, user, &callback, &handle)
+            : pam_start_confdir(service, user, &callback, folder, &handle)
+        unsafe self.handle = handle
+        guard code == PAM_SUCCESS, let handle = unsafe handle else { return code }
+        code = unsafe gatehouse_pam_set_no_delay(handle)
+        if code == PAM_SUCCESS, !host.utf8.isEmpty { code = unsafe pam_set_item(handle, PAM_RHOST, host) }
+        if code == PAM_SUCCESS { code = unsafe pam_set_item(handle, PAM_TTY, terminal) }
+        guard code == PAM_SUCCESS else { return code }
+        conversation.stage = .authenticate
+        code = unsafe pam_authenticate(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
+        guard code == PAM_SUCCESS else { return code }
+        conversation.stage = .account
+        code = unsafe pam_acct_mgmt(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
+        guard code == PAM_NEW_AUTHTOK_REQD, mayChange else { return code }
+        conversation.stage = .changePassword
+        return unsafe pam_chauthtok(handle, Int32(PAM_CHANGE_EXPIRED_AUTHTOK))
+    }
+
+    /// The user's name; modules may have changed it.
+    var user: [UInt8] {
+        var item: UnsafeRawPointer?
+        guard let handle = unsafe handle, unsafe pam_get_item(handle, PAM_USER, &item) == PAM_SUCCESS,
+            let name = unsafe item
+        else { return [] }
+        let text = unsafe name.assumingMemoryBound(to: CChar.self)
+        return Array(unsafe String(cString: text).utf8.prefix(PAMMessage.maximumText))
+    }
+
+    /// Returns the text of a code.
+    func text(of code: Int32) -> [UInt8] {
+        guard let handle = unsafe handle, let text = unsafe pam_strerror(handle, code) else { return [] }
+        return Array(unsafe String(cString: text).utf8)
+    }
+
+    /// Ends the transaction; modules wipe their data.
+    func end(_ code: Int32) {
+        guard let handle = unsafe handle else { return }
+        _ = unsafe pam_end(handle, code)
+        unsafe self.handle = nil
+    }
+}
+
+/// The groups of the system's users.
+enum SystemGroups {
+    /// Returns the names of a user's groups; nil if the system has no such user.
+    static func names(of user: String) -> [[UInt8]]? {
+        guard let entry = unsafe getpwnam(user) else { return nil }
+        var count = Int32(PAMMessage.maximumGroups)
+        var numbers = [gid_t](repeating: 0, count: Int(count))
+        let status = unsafe getgrouplist(user, entry.pointee.pw_gid, &numbers, &count)
+        // With more groups than the limit the first ones are given.
+        let found = numbers.prefix(status < 0 ? numbers.count : Int(count))
+        var names: [[UInt8]] = []
+        var total = 0
+        for number in found {
+            guard let group = unsafe getgrgid(number) else { continue }
+            let name = Array(unsafe String(cString: group.pointee.gr_name).utf8)
+            total += name.count + 4
+            guard total < PAMMessage.maximumBody / 2 else { break }
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+}
+#endif

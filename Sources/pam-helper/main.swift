@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+// The program in which libpam and its modules run. The server starts it, sends requests on descriptor 3, and replaces it
+// when it crashes, hangs or has answered enough requests.
+
+internal import Glibc
+
+#if PAM
+internal import CPAM
+
+gatehouse_pam_protect()
+do throws(ChannelFault) {
+    let channel = try HelperChannel()
+    while let request = try channel.receive() {
+        HelperState.reset()
+        try HelperRequest(request, channel: channel).answer()
+        HelperState.exitIfChanged()
+    }
+} catch {
+    exit(error.status)
+}
+#else
+exit(ChannelFault.usage("this helper is built without PAM; build it with the trait PAM").status)
+#endif

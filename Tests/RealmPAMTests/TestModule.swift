@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import TestTools
+
+/// A PAM module of the tests, in C; its first argument says what it does.
+enum TestModule {
+    /// The reason why the tests cannot run; nil if they can.
+    static let obstacle: String? = {
+        guard FileManager.default.fileExists(atPath: "/usr/include/security/pam_modules.h") else {
+            return "needs libpam0g-dev"
+        }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/cc") else { return "needs cc" }
+        guard FileManager.default.isExecutableFile(atPath: helper) else { return "needs \(helper)" }
+        return nil
+    }()
+
+    /// The helper program that was built with the tests.
+    static let helper: String = {
+        // The tests run in a program of the toolchain; its argument is the path of the built tests.
+        let built = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+        return URL(fileURLWithPath: built).deletingLastPathComponent().appending(path: "gatehouse-pam-helper").path
+    }()
+
+    /// Compiles the module.
+    static func compile(into folder: ProgramFolder) throws -> String {
+        let path = folder.file("pam_test.so")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/cc")
+        process.arguments = ["-shared", "-fPIC", "-o", path, try folder.write(source, to: "pam_test.c")]
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return path
+    }
+
+    private static let source = #"""
+        #define _GNU_SOURCE
+        #include <grp.h>
+        #include <pwd.h>
+        #include <security/pam_modules.h>
+        #include <security/pam_ext.h>
+        #include <signal.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/prctl.h>
+        #include <unistd.h>
+
+        static int is(const char *mode, const char *name) { return strcmp(mode, name) == 0; }
+
+        static const char *mode_of(int argc, const char **argv) { return argc > 0 ? argv[0] : ""; }
+
+        static int ask(pam_handle_t *handle, int style, const char *text, char **answer) {
+            const struct pam_conv *conv;
+            if (pam_get_item(handle, PAM_CONV, (const void **)&conv) != PAM_SUCCESS) return PAM_CONV_ERR;
+            struct pam_message message = {style, text};
+            const struct pam_message *messages[1] = {&message};
+            struct pam_response *response = NULL;
+            int status = conv->conv(1, messages, &response, conv->appdata_ptr);
+            if (status == PAM_SUCCESS && answer) *answer = response->resp;
+            return status;
+        }
+
+        static int check(pam_handle_t *handle) {
+            const char *user, *password;
+            if (pam_get_user(handle, &user, NULL) != PAM_SUCCESS) return PAM_USER_UNKNOWN;
+            if (pam_get_authtok(handle, PAM_AUTHTOK, &password, NULL) != PAM_SUCCESS) return PAM_AUTH_ERR;
+            if (is(user, "ann")) return is(password, "lilac") ? PAM_SUCCESS : PAM_AUTH_ERR;
+            if (is(user, "bob")) return is(password, "basil") ? PAM_SUCCESS : PAM_AUTH_ERR;
+            return PAM_USER_UNKNOWN;
+        }
+
+        PAM_EXTERN int pam_sm_authenticate(pam_handle_t *handle, int flags, int argc, const char **argv) {
+            const char *mode = mode_of(argc, argv);
+            const char *user = "";
+            pam_get_user(handle, &user, NULL);
+            if (is(mode, "crash-some")) mode = strncmp(user, "crash", 5) == 0 ? "crash" : "permit";
+            if (is(mode, "permit")) return PAM_SUCCESS;
+            if (is(mode, "crash")) { *(volatile int *)8 = 1; }
+            if (is(mode, "abort")) abort();
+            if (is(mode, "exit")) exit(0);
+            if (is(mode, "exit-child")) { if (fork() == 0) return PAM_SUCCESS; exit(0); }
+            if (is(mode, "hang")) for (;;) pause();
+            if (is(mode, "hang-with-child")) { if (fork() == 0) { prctl(PR_SET_PDEATHSIG, 0); for (;;) pause(); } for (;;) pause(); }
+            if (is(mode, "spin")) for (;;) {}
+            if (is(mode, "stop")) { raise(SIGSTOP); return PAM_SUCCESS; }
+            if (is(mode, "output")) { printf("hello\033 out\n"); fflush(stdout); fprintf(stderr, "hello err\n"); return check(handle); }
+            if (is(mode, "print-password")) {
+                int status = check(handle);
+                const char *password;
+                pam_get_item(handle, PAM_AUTHTOK, (const void **)&password);
+                printf("the password is %s\n", password);
+                fflush(stdout);
+                return status;
+            }
+            if (is(mode, "output-endless")) for (;;) puts("hello");
+            if (is(mode, "close")) { for (int i = 3; i < 256; i++) close(i); return PAM_SUCCESS; }
+            if (is(mode, "garbage")) { for (int i = 3; i < 256; i++) if (write(i, "\377\377\377\377garbage", 11)) {} return PAM_SUCCESS; }
+            if (is(mode, "leak")) { for (;;) { char *block = malloc(1 << 20); if (!block) abort(); memset(block, 1, 1 << 20); } }
+            if (is(mode, "signals")) {
+                for (int i = 1; i < 65; i++) signal(i, SIG_IGN);
+                return check(handle);
+            }
+            if (is(mode, "signals-seen")) {
+                for (int i = 1; i < 32; i++) {
+                    struct sigaction action;
+                    if (i != SIGKILL && i != SIGSTOP && sigaction(i, NULL, &action) == 0 && action.sa_handler != SIG_DFL) return PAM_SYSTEM_ERR;
+                }
+                return PAM_SUCCESS;
+            }
+            if (is(mode, "rename")) { pam_set_item(handle, PAM_USER, argv[1]); return PAM_SUCCESS; }
+            if (is(mode, "code")) return atoi(argv[1]);
+            if (is(mode, "ask")) {
+                for (int i = 0; i < atoi(argv[1]); i++) {
+                    char *answer = NULL;
+                    int status = ask(handle, PAM_PROMPT_ECHO_ON, "again: ", &answer);
+                    if (status != PAM_SUCCESS) return status;
+                    free(answer);
+                }
+                return PAM_SUCCESS;
+            }
+            if (is(mode, "one-time-code")) {
+                int status = check(handle);
+                if (status != PAM_SUCCESS) return status;
+                char *answer = NULL;
+                ask(handle, PAM_TEXT_INFO, "A code was sent.", NULL);
+                status = ask(handle, PAM_PROMPT_ECHO_ON, "Verification code: ", &answer);
+                if (status != PAM_SUCCESS) return status;
+                status = is(answer, "123456") ? PAM_SUCCESS : PAM_AUTH_ERR;
+                free(answer);
+                return status;
+            }
+            if (is(mode, "seen")) {
+                const char *host = NULL, *terminal = NULL, *service = NULL;
+                pam_get_item(handle, PAM_RHOST, (const void **)&host);
+                pam_get_item(handle, PAM_TTY, (const void **)&terminal);
+                pam_get_item(handle, PAM_SERVICE, (const void **)&service);
+                printf("seen %s %s %s %s\n", service, user, host ? host : "-", terminal);
+                fflush(stdout);
+                return PAM_SUCCESS;
+            }
+            return check(handle);
+        }
+
+        PAM_EXTERN int pam_sm_setcred(pam_handle_t *handle, int flags, int argc, const char **argv) { return PAM_SUCCESS; }
+
+        PAM_EXTERN int pam_sm_acct_mgmt(pam_handle_t *handle, int flags, int argc, const char **argv) {
+            const char *mode = mode_of(argc, argv);
+            if (is(mode, "code")) return atoi(argv[1]);
+            if (is(mode, "crash")) abort();
+            return PAM_SUCCESS;
+        }
+
+        PAM_EXTERN int pam_sm_chauthtok(pam_handle_t *handle, int flags, int argc, const char **argv) {
+            const char *mode = mode_of(argc, argv);
+            if (is(mode, "code")) return atoi(argv[1]);
+            if (is(mode, "crash")) abort();
+            if (flags & PAM_PRELIM_CHECK) {
+                const char *old = NULL;
+                if (pam_get_authtok(handle, PAM_OLDAUTHTOK, &old, NULL) != PAM_SUCCESS) return PAM_AUTHTOK_RECOVERY_ERR;
+                return is(old, "lilac") ? PAM_SUCCESS : PAM_AUTH_ERR;
+            }
+            const char *new = NULL;
+            // Asks twice.
+            int status = pam_get_authtok(handle, PAM_AUTHTOK, &new, NULL);
+            if (status != PAM_SUCCESS) return PAM_AUTHTOK_ERR;
+            FILE *file = fopen(argv[0], "w");
+            if (!file) return PAM_AUTHTOK_ERR;
+            fprintf(file, "%s", new);
+            fclose(file);
+            return PAM_SUCCESS;
+        }
+        """#
+}
