@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// A realm of a configuration, with its name, its stack and its groups.
 public struct BoundRealm: Sendable {
     /// The name in realms.conf.
@@ -17,6 +19,8 @@ public struct BoundRealm: Sendable {
     public let groupMapping: GroupMapping
     /// The realm's properties in the configuration, without secrets.
     package var settings: [String] = []
+    /// The other realms that the realm's properties refer to, each once.
+    package var nested: [BoundRealm] = []
 
     /// Creates a realm of a configuration.
     ///
@@ -48,7 +52,34 @@ public struct BoundRealm: Sendable {
     /// If it changes, users who were accepted before must be authenticated again.
     package var fingerprint: [String] {
         [className, "settings"] + settings + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
-            + stack.configurationTexts
+            + stack.configurationTexts + nested.flatMap { ["nested", $0.name] + $0.fingerprint }
+    }
+
+    /// True if the realm, or a realm that it uses, asks another system.
+    package var dependsOnOtherSystems: Bool {
+        type(of: realm).dependsOnOtherSystems || nested.contains(where: \.dependsOnOtherSystems)
+    }
+
+    /// All realms that this realm uses, directly or through other realms, each once.
+    package var allNested: [BoundRealm] {
+        var all: [BoundRealm] = []
+        for realm in nested {
+            for used in realm.allNested + [realm] where !all.contains(where: { $0.name.hasBytes(of: used.name) }) {
+                all.append(used)
+            }
+        }
+        return all
+    }
+
+    /// Returns the groups of a user without a login: those of the realm, the assigned groups and the derived groups.
+    ///
+    /// - Parameter user: The user's name.
+    /// - Returns: The names of the groups, each once.
+    /// - Throws: ``RealmError`` as from ``Realm/groupNames(of:)``.
+    package func groups(of user: Username) async throws(RealmError) -> [String] {
+        let groups = try await realm.groupNames(of: user) + assignedGroups
+        var seen: Set<UTF8Text> = []
+        return (groups + groupMapping.derivedGroups(from: groups)).filter { seen.insert(UTF8Text($0)).inserted }
     }
 
     /// Adds the assigned groups and the derived groups to the report of an accepted login.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import RealmKit
+
+/// A `realm` block with its name.
+struct RealmDeclaration {
+    let name: String
+    let word: RealmsConfWord
+    let block: [Statement]
+}
+
+/// The realms of a file while they are linked: creates each realm once, the realms that it refers to before it.
+///
+/// A realm that refers to itself, directly or through other realms, is an error at the reference that closes the circle.
+final class RealmReferences {
+    private enum Progress {
+        case linking
+        case linked(BoundRealm?)
+    }
+
+    /// The maximum number of realms in a chain of references.
+    private static let maximumDepth = 8
+
+    private let declarations: [RealmDeclaration]
+    private let builder: ConfigurationBuilder
+    private let make: (RealmDeclaration, RealmReferences) -> BoundRealm?
+    private var progress: [Int: Progress] = [:]
+    /// The indices of the realms that are being linked; each refers to the next one.
+    private var path: [Int] = []
+
+    init(
+        _ declarations: [RealmDeclaration],
+        builder: ConfigurationBuilder,
+        make: @escaping (RealmDeclaration, RealmReferences) -> BoundRealm?
+    ) {
+        self.declarations = declarations
+        self.builder = builder
+        self.make = make
+    }
+
+    /// Returns the realm of a declaration; nil if it has an error, which has been reported.
+    func realm(_ index: Int) -> BoundRealm? {
+        if case .linked(let realm) = progress[index] { return realm }
+        progress[index] = .linking
+        path.append(index)
+        let realm = make(declarations[index], self)
+        path.removeLast()
+        progress[index] = .linked(realm)
+        return realm
+    }
+
+    /// Returns the realms with the names in the words of a property; nil after an error.
+    func value(_ words: [RealmsConfWord], of property: String) -> PropertyValue? {
+        var realms: [BoundRealm] = []
+        var names: [String] = []
+        for word in words {
+            guard let name = builder.knownName(word, as: "realm", among: declarations.map(\.name)),
+                let index = declarations.firstIndex(where: { $0.name == name })
+            else { continue }
+            if names.contains(name) { builder.error(at: word.range, "\(name) occurs twice in \(property)") }
+            names.append(name)
+            guard isNew(index, at: word) else { continue }
+            if let realm = realm(index) { realms.append(realm) }
+        }
+        // A realm that is missing here has been reported.
+        return realms.count == words.count ? .realms(realms) : nil
+    }
+
+    /// Returns true if a reference closes no circle and the chain of references is not too long.
+    private func isNew(_ index: Int, at word: RealmsConfWord) -> Bool {
+        if let start = path.firstIndex(of: index) {
+            let names = (path[start...] + [index]).map { declarations[$0].name }
+            let message = "realm \(declarations[index].name) would use itself"
+            builder.error(at: word.range, message, hint: "the references are \(names.joined(separator: " -> "))")
+            return false
+        }
+        guard path.count < Self.maximumDepth else {
+            builder.error(at: word.range, "more than \(Self.maximumDepth) realms refer to each other in a chain")
+            return false
+        }
+        return true
+    }
+}
