@@ -130,7 +130,12 @@ package struct AccessController: Sendable {
         by compiled: ProtectionRules.CompiledRule
     ) -> Evaluation {
         let rule = compiled.rule
-        let key = credentialCache.key(realms: rule.realms, peer: request.address, credentials: credentials)
+        let key = credentialCache.key(
+            realms: rule.realms,
+            whenUnavailable: rule.whenUnavailable,
+            peer: request.address,
+            credentials: credentials
+        )
         if let key, let entry = credentialCache.entry(for: key, at: clock.now) {
             return .decided(
                 decision(about: entry.user, isAllowed: entry.isAllowed(by: compiled)),
@@ -155,6 +160,7 @@ package struct AccessController: Sendable {
         let outcome = await authenticator.loginOnWeb(
             as: login.username,
             inFirstOf: login.rule.realms,
+            whenUnavailable: login.rule.whenUnavailable,
             address: login.address,
             asking: PreparedConversation(name: login.username.text, password: login.password)
         )
@@ -197,11 +203,21 @@ package struct AccessController: Sendable {
         switch users {
         case .some(let names):
             guard !names.isEmpty else { return }
-            credentialCache.evict { $0.account.realm == realm && names.contains($0.username) }
-            sessions.end(.userChanged) { $0.user.realm == realm && names.contains($0.user.username) }
+            revoke(of: realm) { names.contains($0) }
         case .all:
             credentialCache.evict { $0.account.realm == realm }
         }
+    }
+
+    /// Evicts the credentials of users, and ends their sessions.
+    ///
+    /// - Parameters:
+    ///   - realm: The name of the realm.
+    ///   - isChanged: Returns true for a changed user of the realm. It is also called later, with the users of logins
+    ///     that are running now.
+    package func revoke(of realm: String, where isChanged: @escaping @Sendable (Username) -> Bool) {
+        credentialCache.evict { $0.account.realm == realm && isChanged($0.username) }
+        sessions.end(.userChanged) { $0.user.realm == realm && isChanged($0.user.username) }
     }
 
     /// Ends the sessions of a realm's users whose security stamp has changed since the sign-in.
