@@ -81,11 +81,16 @@ let package = Package(
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "Store"],
             path: "Sources/Realms/Store"
         ),
+        .target(
+            name: "RealmAggregate",
+            dependencies: ["Bytes", "OpenSSLKit", "RealmKit"],
+            path: "Sources/Realms/Aggregate"
+        ),
         .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
             name: "RealmsWithoutStore",
-            dependencies: ["RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
+            dependencies: ["RealmAggregate", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
         ),
         .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStore", "RealmsWithoutStore"]),
 
@@ -225,6 +230,13 @@ let package = Package(
         .testTarget(
             name: "RealmFileTests",
             dependencies: ["Passwords", "RealmFile", "RealmKit", "RealmTesting", "SeededRandom", "filewriter"]
+        ),
+        .testTarget(
+            name: "RealmAggregateTests",
+            dependencies: [
+                "Passwords", "RealmAggregate", "RealmFile", "RealmKit", "RealmStack", "RealmTesting", "SeededRandom",
+                "TestTools",
+            ]
         ),
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(

@@ -97,7 +97,7 @@ final class LoginRecord: OngoingLogin {
         _ request: consuming LoginRequest,
         conversation: any Conversation,
         stack: LoginStack,
-        mayGrant: Bool,
+        mayGrant: Bool = true,
         undoing login: LoginRecord? = nil
     ) {
         self.request = consume request

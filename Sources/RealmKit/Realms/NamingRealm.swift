@@ -28,7 +28,8 @@ extension BoundRealm {
     package func isConcerned(_ user: Username, by names: Set<Username>, of other: String) -> Bool {
         if name.hasBytes(of: other) { return names.contains(user) }
         return nested.contains { used in
-            guard used.name.hasBytes(of: other) || used.allNested.contains(where: { $0.name.hasBytes(of: other) }) else {
+            guard used.name.hasBytes(of: other) || used.allNested.contains(where: { $0.name.hasBytes(of: other) })
+            else {
                 return false
             }
             // A realm that does not tell the names may use any name.
