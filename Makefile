@@ -6,12 +6,15 @@ CONFIGURATION ?= debug
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 # The Debian packages that a build needs, and those that the tests need in addition.
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
-TEST_PACKAGES = curl openssl
-# The Debian packages that test-proxies and test-browser need.
+TEST_PACKAGES = curl openssl python3
+# The Debian packages that test-proxies, test-browser and test-openapi need.
 PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
+# The Debian packages that bench-realms needs.
+REALM_BENCH_PACKAGES = nginx-light libcurl4-openssl-dev openssl python3
 BROWSER_PACKAGES = chromium python3-venv
+OPENAPI_PACKAGES = python3-venv
 
-.PHONY: help serve check test test-proxies test-browser bench-forward-auth interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps proxy-deps browser-deps clean
+.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms examples smoke scanners stalls flood timing durability deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -23,11 +26,13 @@ help:
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, and those of the JDK if java is installed"
 	@echo "make bench-http  compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
+	@echo "make bench-realms  compare logins through each realm with a plain client that does the same"
 	@echo "make examples  build and test the examples"
 	@echo "make smoke     start the built server and sign in over TLS with curl"
 	@echo "make scanners  scan the built server with testssl.sh and sslyze, if installed, and with our own checks"
 	@echo "make test-proxies  test forward authentication with nginx, Caddy and HAProxy, as far as they are installed"
 	@echo "make test-browser  sign in at the built server with Chromium"
+	@echo "make test-openapi  check docs/openapi.yaml against the built server"
 	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request"
 	@echo "make stalls    test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
 	@echo "make flood     guess passwords over 1,000 connections, and check that other users can still sign in"
@@ -63,7 +68,7 @@ lint:
 		python3 -B -c 'import ast, sys; [ast.parse(open(path).read(), path) for path in sys.argv[1:]]' {} +
 	Scripts/unchecked-text.py
 	Scripts/quoted-tests.py
-	Scripts/declared-imports.py . Examples/CustomRealm Examples/Welcome Examples/Chat Benchmarks
+	Scripts/declared-imports.py . Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks
 
 format:
 	swift format format --in-place --parallel --recursive $(SWIFT_FILES)
@@ -74,10 +79,15 @@ bench: deps
 bench-http:
 	Scripts/bench-http.sh
 
+# LANES names some lanes; all lanes by default.
+bench-realms: deps
+	@Scripts/install.sh $(REALM_BENCH_PACKAGES)
+	Scripts/bench-realms.sh $(LANES)
+
 # All examples share one build folder, because they share most dependencies.
 EXAMPLES_BUILD = .build-examples
 examples: deps
-	for example in CustomRealm Welcome Chat; do \
+	for example in CustomRealm Welcome Chat RemoteList; do \
 		swift build --build-tests --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) && \
 		swift test --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) || exit 1; \
 	done
@@ -99,6 +109,10 @@ test-proxies:
 test-browser:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Browser/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
+test-openapi:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/OpenAPI/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 bench-forward-auth:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
@@ -138,6 +152,9 @@ proxy-deps:
 
 browser-deps:
 	@Scripts/install.sh $(BROWSER_PACKAGES)
+
+openapi-deps:
+	@Scripts/install.sh $(OPENAPI_PACKAGES)
 
 clean:
 	rm -rf .build .build-* Examples/*/.build Benchmarks/.build

@@ -21,6 +21,15 @@ let package = Package(
                 .product(name: "RealmKit", package: "gatehouse"),
             ]
         ),
+        // The lanes of Scripts/bench-realms.sh that need Swift.
+        .executableTarget(
+            name: "realm-benchmarks",
+            dependencies: [
+                .product(name: "BuiltInRealms", package: "gatehouse"),
+                .product(name: "RealmConfiguration", package: "gatehouse"),
+                .product(name: "RealmKit", package: "gatehouse"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

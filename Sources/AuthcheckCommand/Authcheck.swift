@@ -19,20 +19,27 @@ public enum Authcheck {
     /// - 1: the realm has refused the user.
     /// - 2: the arguments are wrong.
     /// - 3: the configuration is wrong.
-    /// - 4: the realm could not decide.
+    /// - 4: the realm could not decide, or a server could not be asked.
     ///
     /// - Parameters:
     ///   - kinds: The types of realms and modules that the program contains.
     ///   - state: The services of the state folder. With `.store` of StoreServices, realms can read users in the store,
     ///     and the command checks the locks that a server has stored.
-    public static func main(_ kinds: [RealmKind], state: ProgramState = .none) async -> Never {
-        exit(await run(Array(CommandLine.arguments.dropFirst()), kinds: kinds, state: state).rawValue)
+    ///   - remote: The HTTPS client for `--server`; nil if the program cannot ask servers. AuthcheckRemote has one.
+    public static func main(
+        _ kinds: [RealmKind],
+        state: ProgramState = .none,
+        remote: RemoteTransport? = nil
+    ) async -> Never {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        exit(await run(arguments, kinds: kinds, state: state, remote: remote).rawValue)
     }
 
     static func run(
         _ arguments: [String],
         kinds: [RealmKind],
         state: ProgramState = .none,
+        remote: RemoteTransport? = nil,
         standardInput: Int32 = STDIN_FILENO
     ) async -> ExitStatus {
         let options: AuthcheckOptions
@@ -47,9 +54,22 @@ public enum Authcheck {
             // only if it is the single argument.
             return isHelp && arguments.count == 1 ? .accepted : .usage
         }
+        if let server = options.remote.server {
+            guard let remote else {
+                Output.write("authcheck: this program is built without a client for --server", to: STDERR_FILENO)
+                return .usage
+            }
+            guard let url = ServerURL(server) else {
+                let message = "authcheck: --server takes a URL such as https://auth.example.com:8443, not \(server)"
+                Output.write(Printable.line(message), to: STDERR_FILENO)
+                return .usage
+            }
+            var check = RemoteCheck(options, url: url, transport: remote, standardInput: standardInput)
+            return await check.run()
+        }
         let username: Username
         do throws(BadUsername) {
-            username = try Username(options.user)
+            username = try Username(options.user ?? "")
         } catch {
             Output.write("authcheck: \(error)", to: STDERR_FILENO)
             return .usage
@@ -79,7 +99,8 @@ public enum Authcheck {
             Output.write(error.description, to: STDERR_FILENO)
             return .configuration
         }
-        let request = LoginRequest(realm: options.realm, username: username, service: options.service)
+        let realm = options.realm ?? ""
+        let request = LoginRequest(realm: realm, username: username, service: options.service)
         do throws(RealmError) {
             let authenticator = await authenticator(of: configuration, isQuiet: options.quiet)
             let report = try await authenticator.login(request, asking: conversation)
@@ -89,7 +110,7 @@ public enum Authcheck {
             }
             return ExitStatus(report)
         } catch {
-            let nearest = NearestName.suggest(options.realm, among: configuration.realms.map(\.name))
+            let nearest = NearestName.suggest(realm, among: configuration.realms.map(\.name))
             Output.write(
                 "authcheck: \(Printable.line("\(error)"))" + (nearest.map { "\n    hint: did you mean \($0)?" } ?? ""),
                 to: STDERR_FILENO

@@ -14,11 +14,15 @@ struct AuthcheckOptions: ParsableCommand {
         discussion: """
             If a module of the realm needs a password, the command prompts for it on the terminal.
 
+            With --server, a server with a realm API checks the credentials. --list lists its realms.
+
             Exit status: 0 accepted, 1 refused, 2 wrong arguments, 3 wrong configuration, 4 the realm could not decide.
             """
     )
 
     @OptionGroup var source: ConfigurationOptions
+
+    @OptionGroup(title: "Options for a server") var remote: RemoteOptions
 
     @Flag(
         name: .long,
@@ -39,8 +43,21 @@ struct AuthcheckOptions: ParsableCommand {
     var quiet = false
 
     @Argument(help: "The realm.")
-    var realm: String
+    var realm: String?
 
     @Argument(help: "The name of the user.")
-    var user: String
+    var user: String?
+
+    func validate() throws {
+        guard remote.server == nil else {
+            if trace { throw ValidationError("--trace cannot be combined with --server") }
+            if source.config != nil || !source.property.isEmpty {
+                throw ValidationError("--config and -D cannot be combined with --server")
+            }
+            if remote.list, realm != nil { throw ValidationError("--list takes no realm and no user") }
+            return
+        }
+        guard realm != nil else { throw ValidationError("Missing expected argument '<realm>'") }
+        guard user != nil else { throw ValidationError("Missing expected argument '<user>'") }
+    }
 }

@@ -2,7 +2,8 @@
 // Gatehouse
 
 import AuthcheckCommand
+import AuthcheckRemote
 import BuiltInRealms
 import StoreServices
 
-await Authcheck.main(builtInRealms, state: .store)
+await Authcheck.main(builtInRealms, state: .store, remote: .https)

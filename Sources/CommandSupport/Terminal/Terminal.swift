@@ -85,3 +85,26 @@ package import RealmKit
         }
     }
 }
+
+extension Terminal {
+    /// Prompts for a line and reads it with echo and the line editing of the terminal.
+    ///
+    /// - Parameter prompt: The prompt.
+    /// - Returns: The line without white space at its ends; nil at the end of the file, or if the line is too long or is
+    ///   not UTF-8.
+    package func readLine(_ prompt: String) -> String? {
+        // Input that was typed before the question must not answer it.
+        tcflush(descriptor, TCIFLUSH)
+        show(prompt)
+        var line: [UInt8] = []
+        while let byte = nextByte() {
+            if byte == 0x0A || byte == 0x0D {
+                while let last = line.last, last == 0x20 || last == 0x09 { line.removeLast() }
+                return String(validating: line.drop { $0 == 0x20 || $0 == 0x09 }, as: UTF8.self)
+            }
+            guard line.count < Self.maximumLine else { return nil }
+            line.append(byte)
+        }
+        return nil
+    }
+}

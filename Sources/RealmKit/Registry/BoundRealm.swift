@@ -21,6 +21,8 @@ public struct BoundRealm: Sendable {
     package var settings: [String] = []
     /// The other realms that the realm's properties refer to, each once.
     package var nested: [BoundRealm] = []
+    /// The times for which accepted logins are cached; nil for no cache.
+    package var cacheTimes: CacheTimes?
 
     /// Creates a realm of a configuration.
     ///

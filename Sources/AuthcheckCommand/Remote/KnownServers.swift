@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+
+/// A server that the user has decided to trust.
+struct KnownServer: Sendable {
+    /// The URL, see ``ServerURL``.
+    var url: String
+    /// The digest of the server's public key.
+    var key: Digest?
+    /// The path of the file with the authorities of the server.
+    var authorities: String?
+    /// The user name of the last check.
+    var user: String?
+    /// The path of the file with the token.
+    var tokenFile: String?
+
+    /// Creates an entry.
+    init(url: String) { self.url = url }
+}
+
+/// The servers that `authcheck --remember` has written to its file.
+///
+/// Each line is a URL and words of the form `name=value`, whose values are percent-encoded. The file contains no secrets.
+/// Blank lines, comments and lines that cannot be read are kept.
+struct KnownServers: Sendable {
+    /// A line that cannot be read.
+    struct BadLine: Sendable {
+        let number: Int
+        let reason: String
+    }
+
+    /// The path of the file.
+    let path: String
+    private var lines: [String]
+    private var entries: [Int: KnownServer] = [:]
+    /// The lines that cannot be read.
+    private(set) var badLines: [BadLine] = []
+
+    /// Reads the text of a file.
+    ///
+    /// - Parameters:
+    ///   - text: The text; empty if there is no file.
+    ///   - path: The path of the file.
+    init(_ text: String, path: String) {
+        self.path = path
+        lines = text.utf8.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false).map {
+            String(Substring($0))
+        }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        for (index, line) in lines.enumerated() where !line.isEmpty && line.utf8.first != UInt8(ascii: "#") {
+            switch Self.entry(line) {
+            case .success(let entry):
+                if self.entry(of: entry.url) == nil {
+                    entries[index] = entry
+                } else {
+                    badLines.append(BadLine(number: index + 1, reason: "a second line for \(entry.url)"))
+                }
+            case .failure(let fault): badLines.append(BadLine(number: index + 1, reason: fault.reason))
+            }
+        }
+    }
+
+    /// Returns the entry of a server and the number of its line.
+    func entry(of url: String) -> (server: KnownServer, line: Int)? {
+        guard let found = entries.first(where: { $0.value.url.hasBytes(of: url) }) else { return nil }
+        return (found.value, found.key + 1)
+    }
+
+    /// Adds an entry, or replaces the line of the same server.
+    mutating func remember(_ server: KnownServer) {
+        if let line = entry(of: server.url)?.line {
+            lines[line - 1] = Self.text(server)
+            entries[line - 1] = server
+        } else {
+            entries[lines.count] = server
+            lines.append(Self.text(server))
+        }
+    }
+
+    /// The text of the file.
+    var text: String { lines.map { $0 + "\n" }.joined() }
+
+    // MARK: Lines
+
+    private struct Fault: Error {
+        let reason: String
+    }
+
+    private static func text(_ server: KnownServer) -> String {
+        var words = [server.url]
+        if let key = server.key { words.append("pin=\(encode(KeyFingerprint.text(key)))") }
+        if let authorities = server.authorities { words.append("ca=\(encode(authorities))") }
+        if let user = server.user { words.append("user=\(encode(user))") }
+        if let tokenFile = server.tokenFile { words.append("token-file=\(encode(tokenFile))") }
+        return words.joined(separator: " ")
+    }
+
+    private static func encode(_ value: String) -> String {
+        PercentEncoding.encode(value.utf8Span.span) { byte in
+            (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "%")
+        }
+    }
+
+    private static func entry(_ line: String) -> Result<KnownServer, Fault> {
+        let words = line.utf8.split(separator: ASCII.space).map { String(Substring($0)) }
+        guard let first = words.first, let url = ServerURL(first), url.description.hasBytes(of: first) else {
+            return .failure(Fault(reason: "the line does not begin with the URL of a server"))
+        }
+        var server = KnownServer(url: first)
+        for word in words.dropFirst() {
+            guard let equals = word.firstIndex(of: "="), let value = decode(word[word.index(after: equals)...]),
+                !value.isEmpty
+            else { return .failure(Fault(reason: "a word is not of the form name=value")) }
+            switch word[..<equals] {
+            case "pin" where server.key == nil:
+                guard let key = KeyFingerprint.digest(value) else {
+                    return .failure(Fault(reason: "the pin is not valid"))
+                }
+                server.key = key
+            case "ca" where server.authorities == nil: server.authorities = value
+            case "user" where server.user == nil: server.user = value
+            case "token-file" where server.tokenFile == nil: server.tokenFile = value
+            default: return .failure(Fault(reason: "an unknown or repeated name"))
+            }
+        }
+        return .success(server)
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        let source = Array(text.utf8)
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < source.count {
+            if source[index] == UInt8(ascii: "%") {
+                guard let byte = PercentEncoding.decode(source.span, at: index) else { return nil }
+                bytes.append(byte)
+                index += 3
+            } else {
+                bytes.append(source[index])
+                index += 1
+            }
+        }
+        return UTF8Text(validating: bytes.span)?.string
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+internal import LoginConf
+internal import RealmConfiguration
+
+/// The file of known servers: `$XDG_CONFIG_HOME/gatehouse/known_servers`, or `~/.config/gatehouse/known_servers`.
+enum KnownServersFile {
+    /// The reason why the file cannot be used.
+    struct Fault: Error {
+        let reason: String
+    }
+
+    /// The path of the file; nil if neither variable is set to an absolute path.
+    static var path: String? {
+        let variable = ConfigurationFiles.system.environment
+        if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+            return "\(folder)/gatehouse/known_servers"
+        }
+        if let home = variable("HOME"), home.hasPrefix("/") { return "\(home)/.config/gatehouse/known_servers" }
+        return nil
+    }
+
+    /// Reads the file.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Returns: The known servers; empty if there is no file.
+    /// - Throws: ``Fault`` if the file cannot be read, or if other users may have changed it.
+    static func read(_ path: String) throws(Fault) -> KnownServers {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return KnownServers("", path: path) }
+            throw Fault(reason: reason(errno))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Fault(reason: reason(errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Fault(reason: "it is not a regular file") }
+        // A user who can change the file could replace the key of a server.
+        guard status.st_mode & 0o022 == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Fault(reason: "other users may change it")
+        }
+        guard status.st_size <= maximumSize else { throw Fault(reason: "it is longer than \(maximumSize) bytes") }
+        let contents: ConfigurationFiles.Contents
+        switch ConfigurationFiles.system.read(path) {
+        case .success(let read): contents = read
+        case .failure(let fault): throw Fault(reason: fault.reason)
+        }
+        guard let text = String(validating: contents.bytes, as: UTF8.self) else {
+            throw Fault(reason: "it is not UTF-8")
+        }
+        return KnownServers(text, path: path)
+    }
+
+    /// Replaces the file in one step.
+    ///
+    /// Only the user may read the new file.
+    ///
+    /// - Parameter servers: The servers.
+    /// - Throws: ``Fault`` if the file cannot be written. Then it is unchanged.
+    static func write(_ servers: KnownServers) throws(Fault) {
+        let path = servers.path
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        try makeFolder(folder)
+        let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max))"
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw Fault(reason: reason(errno)) }
+        let bytes = Array(servers.text.utf8)
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            written += count
+        }
+        let isWritten = written == bytes.count && fsync(descriptor) == 0
+        let isClosed = close(descriptor) == 0
+        guard isWritten, isClosed, unsafe rename(temporary, path) == 0 else {
+            let number = errno
+            unsafe unlink(temporary)
+            throw Fault(reason: reason(number))
+        }
+        let parent = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { return }
+        fsync(parent)
+        close(parent)
+    }
+
+    private static let maximumSize = 1 << 20
+
+    private static func makeFolder(_ folder: String) throws(Fault) {
+        if unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash > folder.startIndex else {
+            throw Fault(reason: reason(errno))
+        }
+        try makeFolder(String(folder[..<slash]))
+        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Fault(reason: reason(errno)) }
+    }
+
+    private static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandSupport
+internal import Glibc
+internal import LoginConf
+internal import OpenSSLKit
+internal import RealmConfiguration
+internal import RealmKit
+
+/// A run of `authcheck --server`.
+struct RemoteCheck {
+    /// The end of a run.
+    struct Ended: Error {
+        let status: ExitStatus
+        let message: String
+
+        init(_ status: ExitStatus, _ message: String) {
+            self.status = status
+            self.message = message
+        }
+    }
+
+    let options: AuthcheckOptions
+    let url: ServerURL
+    let transport: RemoteTransport
+    /// The descriptor for `--password-stdin`; nil to prompt on the terminal.
+    let input: Int32?
+    private var known: KnownServers?
+    /// The entry that `--remember` writes.
+    private var server: KnownServer
+
+    /// Prepares a run.
+    ///
+    /// - Parameters:
+    ///   - options: The arguments.
+    ///   - url: The server.
+    ///   - transport: The HTTPS client.
+    ///   - standardInput: The descriptor of standard input.
+    init(_ options: AuthcheckOptions, url: ServerURL, transport: RemoteTransport, standardInput: Int32) {
+        self.options = options
+        self.url = url
+        self.transport = transport
+        input = options.passwordStdin ? standardInput : nil
+        server = KnownServer(url: url.description)
+    }
+
+    /// Asks the server and prints the result.
+    ///
+    /// - Returns: The exit status.
+    mutating func run() async -> ExitStatus {
+        do throws(Ended) {
+            try readKnownServers()
+            if let tokenFile = options.remote.tokenFile { server.tokenFile = Self.absolute(tokenFile) }
+            let token = try server.tokenFile.map { path throws(Ended) in try Self.token(in: path) }
+            let (realms, trust) = try await realms(token: token)
+            guard !options.remote.list else {
+                try remember()
+                return list(realms)
+            }
+            return try await check(among: realms, token: token, trust: trust)
+        } catch {
+            if options.json, error.status == .undecided {
+                var report = report(isAccepted: false)
+                report.reason = LoginFailure.unavailable.code
+                report.error = Printable.line(error.message)
+                write(report)
+            } else {
+                Output.write("authcheck: \(Printable.text(error.message))", to: STDERR_FILENO)
+            }
+            return error.status
+        }
+    }
+
+    // MARK: Known servers
+
+    private mutating func readKnownServers() throws(Ended) {
+        guard let path = KnownServersFile.path else {
+            if options.remote.remember {
+                throw Ended(.configuration, "--remember needs the variable HOME or XDG_CONFIG_HOME")
+            }
+            return
+        }
+        let servers: KnownServers
+        do throws(KnownServersFile.Fault) {
+            servers = try KnownServersFile.read(path)
+        } catch {
+            throw Ended(.configuration, "\(path) cannot be used: \(error.reason)")
+        }
+        if !options.quiet {
+            for line in servers.badLines {
+                Output.write("authcheck: \(path):\(line.number): \(line.reason); ignored", to: STDERR_FILENO)
+            }
+        }
+        known = servers
+        if let entry = servers.entry(of: url.description) { server = entry.server }
+    }
+
+    private mutating func remember() throws(Ended) {
+        guard options.remote.remember, var servers = known else { return }
+        servers.remember(server)
+        do throws(KnownServersFile.Fault) {
+            try KnownServersFile.write(servers)
+        } catch {
+            throw Ended(.configuration, "\(servers.path) cannot be written: \(error.reason)")
+        }
+    }
+
+    /// Returns the absolute form of a path, so that a remembered path does not depend on the folder.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        guard let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        return "\(unsafe String(cString: folder))/\(path)"
+    }
+
+    private static func token(in path: String) throws(Ended) -> Secret {
+        let contents: ConfigurationFiles.Contents
+        switch ConfigurationFiles.system.read(path) {
+        case .success(let read): contents = read
+        case .failure(let fault): throw Ended(.configuration, "the token file \(path) cannot be read: \(fault.reason)")
+        }
+        var bytes = contents.bytes[...]
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+        guard (1...512).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Ended(.configuration, "the token file \(path) is not one line of visible ASCII characters")
+        }
+        return Secret(bytes)
+    }
+
+    // MARK: Trust
+
+    /// Requests the realms, after the user has decided about an unknown key.
+    ///
+    /// The password is requested later, so that no password is typed for a server that is not trusted.
+    private mutating func realms(
+        token: Secret?
+    ) async throws(Ended) -> (realms: RemoteAnswer.Realms, trust: RemoteTransport.Trust) {
+        var trust = try trust()
+        var response: RemoteTransport.Response
+        do throws(RemoteTransport.Fault) {
+            response = try await send(url.realms, trust: trust, token: token)
+        } catch {
+            guard error.isUntrusted else { throw unreachable(error) }
+            trust = .key(try await decide(about: error, trust: trust))
+            do throws(RemoteTransport.Fault) {
+                response = try await send(url.realms, trust: trust, token: token)
+            } catch {
+                throw unreachable(error)
+            }
+        }
+        guard response.status == 200, let realms = RemoteAnswer.decode(RemoteAnswer.Realms.self, from: response.body)
+        else { throw unexpected(response) }
+        return (realms, trust)
+    }
+
+    private mutating func trust() throws(Ended) -> RemoteTransport.Trust {
+        if let pin = options.remote.pin {
+            guard let key = KeyFingerprint.digest(pin) else {
+                throw Ended(.usage, "--pin takes sha256//BASE64 or 64 hexadecimal digits, not \(pin)")
+            }
+            (server.key, server.authorities) = (key, nil)
+        }
+        if let ca = options.remote.ca { (server.key, server.authorities) = (nil, Self.absolute(ca)) }
+        if let key = server.key { return .key(key) }
+        guard let authorities = server.authorities else { return .system }
+        switch ConfigurationFiles.system.read(authorities) {
+        case .success(let contents): return .authorities(pem: contents.bytes, file: authorities)
+        case .failure(let fault):
+            throw Ended(.configuration, "the authorities \(authorities) cannot be read: \(fault.reason)")
+        }
+    }
+
+    /// Decides about a certificate that is not trusted.
+    ///
+    /// - Returns: The key that the user trusts.
+    /// - Throws: ``Ended`` if the user does not trust the key, or if another key was expected.
+    private mutating func decide(
+        about fault: RemoteTransport.Fault,
+        trust: RemoteTransport.Trust
+    ) async throws(Ended) -> Digest {
+        let presented: Digest
+        do throws(RemoteTransport.Fault) {
+            presented = try await transport.presentedKey(url.realms)
+        } catch {
+            throw unreachable(error)
+        }
+        let fingerprint = KeyFingerprint.text(presented)
+        switch trust {
+        case .authorities(_, let file):
+            throw Ended(
+                .undecided,
+                "the certificate of \(url) is not trusted: no valid certificate of \(file): \(fault.cause)"
+            )
+        case .key(let expected):
+            throw Ended(.undecided, changed(from: expected, to: fingerprint))
+        case .system: break
+        }
+        switch await FirstContact.ask(about: presented, of: url.description, because: fault.cause) {
+        case .trusted:
+            server.key = presented
+            return presented
+        case .refused: throw Ended(.undecided, "the key of \(url) is not trusted")
+        case .noTerminal:
+            throw Ended(
+                .undecided,
+                """
+                the certificate of \(url) is not trusted: \(fault.cause)
+                    The SHA-256 fingerprint of its public key is \(fingerprint)
+                    hint: verify the fingerprint at the server, then use --pin \(fingerprint), or use --ca FILE
+                """
+            )
+        }
+    }
+
+    /// Returns the warning about a key that has changed.
+    private func changed(from expected: Digest, to fingerprint: String) -> String {
+        let text = """
+            THE KEY OF \(url) HAS CHANGED. Another server may pretend to be this server. Nothing was sent to it.
+                expected key:  \(KeyFingerprint.text(expected))
+                presented key: \(fingerprint)
+            """
+        guard options.remote.pin == nil, let known, let line = known.entry(of: url.description)?.line else {
+            return text
+        }
+        return text + """
+
+                The expected key is in \(known.path):\(line).
+                hint: if the key was replaced, verify the new key at the server, then remove this line
+            """
+    }
+
+    // MARK: Requests
+
+    private func send(
+        _ url: String,
+        trust: RemoteTransport.Trust,
+        token: Secret?,
+        body: Secret? = nil
+    ) async throws(RemoteTransport.Fault) -> RemoteTransport.Response {
+        try await transport.send(RemoteTransport.Request(url: url, trust: trust, token: token, body: body))
+    }
+
+    private func unreachable(_ fault: RemoteTransport.Fault) -> Ended {
+        Ended(.undecided, "\(url) cannot be asked: \(fault.cause)")
+    }
+
+    private func unexpected(_ response: RemoteTransport.Response) -> Ended {
+        let failure = RemoteAnswer.decode(RemoteAnswer.Failure.self, from: response.body)
+        let reason = failure.map { ": \($0.error)" + ($0.reason.map { ", \($0)" } ?? "") } ?? ""
+        switch response.status {
+        case 401:
+            let hint = server.tokenFile == nil ? "name a token with --token-file FILE" : "the token is wrong"
+            return Ended(.configuration, "\(url) does not know this program; \(hint)")
+        case 403:
+            return Ended(.configuration, "\(url) does not allow this program to do this\(reason)")
+        case 503: return Ended(.undecided, "\(url) cannot decide now\(reason)")
+        default:
+            return Ended(
+                .undecided,
+                "\(url) has answered with status \(response.status)\(reason)\n    hint: does its configuration have a realm-api block?"
+            )
+        }
+    }
+
+    // MARK: The check
+
+    private mutating func check(
+        among realms: RemoteAnswer.Realms,
+        token: Secret?,
+        trust: RemoteTransport.Trust
+    ) async throws(Ended) -> ExitStatus {
+        guard let realm = options.realm else { throw Ended(.usage, "a realm is missing; --list lists the realms") }
+        guard let name = options.user ?? server.user else { throw Ended(.usage, "a user is missing") }
+        let names = realms.realms.map(\.name)
+        guard names.contains(where: { $0.utf8.elementsEqual(realm.utf8) }) else {
+            let nearest = NearestName.suggest(realm, among: names).map { "\n    hint: did you mean \($0)?" } ?? ""
+            throw Ended(.configuration, "\(url) has no realm \(realm) for this program\(nearest)")
+        }
+        let username: Username
+        do throws(BadUsername) {
+            username = try Username(name)
+        } catch {
+            throw Ended(.usage, "\(error)")
+        }
+        server.user = name
+        try remember()
+        guard let (password, codes) = try await secrets(of: username) else {
+            var report = report(isAccepted: false)
+            report.reason = LoginFailure.missingCredential.code
+            return print(report)
+        }
+        let body = CheckBody.make(username: username, password: password, codes: codes, service: options.service)
+        let response: RemoteTransport.Response
+        do throws(RemoteTransport.Fault) {
+            response = try await send(url.check(realm), trust: trust, token: token, body: body)
+        } catch {
+            throw unreachable(error)
+        }
+        guard response.status == 200,
+            let outcome = RemoteAnswer.decode(RemoteAnswer.Outcome.self, from: response.body)
+        else { throw unexpected(response) }
+        var report = report(isAccepted: outcome.outcome == "accepted")
+        guard outcome.outcome == "accepted" || outcome.outcome == "refused" else { throw unexpected(response) }
+        report.reason = outcome.reason
+        report.principals = outcome.principals
+        report.attributes = outcome.attributes
+        return print(report)
+    }
+
+    /// Reads the password and, with `--code` or a second line of standard input, a code.
+    ///
+    /// - Returns: The password and the codes; nil if there is no password.
+    private func secrets(of username: Username) async throws(Ended) -> (Secret, [Secret])? {
+        let conversation = TerminalConversation(username, input: input)
+        do throws(LoginFault) {
+            guard case .secret(let password) = try await conversation.answer([.password(prompt: "Password")])[0] else {
+                return nil
+            }
+            guard options.remote.code || input != nil else { return (password, []) }
+            guard case .secret(let code) = try await conversation.answer([.oneTimeCode(prompt: "One-time code")])[0]
+            else { return (password, []) }
+            return (password, [code])
+        } catch {
+            throw Ended(.undecided, error.log)
+        }
+    }
+
+    // MARK: Output
+
+    private func report(isAccepted: Bool) -> RemoteReportJSON {
+        RemoteReportJSON(
+            accepted: isAccepted,
+            server: url.description,
+            realm: options.realm ?? "",
+            user: options.user ?? server.user ?? ""
+        )
+    }
+
+    private func print(_ report: RemoteReportJSON) -> ExitStatus {
+        let status = report.accepted ? ExitStatus.accepted : .refused
+        guard !options.quiet else { return status }
+        guard !options.json else {
+            write(report)
+            return status
+        }
+        let place = "\(report.user) in realm \(report.realm) of \(report.server)"
+        var lines: [String] = []
+        if report.accepted {
+            lines.append("accepted: \(place)")
+            lines += Table.lines((report.principals ?? []).map { ["  " + $0.kind, $0.name] })
+            let attributes = (report.attributes ?? [:]).sorted { $0.key < $1.key }
+            lines += Table.lines(
+                attributes.flatMap { attribute in attribute.value.map { ["  " + attribute.key, $0] } }
+            )
+        } else {
+            let words = (report.reason ?? "").split(separator: "-").joined(separator: " ")
+            lines.append("refused: \(place): \(words)")
+        }
+        Output.write(lines.map(Printable.line).joined(separator: "\n"), to: STDOUT_FILENO)
+        return status
+    }
+
+    private func list(_ realms: RemoteAnswer.Realms) -> ExitStatus {
+        guard !options.quiet else { return .accepted }
+        if options.json {
+            write(realms)
+        } else {
+            let lines = Table.lines(realms.realms.map { [$0.name, $0.authType] })
+            Output.write(lines.joined(separator: "\n"), to: STDOUT_FILENO)
+        }
+        return .accepted
+    }
+
+    private func write(_ value: some Encodable) {
+        do {
+            Output.write(try PrintableJSON.text(value), to: STDOUT_FILENO)
+        } catch {
+            // Encoding strings does not fail. If it did, the result must not be an acceptance.
+            Output.write(#"{"accepted":false,"reason":"internal-error"}"#, to: STDOUT_FILENO)
+        }
+    }
+}

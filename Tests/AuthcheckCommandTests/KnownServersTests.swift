@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import OpenSSLKit
+import RealmKit
+import Testing
+
+@testable import AuthcheckCommand
+
+@Suite struct KnownServersTests {
+    private static let pin = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+
+    @Test func `entries are read, and other lines are reported with their numbers and kept`() throws {
+        let text = """
+            # a comment
+
+            https://a.example pin=\(Self.pin) user=an%20n%0Ax token-file=/etc/a%25b
+            http://b.example pin=\(Self.pin)
+            https://c.example pin=sha256//AAAA
+            https://d.example user
+            https://e.example colour=red
+            https://f.example user=a user=b
+            https://a.example user=other
+            https://G.example user=a
+            https://h.example:8443/gatehouse ca=/etc/ca.pem
+            """
+        var servers = KnownServers(text, path: "known")
+        let first = try #require(servers.entry(of: "https://a.example"))
+        #expect(first.line == 3)
+        #expect(first.server.user == "an n\nx" && first.server.tokenFile == "/etc/a%b")
+        #expect(first.server.key == (try Digest.sha256([])))
+        #expect(servers.entry(of: "https://h.example:8443/gatehouse")?.server.authorities == "/etc/ca.pem")
+        #expect(servers.badLines.map(\.number) == [4, 5, 6, 7, 8, 9, 10])
+        #expect(servers.badLines[5].reason == "a second line for https://a.example")
+        #expect(servers.text == text + "\n")
+        var changed = first.server
+        changed.user = "ünal\r\n"
+        servers.remember(changed)
+        var added = KnownServer(url: "https://z.example")
+        added.tokenFile = "/home/a b/=token"
+        servers.remember(added)
+        let again = KnownServers(servers.text, path: "known")
+        #expect(again.badLines.map(\.number) == [4, 5, 6, 7, 8, 9, 10])
+        #expect(again.entry(of: "https://a.example")?.server.user == "ünal\r\n")
+        #expect(again.entry(of: "https://z.example")?.server.tokenFile == "/home/a b/=token")
+        #expect(again.text.utf8.split(separator: 0x0A).count == servers.text.utf8.split(separator: 0x0A).count)
+    }
+
+    @Test func `the file is private, is written in one step, and is refused if others may change it`() throws {
+        let folder = try TemporaryFolder([:])
+        let path = folder.path("config/gatehouse/known_servers")
+        var servers = try KnownServersFile.read(path)
+        #expect(servers.text.isEmpty)
+        servers.remember(KnownServer(url: "https://a.example"))
+        try KnownServersFile.write(servers)
+        #expect(try KnownServersFile.read(path).entry(of: "https://a.example")?.line == 1)
+        let mode = { (path: String) in
+            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        #expect(try mode(path) == 0o600)
+        #expect(try mode(folder.path("config/gatehouse")) == 0o700)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("config/gatehouse")).count == 1)
+        try FileManager.default.setAttributes([.posixPermissions: 0o620], ofItemAtPath: path)
+        #expect(throws: KnownServersFile.Fault.self) { try KnownServersFile.read(path) }
+        #expect(throws: KnownServersFile.Fault.self) { try KnownServersFile.read(folder.path("config")) }
+    }
+
+    @Test(arguments: [
+        ("https://Auth.Example", "https://auth.example"), ("HTTPS://a:443/", "https://a"),
+        ("https://a:8443/Gatehouse/", "https://a:8443/Gatehouse"), ("https://[::1]:8443", "https://[::1]:8443"),
+        ("http://a", nil), ("https://", nil), ("https://:8443", nil), ("https://u:p@a", nil), ("https://a?x", nil),
+        ("https://a#x", nil), ("https://a b", nil), ("https://ä", nil), ("auth.example", nil), ("-x", nil),
+    ])
+    func `the URL of a server has one spelling`(text: String, url: String?) {
+        #expect(ServerURL(text)?.description == url)
+    }
+
+    @Test func `a fingerprint has three spellings`() throws {
+        let digest = try Digest.sha256([])
+        #expect(KeyFingerprint.digest(Self.pin) == digest)
+        #expect(KeyFingerprint.digest(digest.hex) == digest)
+        #expect(KeyFingerprint.digest(digest.fingerprint) == digest)
+        #expect(KeyFingerprint.digest(digest.hex.uppercased()) == digest)
+        for text in ["", "yes", "sha256//", "sha1//AAAA", String(digest.hex.dropLast()), "sha256/" + Self.pin] {
+            #expect(KeyFingerprint.digest(text) == nil)
+        }
+    }
+
+    @Test func `the body of a check is JSON, whatever the name and the password contain`() throws {
+        struct Body: Decodable {
+            let username: String
+            let password: String
+            let service: String
+            let codes: [String]?
+        }
+        for text in ["a\"b\\c", "-rf", "ünal 🔑", "</script>&", "x{\"y\":1}", "a'b;c|d"] {
+            let body = CheckBody.make(
+                username: try Username(text),
+                password: Secret(utf8: text + "\u{1}\t\u{1F}\n"),
+                codes: [Secret(utf8: "\"\\"), Secret(utf8: "")],
+                service: "authcheck"
+            )
+            let data = body.withBytes { bytes in Data(bytes.indices.map { bytes[$0] }) }
+            let decoded = try JSONDecoder().decode(Body.self, from: data)
+            #expect(decoded.username == text && decoded.password == text + "\u{1}\t\u{1F}\n")
+            #expect(decoded.codes == ["\"\\", ""] && decoded.service == "authcheck")
+        }
+        let plain = CheckBody.make(username: try Username("ann"), password: Secret(utf8: "x"), codes: [], service: "s")
+        #expect(
+            plain.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+                == "{\"username\":\"ann\",\"password\":\"x\",\"service\":\"s\"}"
+        )
+    }
+}

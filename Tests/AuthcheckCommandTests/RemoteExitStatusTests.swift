@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Glibc
+import OpenSSLKit
+import RealmKit
+import Testing
+
+@testable import AuthcheckCommand
+
+/// The exit status of `authcheck --server`, with a transport in place of a server.
+@Suite struct RemoteExitStatusTests {
+    private static let realms = "{\"realms\":[{\"name\":\"people\",\"auth_type\":\"x\"}]}"
+    private static let key = String(repeating: "0", count: 64)
+
+    private func status(
+        _ arguments: [String] = ["people", "ann"],
+        realms: (Int, String) = (200, RemoteExitStatusTests.realms),
+        answer: (Int, String)
+    ) async throws -> Status {
+        let input = try TemporaryFolder(["input": "secret\n"])
+        let descriptor = unsafe open(input.path("input"), O_RDONLY)
+        defer { close(descriptor) }
+        let transport = RemoteTransport(
+            send: { request throws(RemoteTransport.Fault) in
+                let (status, body) = request.body == nil ? realms : answer
+                if status == 0 { throw RemoteTransport.Fault(isUntrusted: body == "untrusted", body) }
+                return RemoteTransport.Response(status: status, body: Array(body.utf8))
+            },
+            presentedKey: { _ throws(RemoteTransport.Fault) in throw RemoteTransport.Fault("no key") }
+        )
+        let options = ["--server", "https://a.example", "--pin", Self.key, "--quiet", "--password-stdin"]
+        return await Authcheck.run(options + arguments, kinds: [], remote: transport, standardInput: descriptor)
+    }
+
+    @Test(arguments: [
+        (200, "{\"outcome\":\"accepted\",\"user\":\"ann\"}", Status.accepted),
+        (200, "{\"outcome\":\"refused\",\"reason\":\"wrong-credentials\"}", .refused),
+        (200, "{\"outcome\":\"maybe\"}", .undecided), (200, "{\"outcome\":true}", .undecided), (200, "", .undecided),
+        (200, "accepted", .undecided), (200, "[{\"outcome\":\"accepted\"}]", .undecided),
+        (201, "{\"outcome\":\"accepted\"}", .undecided), (302, "{\"outcome\":\"accepted\"}", .undecided),
+        (400, "{\"error\":\"malformed\",\"reason\":\"x\"}", .undecided), (401, "", .configuration),
+        (403, "{\"outcome\":\"accepted\"}", .configuration), (404, "", .undecided), (500, "", .undecided),
+        (503, "{\"error\":\"unavailable\"}", .undecided), (0, "the connection was closed", .undecided),
+        (0, "untrusted", .undecided),
+    ])
+    func `only an accepted outcome with status 200 is status 0`(code: Int, body: String, expected: Status) async throws
+    {
+        #expect(try await status(answer: (code, body)) == expected)
+    }
+
+    @Test(arguments: [
+        ([], 200, RemoteExitStatusTests.realms, Status.usage),
+        (["people", ""], 200, RemoteExitStatusTests.realms, .usage),
+        (["peple", "ann"], 200, RemoteExitStatusTests.realms, .configuration),
+        (["people", "ann"], 200, "{\"realms\":[]}", .configuration), (["people", "ann"], 200, "<html>", .undecided),
+        (["people", "ann"], 404, "", .undecided), (["people", "ann"], 401, "", .configuration),
+        (["--list"], 200, RemoteExitStatusTests.realms, .accepted), (["--list"], 503, "", .undecided),
+        (["--list", "people"], 200, RemoteExitStatusTests.realms, .usage),
+        (["--trace", "people", "ann"], 200, RemoteExitStatusTests.realms, .usage),
+        (["--ca", "x", "people", "ann"], 200, RemoteExitStatusTests.realms, .usage),
+        (["--token-file", "/nonexistent", "people", "ann"], 200, RemoteExitStatusTests.realms, .configuration),
+        (["--config", "x", "people", "ann"], 200, RemoteExitStatusTests.realms, .usage),
+    ])
+    func `wrong arguments, unknown realms and other answers have their own status`(
+        arguments: [String],
+        code: Int,
+        body: String,
+        expected: Status
+    ) async throws {
+        let accepted = (200, "{\"outcome\":\"accepted\"}")
+        #expect(try await status(arguments, realms: (code, body), answer: accepted) == expected)
+    }
+
+    @Test func `options for a server need --server, and --server needs a client`() async throws {
+        for option in [["--list"], ["--ca", "x"], ["--pin", "x"], ["--remember"], ["--code"], ["--token-file", "x"]] {
+            #expect(await Authcheck.run(option + ["people", "ann"], kinds: []) == .usage)
+        }
+        #expect(await Authcheck.run(["--server", "https://a.example", "--list"], kinds: []) == .usage)
+        for arguments in [[], ["people"]] { #expect(await Authcheck.run(arguments, kinds: []) == .usage) }
+    }
+}
