@@ -76,6 +76,12 @@ struct RealmReferencesTests {
             "11:49: error: more than 8 realms refer to each other in a chain"
         ),
         (
+            "realm p10 { class StackRealm; jaas-context c; }\n"
+                + (0..<10).reversed().map { "realm p\($0) { class AggregateRealm; authentication p\($0 + 1); }" }
+                .joined(separator: "\n"),
+            "12:49: error: more than 8 realms refer to each other in a chain"
+        ),
+        (
             "protect / { open; when-unavailable stop; }",
             "4:19: error: open and when-unavailable exclude each other"
         ),

@@ -61,25 +61,26 @@ final class RealmReferences {
             else { continue }
             if names.contains(name) { builder.error(at: word.range, "\(name) occurs twice in \(property)") }
             names.append(name)
-            guard isNew(index, at: word) else { continue }
-            if let realm = realm(index) { realms.append(realm) }
+            guard closesNoCircle(index, at: word) else { continue }
+            if path.count < Self.maximumDepth {
+                guard let realm = realm(index) else { continue }
+                if path.count + realm.depth <= Self.maximumDepth {
+                    realms.append(realm)
+                    continue
+                }
+            }
+            builder.error(at: word.range, "more than \(Self.maximumDepth) realms refer to each other in a chain")
         }
         // A realm that is missing here has been reported.
         return realms.count == words.count ? .realms(realms) : nil
     }
 
-    /// Returns true if a reference closes no circle and the chain of references is not too long.
-    private func isNew(_ index: Int, at word: RealmsConfWord) -> Bool {
-        if let start = path.firstIndex(of: index) {
-            let names = (path[start...] + [index]).map { declarations[$0].name }
-            let message = "realm \(declarations[index].name) would use itself"
-            builder.error(at: word.range, message, hint: "the references are \(names.joined(separator: " -> "))")
-            return false
-        }
-        guard path.count < Self.maximumDepth else {
-            builder.error(at: word.range, "more than \(Self.maximumDepth) realms refer to each other in a chain")
-            return false
-        }
-        return true
+    /// Returns true if a reference closes no circle; reports a circle.
+    private func closesNoCircle(_ index: Int, at word: RealmsConfWord) -> Bool {
+        guard let start = path.firstIndex(of: index) else { return true }
+        let names = (path[start...] + [index]).map { declarations[$0].name }
+        let message = "realm \(declarations[index].name) would use itself"
+        builder.error(at: word.range, message, hint: "the references are \(names.joined(separator: " -> "))")
+        return false
     }
 }
