@@ -91,6 +91,11 @@ let package = Package(
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "Store"],
             path: "Sources/Realms/Store"
         ),
+        .target(
+            name: "RealmAggregate",
+            dependencies: ["Bytes", "OpenSSLKit", "RealmKit"],
+            path: "Sources/Realms/Aggregate"
+        ),
         .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
         .target(
             name: "RealmCertificate",
@@ -110,7 +115,9 @@ let package = Package(
         ),
         .target(
             name: "RealmsWithoutStore",
-            dependencies: ["RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
+            dependencies: [
+                "RealmAggregate", "RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith",
+            ]
         ),
         // PAM. libpam is in the helper program only.
         .systemLibrary(name: "CPAM", path: "Sources/System/CPAM", providers: [.apt(["libpam0g-dev"])]),
@@ -308,6 +315,13 @@ let package = Package(
         .testTarget(
             name: "RealmFileTests",
             dependencies: ["Passwords", "RealmFile", "RealmKit", "RealmTesting", "SeededRandom", "filewriter"]
+        ),
+        .testTarget(
+            name: "RealmAggregateTests",
+            dependencies: [
+                "Passwords", "RealmAggregate", "RealmFile", "RealmKit", "RealmStack", "RealmTesting", "SeededRandom",
+                "TestTools",
+            ]
         ),
         .testTarget(name: "RealmStackTests", dependencies: ["RealmKit", "RealmStack", "RealmTesting"]),
         .testTarget(

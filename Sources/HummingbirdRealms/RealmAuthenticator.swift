@@ -25,6 +25,8 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     /// - Parameters:
     ///   - realms: The realms.
     ///   - names: The names of the realms that authenticate users, in order; nil for the realms of the sign-in page.
+    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable; nil for the setting of the sign-in
+    ///     page if `names` is nil, otherwise for `continue`.
     ///   - schemes: The authentication schemes, the preferred scheme first. If `form` is first, browsers without a session
     ///     are redirected to the sign-in page.
     ///   - isActivity: True if a request extends the idle time of its session. Use false for requests that scripts send
@@ -33,12 +35,14 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     public init(
         _ realms: Realms,
         in names: [String]? = nil,
+        whenUnavailable: WhenUnavailable? = nil,
         schemes: [ProtectRule.Scheme] = [.form, .basic],
         isActivity: Bool = true
     ) throws(RealmError) {
+        let reaction = whenUnavailable ?? (names == nil ? realms.access.signInWhenUnavailable : .continue)
         let names = names ?? realms.access.signInRealms
         for name in names { _ = try realms.configuration.authenticator.realm(name) }
-        routeGuard = realms.access.routeGuard(realms: names, schemes: schemes)
+        routeGuard = realms.access.routeGuard(realms: names, whenUnavailable: reaction, schemes: schemes)
         self.names = names
         self.schemes = schemes
         self.isActivity = isActivity

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmAggregate
 internal import RealmCertificate
 internal import RealmExec
 internal import RealmFile
@@ -12,6 +13,7 @@ internal import RealmStartWith
 ///
 /// To add such a realm, add a target and a line here.
 public let realmsWithoutStore: [RealmKind] = [
+    RealmKind(AggregateRealm.self, modules: AggregateLoginModule.self),
     RealmKind(CertificateRealm.self, modules: CertificateLoginModule.self),
     RealmKind(ExecRealm.self, modules: ExecLoginModule.self),
     RealmKind(FileRealm.self, modules: FileLoginModule.self),

@@ -13,7 +13,7 @@ struct MemoryFolder: Sendable {
     var writable: Set<String> = []
     var environment: [String: String] = [:]
     var properties: [String: String] = [:]
-    /// Further types of realms.
+    /// Further types of realms and modules.
     var kinds: [RealmKind] = []
 
     init(_ realms: String, _ others: [String: String] = [:]) {
@@ -38,7 +38,7 @@ struct MemoryFolder: Sendable {
         )
         // Only two built-in realms are used. Otherwise each new realm would change the diagnostics that list all realms.
         let builtIn = builtInRealms.filter { !Set($0.classNames).isDisjoint(with: ["StackRealm", "StartWithRealm"]) }
-        let kinds = builtIn + [RealmKind(VaultRealm.self, modules: VaultLoginModule.self)] + kinds
+        let kinds = builtIn + [RealmKind(VaultRealm.self, modules: VaultLoginModule.self)] + self.kinds
         return try ConfigurationLoader(kinds, files: source, clock: clock, properties: properties).load(path)
     }
 

@@ -101,6 +101,7 @@ extension AccessController {
         return await authenticator.loginOnWeb(
             as: username,
             inFirstOf: login.compiled.rule.realms,
+            whenUnavailable: login.compiled.rule.whenUnavailable,
             address: login.address,
             asking: PreparedConversation(
                 name: username.text,
@@ -123,24 +124,29 @@ extension AccessController {
         }
         var fault = LoginFault(.missingCredential, log: "no realm takes the user name from a certificate")
         var last: MultiRealmLoginReport.Outcome?
+        let whenUnavailable = login.compiled.rule.whenUnavailable
         for name in login.compiled.rule.realms {
             guard let realm = authenticator.realms[name], realm.stack.namesUsersByCertificate else { continue }
             let username: Username
             do throws(LoginFault) {
                 username = try await realm.stack.username(ofCertificate: der)
             } catch {
+                if error.kind == .unavailable, whenUnavailable == .stop { return .failure(error) }
                 if fault.kind != .unavailable { fault = error }
                 continue
             }
             let outcome = await authenticator.loginOnWeb(
                 as: username,
                 inFirstOf: [name],
+                whenUnavailable: whenUnavailable,
                 address: login.address,
                 asking: PreparedConversation(name: username.text, certificate: der)
             )
             switch outcome {
             case .accepted: return .success(outcome)
-            case .unavailable: last = outcome
+            case .unavailable:
+                if whenUnavailable == .stop { return .success(outcome) }
+                last = outcome
             case .rejected: if case .unavailable = last { break } else { last = outcome }
             }
         }

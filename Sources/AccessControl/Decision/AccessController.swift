@@ -156,6 +156,7 @@ package struct AccessController: Sendable {
             }
             let key = credentialCache.key(
                 realms: rule.realms,
+                whenUnavailable: rule.whenUnavailable,
                 peer: request.address,
                 certificate: certificate,
                 credentials: cached
@@ -198,11 +199,21 @@ package struct AccessController: Sendable {
         switch users {
         case .some(let names):
             guard !names.isEmpty else { return }
-            evict { $0.account.realm == realm && names.contains($0.username) }
-            sessions.end(.userChanged) { $0.user.realm == realm && names.contains($0.user.username) }
+            revoke(of: realm) { names.contains($0) }
         case .all:
             evict { $0.account.realm == realm }
         }
+    }
+
+    /// Evicts the credentials of users, and ends their sessions.
+    ///
+    /// - Parameters:
+    ///   - realm: The name of the realm.
+    ///   - isChanged: Returns true for a changed user of the realm. It is also called later, with the users of logins
+    ///     that are running now.
+    package func revoke(of realm: String, where isChanged: @escaping @Sendable (Username) -> Bool) {
+        evict { $0.account.realm == realm && isChanged($0.username) }
+        sessions.end(.userChanged) { $0.user.realm == realm && isChanged($0.user.username) }
     }
 
     /// Ends the sessions of a realm's users whose security stamp has changed since the sign-in.

@@ -12,12 +12,14 @@ extension Authenticator {
     /// - Parameters:
     ///   - username: The user name.
     ///   - realms: The names of the realms, in order.
+    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
     ///   - address: The client's address.
     ///   - conversation: The conversation that answers the callbacks of all realms.
     /// - Returns: The outcome of the first realm that accepts. If no realm accepts, the combined outcome of all realms.
     package func loginOnWeb(
         as username: Username,
         inFirstOf realms: [String],
+        whenUnavailable: WhenUnavailable,
         address: String?,
         asking conversation: any Conversation
     ) async -> MultiRealmLoginReport.Outcome {
@@ -25,6 +27,7 @@ extension Authenticator {
             return try await login(
                 as: username,
                 inFirstOf: realms,
+                whenUnavailable: whenUnavailable,
                 service: "https",
                 peer: address,
                 asking: conversation

@@ -129,12 +129,15 @@ package final class CredentialCache: Sendable {
     ///
     /// - Parameters:
     ///   - realms: The realms that check the credentials, in order.
+    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable. Users of a later realm who were
+    ///     accepted in this case must not be accepted where no further realm is used.
     ///   - peer: The client's address.
     ///   - certificate: The client certificate of the connection. Modules may have checked it together with a password.
     ///   - credentials: The credentials.
     /// - Returns: The key; nil if the cache is turned off or the MAC cannot be computed.
     package func key(
         realms: [String],
+        whenUnavailable: WhenUnavailable = .continue,
         peer: String?,
         certificate: ClientCertificate?,
         credentials: Credentials
@@ -144,6 +147,7 @@ package final class CredentialCache: Sendable {
         do throws(OpenSSLError) {
             tag = try mac.tag { message in
                 message.append(UInt64(realms.count))
+                message.append(UInt64(whenUnavailable == .stop ? 1 : 0))
                 for realm in realms { message.append(field: realm.utf8Span.span) }
                 message.append(field: (peer ?? "").utf8Span.span)
                 if let certificate {

@@ -35,8 +35,9 @@ package struct SessionValidator: Sendable {
             switch await realm.state(of: user) {
             case .gone: return .gone
             case .present(let stamp): known = stamp
-            // A managed realm may be able to read the state later. Until then, the state is unknown.
-            case .unknown where realm is any ManagedRealm: return .unknown
+            // A managed realm, or a realm that uses one, may be able to read the state later. Until then, the state is
+            // unknown.
+            case .unknown where realm is any ManagedRealm || realm is any NamingRealm: return .unknown
             case .unknown: break
             }
         }

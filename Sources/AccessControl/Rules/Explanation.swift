@@ -160,7 +160,9 @@ extension ProtectionRules {
                 return (403, "no user is signed in; the rule accepts only client certificates for realm \(realms)")
             }
             let schemes = rule.schemes.map(\.rawValue).joined(separator: ", then ")
-            return (401, "no user is signed in; the rule offers \(schemes) for realm \(realms)")
+            let stops = rule.whenUnavailable == .stop && rule.realms.count > 1
+            let limit = stops ? "; if one of them is unavailable, no later one is used (503)" : ""
+            return (401, "no user is signed in; the rule offers \(schemes) for realm \(realms)\(limit)")
         }
         let name = "\(user.username) of realm \(user.realm)"
         if rule.allows(user) { return (200, "\(name) is allowed") }

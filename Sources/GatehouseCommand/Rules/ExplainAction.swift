@@ -51,33 +51,39 @@ extension GatehouseOptions.Explain: Subcommand {
             throw CommandError(.usage, "--user: \(error)")
         }
         var names: [String]
+        var attributes: [UserAttribute] = []
         var note: String?
         if let groups {
             names = groups.split(separator: ",").map(String.init)
         } else {
-            (names, note) = await Self.groups(of: username, in: realm)
+            (names, attributes, note) = await Self.grants(of: username, in: realm)
         }
         for group in realm.assignedGroups where !names.contains(group) { names.append(group) }
         for group in realm.groupMapping.derivedGroups(from: names) where !names.contains(group) { names.append(group) }
-        return (SignedInUser(realm: realm.name, username: username, groups: names), note)
+        return (SignedInUser(realm: realm.name, username: username, groups: names, attributes: attributes), note)
     }
 
-    /// Returns the groups of a user without a login.
+    /// Returns the groups and attributes of a user without a login.
     ///
-    /// If the realm does not return the groups, the result has no names and a note with the reason.
-    private static func groups(of user: Username, in realm: BoundRealm) async -> (names: [String], note: String?) {
-        let lookup = Task { () -> Result<[String], RealmError> in
+    /// If the realm does not return them, the result has no names and a note with the reason.
+    private static func grants(
+        of user: Username,
+        in realm: BoundRealm
+    ) async -> (names: [String], attributes: [UserAttribute], note: String?) {
+        let lookup = Task { () -> Result<([String], [UserAttribute]), RealmError> in
             do throws(RealmError) {
-                return .success(try await realm.realm.groupNames(of: user))
+                return .success(
+                    (try await realm.realm.groupNames(of: user), try await realm.realm.attributes(of: user))
+                )
             } catch {
                 return .failure(error)
             }
         }
         let note = "name the groups of \(user) with --groups, because the realm has not returned them"
         switch await TimeLimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
-        case .success(let names): return (names, nil)
-        case .failure(let error): return ([], "\(note): \(error)")
-        case nil: return ([], "\(note): realm \(realm.name) did not answer within \(timeLimit)")
+        case .success((let names, let attributes)): return (names, attributes, nil)
+        case .failure(let error): return ([], [], "\(note): \(error)")
+        case nil: return ([], [], "\(note): realm \(realm.name) did not answer within \(timeLimit)")
         }
     }
 }

@@ -24,6 +24,7 @@ enum ConfigurationSummary {
             let mark = realm.name == configuration.defaultRealm ? " (default)" : ""
             lines.append("  \(realm.name)\(mark)  \(realm.className), \(realm.realm.authType)")
             lines.append("    login context \(realm.stack.name)")
+            if !realm.nested.isEmpty { lines.append("    uses \(realm.nested.map(\.name).joined(separator: ", "))") }
             if !realm.assignedGroups.isEmpty {
                 lines.append("    every user is in \(realm.assignedGroups.joined(separator: ", "))")
             }
@@ -63,6 +64,7 @@ enum ConfigurationSummary {
         case .nobody: parts.append("nobody")
         case .users:
             parts.append("realm \(rule.realms.joined(separator: " "))")
+            if rule.whenUnavailable == .stop { parts.append("when-unavailable stop") }
             parts.append(rule.schemes.map(\.rawValue).joined(separator: " "))
             parts.append(rule.requirements.map(\.description).joined(separator: ", or "))
         }
@@ -82,6 +84,8 @@ enum ConfigurationSummary {
         let signIn = settings.signIn
         let prefix = signIn.prefix.isEmpty ? "/" : signIn.prefix
         lines.append("  sign-in pages below \(prefix), at most \(time(signIn.time)) for a sign-in")
+        if !signIn.realms.isEmpty { lines.append("  sign-in in realm \(signIn.realms.joined(separator: " "))") }
+        if let reaction = signIn.whenUnavailable { lines.append("  when-unavailable \(reaction.rawValue)") }
         if !signIn.returnTo.isEmpty {
             lines.append("  may return to \(signIn.returnTo.map(\.description).joined(separator: ", "))")
         }

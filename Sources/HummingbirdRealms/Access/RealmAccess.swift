@@ -41,6 +41,9 @@ struct RealmAccess: Sendable {
     /// They are used if no rule names realms for the requested page.
     var signInRealms: [String] { components.signIn.signInRealms }
 
+    /// Whether the next of these realms is used if a realm is unavailable.
+    var signInWhenUnavailable: WhenUnavailable { components.signIn.signInWhenUnavailable }
+
     /// Returns the future events of a session.
     ///
     /// - Parameter session: The session.
@@ -59,10 +62,16 @@ struct RealmAccess: Sendable {
     ///
     /// - Parameters:
     ///   - realms: The names of the realms, in order.
+    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
     ///   - schemes: The authentication schemes, the preferred scheme first.
     /// - Returns: The guard.
-    func routeGuard(realms: [String], schemes: [ProtectRule.Scheme]) -> RouteGuard {
-        let rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
+    func routeGuard(
+        realms: [String],
+        whenUnavailable: WhenUnavailable = .continue,
+        schemes: [ProtectRule.Scheme]
+    ) -> RouteGuard {
+        var rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
+        rule.whenUnavailable = whenUnavailable
         let accessController = components.accessController.with(rules: ProtectionRules([rule]))
         return RouteGuard(
             access: self,

@@ -47,11 +47,13 @@ struct ConfigurationBuilder {
         )
         let realms = realmLinker.link(block.all("realm"))
         let defaultRealm = defaultRealm(block, among: names)
+        warnAboutUnavailable(signInOf: block.first("server"), of: realms)
         let roleReader = RoleReader(builder: self, realms: names)
         let roles = roleReader.read(block.all("role"))
         let rules = RuleReader(
             builder: self,
             realms: names,
+            linked: realms,
             roles: roles,
             defaultRealm: defaultRealm,
             hasDefault: block.first("default-realm") != nil,

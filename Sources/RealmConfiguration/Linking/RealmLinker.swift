@@ -14,19 +14,21 @@ struct RealmLinker {
     /// It is nil if there is no `server` block either.
     let stateFolderRange: SourceRange?
 
+    /// Returns the realms without errors in the order of the file; a realm that another realm refers to is created first.
     func link(_ statements: [Statement]) -> [BoundRealm] {
-        var realms: [BoundRealm] = []
-        var rangesByName: [String: SourceRange] = [:]
+        var declarations: [RealmDeclaration] = []
         for statement in statements {
             guard let (word, block) = builder.wordAndBlock(statement), let name = realmName(word) else { continue }
-            if let earlier = rangesByName[name] {
-                let hint = "the first one is at \(builder.text.place(of: earlier))"
+            if let earlier = declarations.last(where: { $0.name == name }) {
+                let hint = "the first one is at \(builder.text.place(of: earlier.word.range))"
                 builder.error(at: word.range, "a second realm \(name)", hint: hint)
             }
-            rangesByName[name] = word.range
-            if let realm = realm(name, at: word, statements: block) { realms.append(realm) }
+            declarations.append(RealmDeclaration(name: name, word: word, block: block))
         }
-        return realms
+        let references = RealmReferences(declarations, builder: builder) { declaration, references in
+            realm(declaration, references: references)
+        }
+        return declarations.indices.compactMap(references.realm)
     }
 
     /// Returns the name of a realm; reports a name that is not safe to send to clients or to log.
@@ -44,9 +46,10 @@ struct RealmLinker {
         return name
     }
 
-    private func realm(_ name: String, at nameWord: RealmsConfWord, statements: [Statement]) -> BoundRealm? {
+    private func realm(_ declaration: RealmDeclaration, references: RealmReferences) -> BoundRealm? {
+        let (name, nameWord) = (declaration.name, declaration.word)
         let common = ["class", "assign-groups", "group-mapping", "cache"]
-        let block = Block.separated(statements, by: common, in: builder)
+        let block = Block.separated(declaration.block, by: common, in: builder)
         guard let statement = block.first(where: { $0.keyword.text == "class" }) else {
             builder.error(at: nameWord.range, "realm \(name) has no class", hint: "as in: class StartWithRealm;")
             return nil
@@ -68,7 +71,7 @@ struct RealmLinker {
         )
         let groups = reader.first("assign-groups").map { builder.words($0).compactMap(builder.expanded) } ?? []
         let mapping = mapping(reader.first("group-mapping"))
-        guard let values = values(in: reader, schema: kind.properties) else { return nil }
+        guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
         guard let realm = make(kind, name: name, at: nameWord, values: values, block: reader) else { return nil }
         let ownStack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
         guard let stack = ownStack ?? stack(of: realm, name: name, at: nameWord, block: reader) else { return nil }
@@ -81,8 +84,19 @@ struct RealmLinker {
             groupMapping: mapping
         )
         bound.settings = values.configurationTexts
+        bound.nested = Self.nested(in: values)
         bound.cacheTimes = reader.first("cache").flatMap(cacheTimes)
         return bound
+    }
+
+    /// Returns the realms that the values refer to, each once.
+    private static func nested(in values: [String: PropertyValue]) -> [BoundRealm] {
+        var nested: [BoundRealm] = []
+        for (_, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard case .realms(let realms) = value else { continue }
+            for realm in realms where !nested.contains(where: { $0.name == realm.name }) { nested.append(realm) }
+        }
+        return nested
     }
 
     /// Reads the `cache` block.
@@ -110,12 +124,16 @@ struct RealmLinker {
         }
     }
 
-    private func values(in block: Block, schema: PropertySchema) -> [String: PropertyValue]? {
+    private func values(
+        in block: Block,
+        schema: PropertySchema,
+        references: RealmReferences
+    ) -> [String: PropertyValue]? {
         var values: [String: PropertyValue] = [:]
         var isComplete = true
         for property in schema.properties {
             guard let statement = block.first(property.name) else { continue }
-            if let value = value(of: property, in: statement) {
+            if let value = value(of: property, in: statement, references: references) {
                 values[property.name] = value
             } else {
                 isComplete = false
@@ -124,9 +142,17 @@ struct RealmLinker {
         return isComplete ? values : nil
     }
 
-    private func value(of property: Property, in statement: Statement) -> PropertyValue? {
+    private func value(
+        of property: Property,
+        in statement: Statement,
+        references: RealmReferences
+    ) -> PropertyValue? {
+        if property.kind == .realm {
+            return builder.singleWord(statement).flatMap { references.value([$0], of: property.name) }
+        }
         let words = builder.words(statement)
         guard let first = words.first else { return nil }
+        if property.kind == .realms { return references.value(words, of: property.name) }
         if case .secret = property.kind { return secret(of: property, in: words) }
         let texts = words.compactMap(builder.expanded)
         guard texts.count == words.count else { return nil }

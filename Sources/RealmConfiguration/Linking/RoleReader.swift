@@ -91,5 +91,7 @@ extension ConfigurationBuilder {
     }
 
     /// The keywords of rules; if a list of names contains a keyword, a `;` is probably missing before it.
-    private static let ruleKeywords: Set<String> = ["realm", "auth", "require", "methods", "networks"]
+    private static let ruleKeywords: Set<String> = [
+        "realm", "auth", "require", "methods", "networks", "when-unavailable",
+    ]
 }

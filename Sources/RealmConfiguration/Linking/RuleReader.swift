@@ -8,6 +8,8 @@ internal import RealmKit
 struct RuleReader {
     let builder: ConfigurationBuilder
     let realms: [String]
+    /// The realms without errors.
+    let linked: [BoundRealm]
     let roles: [Role]
     let defaultRealm: String?
     /// True if the file has a `default-realm` statement, even if its realm is unknown and has been reported.
@@ -19,7 +21,9 @@ struct RuleReader {
     /// True if the realm API is enabled.
     let hasRealmAPI: Bool
 
-    private static let keywords = ["realm", "auth", "require", "methods", "networks", "open", "nobody"]
+    private static let keywords = [
+        "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable",
+    ]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
         var rules: [ProtectRule] = []
@@ -83,8 +87,12 @@ struct RuleReader {
             let hint = "as in: require group User;  or: require any;"
             builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
+        SettingReader(builder: builder, block: block).choice("when-unavailable", into: &rule.whenUnavailable)
         if let statement = block.first("realm") {
             rule.realms = builder.realms(statement, among: realms)
+            if block.first("when-unavailable") == nil {
+                builder.warnAboutUnavailable(rule.realms, in: statement, of: linked)
+            }
         } else if let defaultRealm {
             rule.realms = [defaultRealm]
         } else if !hasDefault {
@@ -107,7 +115,7 @@ struct RuleReader {
         let (open, nobody) = (block.first("open"), block.first("nobody"))
         for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
         guard let statement = open ?? nobody else { return .users }
-        let excluded = ["realm", "auth", "require"] + (nobody == nil ? [] : ["networks", "open"])
+        let excluded = ["realm", "auth", "require", "when-unavailable"] + (nobody == nil ? [] : ["networks", "open"])
         for other in excluded.compactMap(block.first) {
             let word = (nobody ?? statement).keyword.text
             builder.error(at: other.keyword.range, "\(word) and \(other.keyword.text) exclude each other")

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import LoginConf
+internal import RealmKit
 
 /// Reads the `sign-in` block of the `server` block.
 struct SignInReader {
@@ -9,17 +10,24 @@ struct SignInReader {
     /// The names of all realms.
     let realms: [String]
 
+    private static let keywords = ["prefix", "realm", "when-unavailable", "time", "waiting", "return-to"]
+
     func read(_ statement: Statement) -> SignInSettings {
         var settings = SignInSettings()
         guard let statements = builder.block(statement, hint: "as in: sign-in { prefix /gatehouse; }") else {
             return settings
         }
-        let block = Block(statements, of: "sign-in", ["prefix", "realm", "time", "waiting", "return-to"], in: builder)
+        let block = Block(statements, of: "sign-in", Self.keywords, in: builder)
         if let word = block.word("prefix"), let text = builder.expanded(word), let path = builder.path(text, at: word) {
             settings.prefix = path == "/" ? "" : path
         }
         if let statement = block.first("realm") { settings.realms = builder.realms(statement, among: realms) }
         let scalars = SettingReader(builder: builder, block: block)
+        if block.first("when-unavailable") != nil {
+            var reaction = WhenUnavailable.continue
+            scalars.choice("when-unavailable", into: &reaction)
+            settings.whenUnavailable = reaction
+        }
         scalars.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
         scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
         if let statement = block.first("return-to") { settings.returnTo = origins(statement) }

@@ -83,6 +83,8 @@ public struct ProtectRule: Sendable, Hashable {
     public var access = Access.users
     /// The names of the realms that authenticate users, in order; empty if the rule needs no sign-in.
     public var realms: [String]
+    /// The reaction to a realm that is unavailable, if the rule has several realms.
+    public var whenUnavailable = WhenUnavailable.continue
     /// The authentication schemes of the rule, in order; empty if the rule needs no sign-in.
     public var schemes: [Scheme]
     /// The requirements; a user has to meet one of them.

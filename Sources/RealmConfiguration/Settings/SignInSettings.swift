@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+public import RealmKit
+
 /// The settings of the sign-in pages: the `sign-in` block of the `server` block.
 public struct SignInSettings: Sendable, Hashable {
     /// An origin with the scheme `https`, to which a browser may return after a sign-in or sign-out.
@@ -42,6 +44,8 @@ public struct SignInSettings: Sendable, Hashable {
     /// The realms for users who open the sign-in page directly, without a rule that requires it; empty for the default
     /// realm.
     public var realms: [String] = []
+    /// The reaction to a realm of ``realms`` that is unavailable; nil if it is not set, which means `continue`.
+    public var whenUnavailable: WhenUnavailable?
     /// The time after which a sign-in page expires.
     ///
     /// The default is 10 minutes.

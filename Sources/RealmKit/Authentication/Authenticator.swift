@@ -102,9 +102,13 @@ public struct Authenticator: Sendable {
     /// all realms in one step, and settled once. If the account of one realm is locked, the stack of that realm is
     /// still evaluated, and that realm refuses the login. Another realm may still accept the user.
     ///
+    /// A later realm may have another person of the same name. With `whenUnavailable: .stop`, the realms after a realm
+    /// that is unavailable are not used, and the result is as if they were not in the list.
+    ///
     /// - Parameters:
     ///   - username: The user name as the client sent it.
     ///   - realms: The names of the realms, in order. If the list is empty, the login is refused.
+    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
     ///   - service: The service that the user signs in to.
     ///   - peer: The network address of the client, if the login came over a network.
     ///   - conversation: The connection to the user, used by each realm.
@@ -113,6 +117,7 @@ public struct Authenticator: Sendable {
     public func login(
         as username: Username,
         inFirstOf realms: [String],
+        whenUnavailable: WhenUnavailable = .continue,
         service: String = "login",
         peer: String? = nil,
         asking conversation: any Conversation
@@ -135,7 +140,7 @@ public struct Authenticator: Sendable {
                 cache: cache
             )
             attempts.append(RealmAttempt(account, report: report, guess: fingerprinting?.fingerprint))
-            if report.identity != nil { break }
+            if report.identity != nil || (whenUnavailable == .stop && report.record.metOutage) { break }
         }
         await reservation?.settle(attempts)
         return MultiRealmLoginReport(attempts.map(\.report))

@@ -51,7 +51,7 @@ extension BoundRealm {
     }
 
     /// Evaluates the realm's stack and adds the groups of the realm.
-    private func login(
+    func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
         mayGrant: Bool

@@ -12,6 +12,7 @@ internal import Synchronization
 final class LoginRecord: OngoingLogin {
     let request: LoginRequest
     let stack: LoginStack
+    let mayGrant: Bool
 
     /// The time that a round has waited for the conversation.
     struct ConversationTime {
@@ -37,6 +38,8 @@ final class LoginRecord: OngoingLogin {
                 yield &box[0]
             }
         }
+
+        var nested: [NestedReport] { box.first?.nested ?? [] }
 
         /// True if the conversation gave a secret to a module.
         var deliveredSecret: Bool { box.first?.deliveredSecret ?? false }
@@ -68,6 +71,15 @@ final class LoginRecord: OngoingLogin {
         var sharingRounds: [Int] = []
         /// True if the conversation gave a secret to a module.
         var deliveredSecret = false
+        /// The logins in other realms that modules have made.
+        var nested: [NestedReport] = []
+    }
+
+    /// The report of a login in another realm.
+    struct NestedReport {
+        let module: Int
+        let round: Int
+        let report: LoginReport
     }
 
     private let state: Mutex<State>
@@ -81,10 +93,19 @@ final class LoginRecord: OngoingLogin {
     var service: String { request.service }
     var peer: String? { request.peer }
 
-    init(_ request: consuming LoginRequest, conversation: any Conversation, stack: LoginStack) {
+    init(
+        _ request: consuming LoginRequest,
+        conversation: any Conversation,
+        stack: LoginStack,
+        mayGrant: Bool = true,
+        undoing login: LoginRecord? = nil
+    ) {
         self.request = consume request
         self.stack = stack
-        state = Mutex(State(conversation))
+        self.mayGrant = mayGrant
+        var first = State(conversation)
+        if let login, case let nested = login.nestedReports, !nested.isEmpty { first.rare.nested = nested }
+        state = Mutex(first)
     }
 
     /// Adds a contribution, unless its round is closed.
@@ -173,10 +194,36 @@ final class LoginRecord: OngoingLogin {
     func beginLogout() -> Bool { !isLoggedOut.exchange(true, ordering: .acquiringAndReleasing) }
 
     /// Removes the notes of the modules.
-    func forgetNotes() { state.withLock { $0.forgetNotes() } }
+    func forgetNotes() {
+        state.withLock { $0.forgetNotes() }
+        for nested in nestedReports { nested.report.record.forgetNotes() }
+    }
 
     /// The notes of the modules.
     var notes: [LoginNote] { state.withLock { $0.rare.notes } }
+
+    // MARK: Logins in other realms
+
+    func addNested(_ report: LoginReport, module: Int, round: Int) -> Bool {
+        state.withLock { state in
+            guard round == openRound.load(ordering: .acquiring) else { return false }
+            state.rare.nested.append(NestedReport(module: module, round: round, report: report))
+            return true
+        }
+    }
+
+    func nestedIdentities(of module: Int) -> [AuthenticatedIdentity] {
+        nestedReports.filter { $0.module == module }.compactMap(\.report.identity)
+    }
+
+    /// The reports of the logins in other realms.
+    var nestedReports: [NestedReport] { state.withLock { $0.nested } }
+
+    /// True if a module was unavailable or broken, in this realm or in a realm that it uses.
+    var metOutage: Bool {
+        steps.contains { $0.phase.decides && $0.outcome.isOutage }
+            || nestedReports.contains { $0.report.record.metOutage }
+    }
 
     // MARK: The conversation
 

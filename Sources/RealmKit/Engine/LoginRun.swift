@@ -34,7 +34,7 @@ struct LoginRun: ~Copyable {
     ) {
         self.stack = stack
         self.mayGrant = mayGrant
-        record = LoginRecord(consume request, conversation: conversation, stack: stack)
+        record = LoginRecord(consume request, conversation: conversation, stack: stack, mayGrant: mayGrant)
         phase = .login
         reached = []
         lastInstant = stack.clock.now
@@ -44,7 +44,13 @@ struct LoginRun: ~Copyable {
     init(_ stack: LoginStack, request: consuming LoginRequest, undoing login: LoginRecord) {
         self.stack = stack
         mayGrant = false
-        record = LoginRecord(consume request, conversation: PreparedConversation.silent, stack: stack)
+        record = LoginRecord(
+            consume request,
+            conversation: PreparedConversation.silent,
+            stack: stack,
+            mayGrant: false,
+            undoing: login
+        )
         phase = .logout
         reached = login.reached
         lastInstant = stack.clock.now
@@ -259,7 +265,7 @@ struct LoginRun: ~Copyable {
     mutating func report() -> LoginReport {
         let refusal = trace.isGranted ? nil : trace.refusal ?? .allIgnored
         if let refusal {
-            trace.outage = Outage(of: stack, trace: trace, refusal: refusal) { record.roundsUsingSharedState }
+            trace.outage = Outage(of: stack, trace: trace, refusal: refusal, record: record)
         }
         record.seal(&trace)
         return LoginReport(record, refusal: refusal)

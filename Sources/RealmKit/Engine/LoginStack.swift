@@ -122,7 +122,8 @@ public final class LoginStack: Sendable {
     /// The name of the entry in login.conf.
     public let name: String
     let entries: ContiguousArray<EngineEntry>
-    let clock: any LoginClock
+    /// The clock for durations and deadlines.
+    package let clock: any LoginClock
     let timers: TimerQueue
     /// True if the stack has no sub-stacks.
     let isFlat: Bool

@@ -22,18 +22,19 @@ extension Outage {
     ///   - stack: The stack that was evaluated.
     ///   - trace: The steps of the evaluation.
     ///   - refusal: The result of the evaluation.
-    ///   - roundsUsingSharedState: The rounds in which a module has used the shared state. The outage of such a module
-    ///     may depend on the outcomes of other modules, so the module is not counted as down.
-    init?(of stack: LoginStack, trace: borrowing LoginTrace, refusal: Refusal, roundsUsingSharedState: () -> [Int]) {
+    ///   - record: The login. If a module has used the shared state, its outage may depend on the outcomes of other
+    ///     modules, so the module is not counted as down.
+    init?(of stack: LoginStack, trace: borrowing LoginTrace, refusal: Refusal, record: LoginRecord) {
         // In the commit phase the credentials have already been accepted. The response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
             guard Outcome.failure(failure).isOutage else { return nil }
             self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
             return
         }
-        var down: [Int: Outcome] = [:]
+        var down: [Int: [Outcome]] = [:]
         for round in 0..<trace.reachedCount where trace[round].outcome.isOutage {
-            if !roundsUsingSharedState().contains(round) { down[Int(trace[round].entry)] = trace[round].outcome }
+            guard !record.roundsUsingSharedState.contains(round) else { continue }
+            down[Int(trace[round].entry)] = Self.possibleOutcomes(of: trace[round].outcome, in: round, of: record)
         }
         if down.isEmpty, trace.cancelledAt == nil { return nil }
         var walks = PossibleWalks(entries: stack.entries, down: down, cancelledAt: trace.cancelledAt)
@@ -43,18 +44,31 @@ extension Outage {
     }
 }
 
+extension Outage {
+    /// Returns the outcomes that a module can have while the same back ends are down; nil for any outcome.
+    ///
+    /// A module that asked another realm can also succeed if that realm's stack can, with other credentials. Its outage
+    /// may depend on the credentials, if the outage of the other realm does.
+    private static func possibleOutcomes(of outcome: Outcome, in round: Int, of record: LoginRecord) -> [Outcome]? {
+        let nested = record.nestedReports.filter { $0.round == round }
+        guard !nested.isEmpty else { return [outcome] }
+        guard nested.count == 1, let outage = nested[0].report.outage else { return nil }
+        return outage.excludesSuccess ? [outcome] : [outcome, .success]
+    }
+}
+
 extension Outcome {
     /// True if the module could not decide, so that nothing is known about the credentials.
-    fileprivate var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
+    var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
 }
 
 /// All evaluations of a stack that are possible while some modules are down.
 ///
-/// The modules that are down have fixed outcomes. The other modules can have any outcome.
+/// The modules that are down have few outcomes, most of them only one. The other modules can have any outcome.
 private struct PossibleWalks {
     let entries: ContiguousArray<EngineEntry>
     /// The outcomes of the modules that are down, by entry.
-    let down: [Int: Outcome]
+    let down: [Int: [Outcome]]
     /// The entry at which the login was cancelled: no evaluation gets further.
     let cancelledAt: Int?
 
@@ -95,7 +109,7 @@ private struct PossibleWalks {
         var failuresMet: FailuresMet = []
     }
 
-    init(entries: ContiguousArray<EngineEntry>, down: [Int: Outcome], cancelledAt: Int?) {
+    init(entries: ContiguousArray<EngineEntry>, down: [Int: [Outcome]], cancelledAt: Int?) {
         self.entries = entries
         self.down = down
         self.cancelledAt = cancelledAt
@@ -127,8 +141,8 @@ private struct PossibleWalks {
             } else if case .substack = entry.entry.kind {
                 state.position += 1
                 open.append(state)
-            } else if let outcome = down[state.position] {
-                open.append(next(state, outcome: outcome, isDown: true))
+            } else if let outcomes = down[state.position] {
+                for outcome in outcomes { open.append(next(state, outcome: outcome, isDown: outcome.isOutage)) }
             } else {
                 for outcome in Self.outcomes { open.append(next(state, outcome: outcome, isDown: false)) }
             }

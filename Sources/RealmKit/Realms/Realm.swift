@@ -38,6 +38,13 @@ public protocol Realm: Sendable {
     /// realm has only the first module of its `RealmKind`, required. The default is false.
     static var isUsableWithoutContext: Bool { get }
 
+    /// True if the realm asks another system, such as a directory or a web service, so that it can be unavailable while
+    /// other realms are not. The default is false.
+    ///
+    /// If such a realm is followed by another realm in one rule, loading the configuration warns about it: see
+    /// ``WhenUnavailable``.
+    static var dependsOnOtherSystems: Bool { get }
+
     /// Creates the realm.
     ///
     /// - Parameter properties: The properties set in realms.conf, checked against ``properties``.
@@ -58,6 +65,15 @@ public protocol Realm: Sendable {
     /// - Returns: The names of the groups, each once.
     /// - Throws: ``RealmError`` of code `noSuchUser`, `invalidOperation` or `unavailable`.
     func groupNames(of user: Username) async throws(RealmError) -> [String]
+
+    /// Returns the attributes of a user, without a login.
+    ///
+    /// An aggregate of realms calls it for a user whom another realm has authenticated. The default returns none.
+    ///
+    /// - Parameter user: The user's name.
+    /// - Returns: The attributes, each name once.
+    /// - Throws: ``RealmError`` of code `noSuchUser` or `unavailable`.
+    func attributes(of user: Username) async throws(RealmError) -> [UserAttribute]
 
     /// Returns the key under which failed logins of a user are counted.
     ///
@@ -85,6 +101,12 @@ extension Realm {
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
         throw .invalidOperation("a realm of type \(authType) knows groups only at login")
     }
+
+    /// False.
+    public static var dependsOnOtherSystems: Bool { false }
+
+    /// None.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] { [] }
 
     /// The case-folded name.
     public func accountKey(of user: Username) -> String { user.caseFolded }

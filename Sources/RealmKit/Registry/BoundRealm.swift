@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// A realm of a configuration, with its name, its stack and its groups.
 public struct BoundRealm: Sendable {
     /// The name in realms.conf.
@@ -17,6 +19,12 @@ public struct BoundRealm: Sendable {
     public let groupMapping: GroupMapping
     /// The realm's properties in the configuration, without secrets.
     package var settings: [String] = []
+    /// The other realms that the realm's properties refer to, each once.
+    package var nested: [BoundRealm] = [] {
+        didSet { depth = 1 + (nested.map(\.depth).max() ?? 0) }
+    }
+    /// The length of the longest chain of realms that begins with this realm: 1 for a realm that uses no other.
+    package private(set) var depth = 1
     /// The times for which accepted logins are cached; nil for no cache.
     package var cacheTimes: CacheTimes?
 
@@ -49,8 +57,42 @@ public struct BoundRealm: Sendable {
     ///
     /// If it changes, users who were accepted before must be authenticated again.
     package var fingerprint: [String] {
+        ownFingerprint + allNested.flatMap { ["nested", $0.name] + $0.nested.map(\.name) + $0.ownFingerprint }
+    }
+
+    private var ownFingerprint: [String] {
         [className, "settings"] + settings + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
             + stack.configurationTexts
+    }
+
+    /// True if the realm, or a realm that it uses, asks another system.
+    package var dependsOnOtherSystems: Bool {
+        ([self] + allNested).contains { type(of: $0.realm).dependsOnOtherSystems }
+    }
+
+    /// All realms that this realm uses, directly or through other realms, each once.
+    package var allNested: [BoundRealm] {
+        var all: [BoundRealm] = []
+        addNested(to: &all)
+        return all
+    }
+
+    private func addNested(to all: inout [BoundRealm]) {
+        for realm in nested where !all.contains(where: { $0.name.hasBytes(of: realm.name) }) {
+            realm.addNested(to: &all)
+            all.append(realm)
+        }
+    }
+
+    /// Returns the groups of a user without a login: those of the realm, the assigned groups and the derived groups.
+    ///
+    /// - Parameter user: The user's name.
+    /// - Returns: The names of the groups, each once.
+    /// - Throws: ``RealmError`` as from ``Realm/groupNames(of:)``.
+    package func groups(of user: Username) async throws(RealmError) -> [String] {
+        let groups = try await realm.groupNames(of: user) + assignedGroups
+        var seen: Set<UTF8Text> = []
+        return (groups + groupMapping.derivedGroups(from: groups)).filter { seen.insert(UTF8Text($0)).inserted }
     }
 
     /// Adds the assigned groups and the derived groups to the report of an accepted login.

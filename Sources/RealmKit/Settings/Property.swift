@@ -21,6 +21,12 @@ public struct Property: Sendable, Hashable {
         case choice([String])
         /// Confidential bytes, kept in a ``Secret``.
         case secret
+        /// The name of another realm of the configuration; only a realm can have such a property.
+        ///
+        /// The other realm is created first. A realm cannot refer to itself, directly or through other realms.
+        case realm
+        /// The names of other realms of the configuration, each once; see ``realm``.
+        case realms
     }
 
     /// The name in the configuration.

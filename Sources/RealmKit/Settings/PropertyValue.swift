@@ -15,8 +15,12 @@ public enum PropertyValue: Sendable {
     case list([String])
     /// Confidential bytes.
     case secret(Secret)
+    /// Other realms of the configuration; one for the kind ``Property/Kind/realm``.
+    case realms([BoundRealm])
 
     /// Reads a value from the words of a configuration.
+    ///
+    /// The words are not enough for a reference to a realm: the configuration creates such a value from its realms.
     ///
     /// - Parameters:
     ///   - words: The words after the property's name, without quotes and with `${...}` expanded.
@@ -27,10 +31,12 @@ public enum PropertyValue: Sendable {
             self = .list(words)
             return
         }
+        if case .realms = kind { throw Self.reference }
         guard let word = words.first, words.count == 1 else {
             throw BadValue(words.isEmpty ? "needs a value" : "takes one value; quote it if it holds blanks")
         }
         switch kind {
+        case .realm, .realms: throw Self.reference
         case .string, .path, .list: self = .string(word)
         case .secret: self = .secret(Secret(utf8: word))
         case .integer(let bounds): self = .integer(try Self.integer(word, within: bounds))
@@ -43,6 +49,8 @@ public enum PropertyValue: Sendable {
             self = .string(word)
         }
     }
+
+    private static let reference = BadValue("refers to a realm, and only a realm block can do that")
 
     private static func integer(_ word: String, within bounds: ClosedRange<Int>) throws(BadValue) -> Int {
         guard let number = Int(word), bounds.contains(number) else {
@@ -94,6 +102,7 @@ extension PropertyValue {
         case .duration(let time): "\(time)"
         case .list(let words): words.joined(separator: "\u{0}")
         case .secret: ""
+        case .realms(let realms): realms.map(\.name).joined(separator: "\u{0}")
         }
     }
 }

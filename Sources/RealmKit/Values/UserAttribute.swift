@@ -108,7 +108,9 @@ extension [UserAttribute] {
     }
 
     /// Adds attributes; an attribute that exists already gets the values that it does not have yet.
-    mutating func merge(_ others: [UserAttribute]) {
+    ///
+    /// - Parameter others: The attributes to add.
+    package mutating func merge(_ others: [UserAttribute]) {
         for other in others {
             guard let index = firstIndex(where: { $0.name.hasBytes(of: other.name) }) else {
                 append(other)

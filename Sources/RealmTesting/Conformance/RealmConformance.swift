@@ -18,6 +18,7 @@ public import RealmKit
 /// `accountKey(of:)` always returns the same key for all spellings of a user.
 public struct RealmConformance<RealmType: Realm>: Sendable {
     private let properties: [String: [String]]
+    private let realms: [String: [BoundRealm]]
     private let members: [String: [String]]
     private let unknownUsers: [String]
     private let spellings: [[String]]
@@ -28,6 +29,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     /// - Parameters:
     ///   - type: The type.
     ///   - properties: The properties of a valid realm as in realms.conf, each with a list of words.
+    ///   - realms: The properties that refer to other realms, each with its realms.
     ///   - members: Users of the realm, with the groups that `groupNames(of:)` must return.
     ///   - unknownUsers: Names of users that the realm does not have. `groupNames(of:)` must throw for these names.
     ///   - spellings: Lists of spellings. Each list has spellings of one user; `accountKey(of:)` must return the same
@@ -36,12 +38,14 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     public init(
         _ type: RealmType.Type,
         properties: [String: [String]] = [:],
+        realms: [String: [BoundRealm]] = [:],
         members: [String: [String]] = [:],
         unknownUsers: [String] = [],
         spellings: [[String]] = [],
         services: RealmServices = RealmServices()
     ) {
         self.properties = properties
+        self.realms = realms
         self.members = members
         self.unknownUsers = unknownUsers
         self.spellings = spellings
@@ -56,7 +60,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         violations += SchemaRules(RealmType.properties, reserved: ["class", "assign-groups", "group-mapping"])
             .violations()
         do throws(BadRealm) {
-            let realm = try make(properties)
+            let realm = try make(properties, realms)
             violations += refusals()
             violations += texts(of: realm)
             violations += context()
@@ -68,8 +72,11 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         return violations
     }
 
-    private func make(_ properties: [String: [String]]) throws(BadRealm) -> RealmType {
-        var values: [String: PropertyValue] = [:]
+    private func make(
+        _ properties: [String: [String]],
+        _ realms: [String: [BoundRealm]]
+    ) throws(BadRealm) -> RealmType {
+        var values = realms.mapValues { PropertyValue.realms($0) }
         for (name, words) in properties {
             do throws(BadValue) {
                 values[name] = try PropertyValue(words, as: RealmType.properties[name]?.kind ?? .list)
@@ -84,20 +91,20 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
 
     private func refusals() -> [String] {
         var violations: [String] = []
-        if accepts(properties.merging(["no-such-property": ["x"]]) { given, _ in given }) {
+        if accepts(properties.merging(["no-such-property": ["x"]]) { given, _ in given }, realms) {
             violations.append("an undeclared property is accepted")
         }
         for property in RealmType.properties.properties where property.isRequired {
-            if accepts(properties.filter { $0.key != property.name }) {
+            if accepts(properties.filter { $0.key != property.name }, realms.filter { $0.key != property.name }) {
                 violations.append("\(property.name) is required, but the realm can be created without it")
             }
         }
         return violations
     }
 
-    private func accepts(_ properties: [String: [String]]) -> Bool {
+    private func accepts(_ properties: [String: [String]], _ realms: [String: [BoundRealm]]) -> Bool {
         do throws(BadRealm) {
-            _ = try make(properties)
+            _ = try make(properties, realms)
             return true
         } catch {
             return false
@@ -128,7 +135,8 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     private func context() -> [String] {
         guard RealmType.properties["jaas-context"] != nil else { return [] }
         do throws(BadRealm) {
-            let context = try make(properties.merging(["jaas-context": ["another"]]) { _, other in other }).jaasContext
+            let context = try make(properties.merging(["jaas-context": ["another"]]) { _, other in other }, realms)
+                .jaasContext
             return context == "another" ? [] : ["jaas-context is set to \"another\", but jaasContext is \"\(context)\""]
         } catch {
             return ["the realm cannot be created with another jaas-context: \(error)"]

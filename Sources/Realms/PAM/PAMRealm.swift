@@ -22,6 +22,9 @@ public struct PAMRealm: Realm {
         "com.sun.enterprise.security.ee.authentication.glassfish.pam.PamRealm",
     ]
 
+    /// True: the realm depends on another system.
+    public static let dependsOnOtherSystems = true
+
     /// The properties that are listed above.
     public static let properties: PropertySchema = [
         .jaasContext(default: "pamRealm"),

@@ -33,6 +33,7 @@ struct LoginFlow: SignInComponent {
     ///   - username: The user name.
     ///   - password: The password.
     ///   - realms: The names of the realms, in the order in which they are tried.
+    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
     ///   - target: The target to return to after the sign-in.
     ///   - browser: The browser that the login belongs to.
     ///   - request: The request.
@@ -41,6 +42,7 @@ struct LoginFlow: SignInComponent {
         as username: Username,
         password: Secret,
         in realms: [String],
+        whenUnavailable: WhenUnavailable,
         target: String?,
         browser: BrowserBinding,
         request: WebRequest
@@ -63,6 +65,7 @@ struct LoginFlow: SignInComponent {
             await authenticator.loginOnWeb(
                 as: username,
                 inFirstOf: realms,
+                whenUnavailable: whenUnavailable,
                 address: address,
                 asking: conversation
             )

@@ -19,6 +19,8 @@ struct SignInSite: Sendable {
     let generation: Int
     /// The names of the realms in which users log in if no rule names other realms.
     let realms: [String]
+    /// Whether the next of these realms is used if a realm is unavailable.
+    let whenUnavailable: WhenUnavailable
 
     /// The site of a configuration.
     ///
@@ -46,13 +48,16 @@ struct SignInSite: Sendable {
         self.refresher = refresher
         self.context = context
         self.generation = generation
-        realms =
-            if !settings.realms.isEmpty {
-                settings.realms
-            } else if let realm = configuration.defaultRealm {
-                [realm]
-            } else {
-                configuration.rules.first { $0.schemes.contains(.form) }?.realms ?? []
-            }
+        let rule = configuration.rules.first { $0.schemes.contains(.form) }
+        if !settings.realms.isEmpty {
+            realms = settings.realms
+            whenUnavailable = settings.whenUnavailable ?? .continue
+        } else if let realm = configuration.defaultRealm {
+            realms = [realm]
+            whenUnavailable = settings.whenUnavailable ?? .continue
+        } else {
+            realms = rule?.realms ?? []
+            whenUnavailable = settings.whenUnavailable ?? rule?.whenUnavailable ?? .continue
+        }
     }
 }

@@ -4,7 +4,7 @@
 package import AccessControl
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import RealmKit
+package import RealmKit
 
 /// Answers the requests for the sign-in pages, the session API and the account page.
 ///
@@ -17,6 +17,9 @@ package struct SignInResponder: SignInComponent {
 
     /// The names of the realms in which users log in if no rule names other realms.
     package var signInRealms: [String] { site.realms }
+
+    /// Whether the next of these realms is used if a realm is unavailable.
+    package var signInWhenUnavailable: WhenUnavailable { site.whenUnavailable }
 
     init(site: SignInSite) { self.site = site }
 

@@ -28,6 +28,8 @@ package final class RealmRefresher: Sendable {
 
     private struct State {
         var realms: [(name: String, realm: any RefreshingRealm)] = []
+        /// The realms that use other realms.
+        var users: [BoundRealm] = []
         var accessController: AccessController?
         var pool: HashingPool?
         var checks: [String: Checks] = [:]
@@ -66,6 +68,7 @@ package final class RealmRefresher: Sendable {
         }
         state.withLock { state in
             state.realms = refreshing
+            state.users = realms.filter { !$0.nested.isEmpty }
             state.accessController = accessController
             state.pool = pool
         }
@@ -105,7 +108,7 @@ package final class RealmRefresher: Sendable {
         }
     }
 
-    /// Checks a realm now, before a session is created there.
+    /// Checks a realm and the realms that it uses now, before a session is created there.
     ///
     /// The login may have used a password that was changed during the login. The session would begin after that change,
     /// so a later check, a reload or a restart would not end the session.
@@ -114,15 +117,22 @@ package final class RealmRefresher: Sendable {
     /// - Returns: True if all changes of users before this call are applied, or if the realm does not report changes.
     ///   False if the check took more than ``timeLimit``.
     package func refresh(_ name: String) async -> Bool {
-        let (realm, accessController) = state.withLock { state in
-            (state.realms.first { $0.name.hasBytes(of: name) }?.realm, state.accessController)
+        let (realms, accessController) = state.withLock { state in
+            let used = state.users.first { $0.name.hasBytes(of: name) }?.allNested.map(\.name) ?? []
+            let names = used + [name]
+            return (
+                state.realms.filter { realm in names.contains { $0.hasBytes(of: realm.name) } }, state.accessController
+            )
         }
-        guard let realm else { return true }
-        return await TimeLimitedWait.value(
-            of: nextCheck(of: realm, name, accessController),
-            within: Self.timeLimit,
-            clock: clock
-        ) != nil
+        let checks = realms.map { nextCheck(of: $0.realm, $0.name, accessController) }
+        guard let last = checks.last else { return true }
+        let all =
+            checks.count == 1
+            ? last
+            : Task {
+                for check in checks { await check.value }
+            }
+        return await TimeLimitedWait.value(of: all, within: Self.timeLimit, clock: clock) != nil
     }
 
     /// Returns a check that begins after this call.
@@ -143,9 +153,29 @@ package final class RealmRefresher: Sendable {
                 let changed = await realm.refresh()
                 accessController?.revoke(changed, of: name)
                 if changed == .all { await accessController?.revalidateSessions(of: name) }
+                await self.revoke(changed, ofRealmsUsing: name, by: accessController)
             }
             state.checks[name, default: Checks()].next = task
             return task
+        }
+    }
+
+    /// Applies changes of a realm's users to the users of the realms that use it.
+    private func revoke(
+        _ changed: ChangedUsers,
+        ofRealmsUsing name: String,
+        by accessController: AccessController?
+    ) async {
+        guard changed != .none else { return }
+        let users = state.withLock(\.users).filter { $0.allNested.contains { $0.name.hasBytes(of: name) } }
+        for realm in users {
+            switch changed {
+            case .some(let names):
+                accessController?.revoke(of: realm.name) { realm.isConcerned($0, by: names, of: name) }
+            case .all:
+                accessController?.revoke(.all, of: realm.name)
+                await accessController?.revalidateSessions(of: realm.name)
+            }
         }
     }
 }

@@ -57,6 +57,7 @@ struct SessionAPI: SignInComponent {
                 as: username,
                 password: password,
                 in: named?.map { [$0] } ?? realms,
+                whenUnavailable: site.whenUnavailable,
                 target: nil,
                 browser: browser,
                 request: request

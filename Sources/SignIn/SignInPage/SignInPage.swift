@@ -88,10 +88,12 @@ struct SignInPage: SignInComponent {
                 redirectToSignIn(.rejected, target: ticket.target, browser: browser, request: request)
             )
         }
+        let rule = rule(for: ticket.target, request: request)
         let begun = await login.begin(
             as: username,
             password: password,
-            in: realms(for: ticket.target, request: request),
+            in: rule?.realms ?? realms,
+            whenUnavailable: rule?.whenUnavailable ?? site.whenUnavailable,
             target: ticket.target,
             browser: browser,
             request: request
@@ -99,14 +101,14 @@ struct SignInPage: SignInComponent {
         return await proceed(with: begun, browser: browser, request: request)
     }
 
-    /// Returns the names of the realms in which a user may log in before a return to a target.
-    func realms(for target: String?, request: WebRequest) -> [String] {
-        guard let returnTarget = self.target(target, request: request) else { return realms }
+    /// Returns the rule whose realms a user may log in to before a return to a target; nil for the realms of the page.
+    func rule(for target: String?, request: WebRequest) -> ProtectRule? {
+        guard let returnTarget = self.target(target, request: request) else { return nil }
         let host = returnTarget.origin.map(\.host) ?? request.authority
         guard case .rule(let compiled) = rules.match(host: host, path: returnTarget.path, method: "GET"),
             compiled.rule.schemes.contains(.form), compiled.rule.matches(peer: request.address)
-        else { return realms }
-        return compiled.rule.realms
+        else { return nil }
+        return compiled.rule
     }
 
     /// Waits until a login has a question or has ended, and returns a redirect to the next page.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+internal import Synchronization
+
+/// The groups and attributes that a realm gives a user.
+struct Grant: Sendable {
+    let groups: [String]
+    let attributes: [UserAttribute]
+
+    /// Asks a realm, without a login.
+    ///
+    /// - Throws: ``RealmError`` as from `Realm.groupNames(of:)`.
+    init(of user: Username, in realm: BoundRealm) async throws(RealmError) {
+        groups = try await realm.groups(of: user)
+        attributes = try await realm.realm.attributes(of: user)
+    }
+}
+
+/// The realms that give groups and attributes to users whom another realm has authenticated.
+final class Authorization: Sendable {
+    let realms: [BoundRealm]
+    let mapping: NameMapping
+    let whenUnavailable: WhenUnavailable
+    private let deadline: Duration
+    private let clock: any LoginClock
+    private let log: RealmLog?
+    /// The names of the realms that were unavailable when they were asked last.
+    private let unavailable = Mutex<Set<UTF8Text>>([])
+
+    init(
+        realms: [BoundRealm],
+        mapping: NameMapping,
+        whenUnavailable: WhenUnavailable,
+        deadline: Duration,
+        clock: any LoginClock,
+        log: RealmLog?
+    ) {
+        self.realms = realms
+        self.mapping = mapping
+        self.whenUnavailable = whenUnavailable
+        self.deadline = deadline
+        self.clock = clock
+        self.log = log
+    }
+
+    /// Warns that logins go on without the groups of unavailable realms, if the configuration says so.
+    func warnAboutContinuing() {
+        guard whenUnavailable == .continue, !realms.isEmpty else { return }
+        let names = realms.map(\.name).joined(separator: ", ")
+        log?(
+            "when-unavailable continue: while one of \(names) is unavailable, users sign in without its groups and attributes, and their sessions stay without them"
+        )
+    }
+
+    /// Returns the user's name in the authorization realms.
+    ///
+    /// - Throws: ``LoginFault`` of kind `permissionDenied` if the rules give no valid name.
+    func name(of user: Username) throws(LoginFault) -> Username {
+        do throws(BadUsername) {
+            return try mapping.name(of: user)
+        } catch {
+            throw LoginFault(.permissionDenied, log: "name-mapping: \(error)")
+        }
+    }
+
+    /// Asks all realms at the same time.
+    ///
+    /// - Parameter user: The name in the authentication realm.
+    /// - Returns: The grants of the realms that know the user, in the order of the configuration.
+    /// - Throws: ``LoginFault`` of kind `permissionDenied` if the user has no valid name in these realms, `unavailable`
+    ///   if a realm is unavailable or late and the login must not go on without it, `internalError` if a realm gives no
+    ///   groups without a login.
+    func grants(of user: Username) async throws(LoginFault) -> [Grant] {
+        guard !realms.isEmpty else { return [] }
+        let name = try name(of: user)
+        let lookups = realms.map { realm in
+            Task { () -> Result<Grant, RealmError> in
+                do throws(RealmError) {
+                    return .success(try await Grant(of: name, in: realm))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        // A realm that is late gets no answer any more.
+        defer { for lookup in lookups { lookup.cancel() } }
+        let end = clock.now &+ deadline.nanoseconds
+        var grants: [Grant] = []
+        for (realm, lookup) in zip(realms, lookups) {
+            let now = clock.now
+            let left = Duration.nanoseconds(Int64(clamping: max(end, now) - now))
+            let late = RealmError.unavailable("did not answer within \(deadline)")
+            let result = await TimeLimitedWait.value(of: lookup, within: left, clock: clock) ?? .failure(late)
+            if let grant = try grant(result, of: realm) { grants.append(grant) }
+        }
+        return grants
+    }
+
+    /// Returns the grant of one realm; nil if it does not know the user, or is unavailable and is not waited for.
+    private func grant(_ result: Result<Grant, RealmError>, of realm: BoundRealm) throws(LoginFault) -> Grant? {
+        switch result {
+        case .success(let grant):
+            note(realm, fault: nil)
+            return grant
+        case .failure(let error):
+            switch error.code {
+            case .noSuchUser:
+                note(realm, fault: nil)
+                return nil
+            case .unavailable:
+                note(realm, fault: error)
+                guard whenUnavailable == .stop else { return nil }
+                throw .unavailable("authorization realm \(realm.name): \(error)")
+            case .noSuchRealm, .userExists, .invalidOperation:
+                throw .internalError("authorization realm \(realm.name): \(error)")
+            }
+        }
+    }
+
+    /// Logs that a realm has become unavailable or available.
+    private func note(_ realm: BoundRealm, fault: RealmError?) {
+        let name = UTF8Text(realm.name)
+        let isNew = unavailable.withLock { unavailable in
+            fault == nil ? unavailable.remove(name) != nil : unavailable.insert(name).inserted
+        }
+        guard isNew else { return }
+        guard let fault else {
+            log?("authorization realm \(realm.name) is available again", .notice)
+            return
+        }
+        let effect = whenUnavailable == .stop ? "nobody can sign in" : "users sign in without its groups"
+        log?("authorization realm \(realm.name) is unavailable, so \(effect): \(fault)", .error)
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+
+/// Rules that convert the name of a user in one realm to the user's name in another realm.
+///
+/// The rules are applied in order. `lower-case` converts A to Z; other letters stay as they are, because their lower case
+/// depends on the version of Unicode. `PATTERN->REPLACEMENT` applies to names that match the pattern completely. Of
+/// these rules only the first that matches is applied, so a name is rewritten at most once, and no text that a rule
+/// inserted or uncovered is read as a pattern's text again.
+///
+/// A pattern has at most one `*`, which stands for any bytes; a `*` in the replacement stands for the same bytes. Names
+/// are compared as bytes, in time linear in their length, without backtracking.
+struct NameMapping: Sendable {
+    /// The maximum number of rules.
+    static let maximumRules = 64
+
+    private enum Rule {
+        case lowerCase
+        case replace(Pattern, by: Pattern)
+    }
+
+    /// A text with at most one `*`.
+    private struct Pattern {
+        let prefix: [UInt8]
+        /// The bytes after the `*`; nil if there is no `*`.
+        let suffix: [UInt8]?
+
+        init(_ text: Substring) throws(BadValue) {
+            let parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+            guard parts.count <= 2 else { throw BadValue("takes patterns with at most one *, not \(text)") }
+            prefix = Array(parts[0])
+            suffix = parts.count == 2 ? Array(parts[1]) : nil
+        }
+
+        /// Returns the bytes for the `*`; nil if a name does not match.
+        func match(_ name: [UInt8]) -> ArraySlice<UInt8>? {
+            guard let suffix else { return name == prefix ? [] : nil }
+            guard name.count >= prefix.count + suffix.count, name.starts(with: prefix),
+                name.suffix(suffix.count).elementsEqual(suffix)
+            else { return nil }
+            return name[prefix.count..<(name.count - suffix.count)]
+        }
+
+        func filled(with bytes: ArraySlice<UInt8>) -> [UInt8] {
+            guard let suffix else { return prefix }
+            return prefix + bytes + suffix
+        }
+    }
+
+    private let rules: [Rule]
+
+    /// Reads rules such as `lower-case` and `*@example.org->*`.
+    ///
+    /// - Parameter words: One rule each, at most ``maximumRules``.
+    /// - Throws: ``BadValue`` for a malformed rule, or for too many.
+    init(_ words: [String]) throws(BadValue) {
+        guard words.count <= Self.maximumRules else { throw BadValue("takes at most \(Self.maximumRules) rules") }
+        var rules: [Rule] = []
+        for word in words { rules.append(try Self.rule(word)) }
+        self.rules = rules
+    }
+
+    private static func rule(_ word: String) throws(BadValue) -> Rule {
+        if word.utf8.elementsEqual("lower-case".utf8) { return .lowerCase }
+        guard let arrow = word.utf8.firstRange(of: "->".utf8) else {
+            throw BadValue("takes lower-case and rules such as *@example.org->*, not \(word)")
+        }
+        let (left, right) = (word[..<arrow.lowerBound], word[arrow.upperBound...])
+        guard !left.isEmpty, right.utf8.firstRange(of: "->".utf8) == nil else {
+            throw BadValue("takes rules with a pattern and one ->, not \(word)")
+        }
+        let (pattern, replacement) = (try Pattern(left), try Pattern(right))
+        guard pattern.suffix != nil || replacement.suffix == nil else {
+            throw BadValue("has a * after -> without a * before it, in \(word)")
+        }
+        return .replace(pattern, by: replacement)
+    }
+
+    /// Returns the user's name in the other realm.
+    ///
+    /// - Parameter user: The name in the first realm.
+    /// - Returns: The name after all rules; the same name if no rule applies.
+    /// - Throws: ``BadUsername`` if the result is not a valid name, for example if it is empty.
+    func name(of user: Username) throws(BadUsername) -> Username {
+        guard !rules.isEmpty else { return user }
+        var name = Array(user.text.utf8)
+        var isReplaced = false
+        for rule in rules {
+            switch rule {
+            case .lowerCase: name = name.map(ASCII.lowercased)
+            case .replace(let pattern, let replacement):
+                guard !isReplaced, let bytes = pattern.match(name) else { continue }
+                name = replacement.filled(with: bytes)
+                isReplaced = true
+            }
+        }
+        // Pattern and name are UTF-8, so the bytes of a * begin and end between two characters.
+        return try Username(String(decoding: name, as: UTF8.self))
+    }
+}
