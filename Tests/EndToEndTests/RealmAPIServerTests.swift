@@ -6,7 +6,7 @@ import Testing
 
 /// The realm API of the running server, with users in a store, over HTTP/1.1 and HTTP/2.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
-struct RealmAPITests {
+struct RealmAPIServerTests {
     private static let token = "7c0f1f1ea8b5d3c5a1e29d6b54d2f0a9"
     private static let refused = "{\"outcome\":\"refused\",\"reason\":\"wrong-credentials\"}\n"
 
@@ -33,7 +33,7 @@ struct RealmAPITests {
         _ name: String,
         _ password: String,
         realm: String = "people",
-        token: String = RealmAPITests.token,
+        token: String = RealmAPIServerTests.token,
         version: String = "--http1.1"
     ) async throws -> (status: Int, body: String) {
         // The token and the password are in files, because other users of the machine can read arguments.
