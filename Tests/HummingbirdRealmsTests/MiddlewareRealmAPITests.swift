@@ -12,7 +12,9 @@ import Testing
     private static let token = "7c0f1f1ea8b5d3c5a1e29d6b54d2f0a9"
 
     @Test func `the middleware serves the realm API to programs with a token`() async throws {
-        let fixture = try await RealmsFixture(server: "realm-api { client mail { realm people; token \(Self.token); } }")
+        let fixture = try await RealmsFixture(
+            server: "realm-api { client mail { realm people; token \(Self.token); } }"
+        )
         let application = try fixture.application()
         let program: HTTPFields = [.authorization: "Bearer \(Self.token)", .contentType: "application/json"]
         let list = try await application.send(.get, "/realms", program)
