@@ -153,6 +153,14 @@ struct RealmAPIServerTests {
         let resumed = try await Program.run(openssl, options + ["-sess_in", session], input: request)
         #expect(resumed.output.contains("\"name\":\"xtech\""))
         #expect(await server.end() == 0)
+        // The certificate of a proxy is not the certificate of the program.
+        try people.folder.write(
+            text.replacing("realm-api {", with: "trusted-proxies 127.0.0.1; realm-api {"),
+            to: "realms.conf"
+        )
+        let behindProxy = try await RunningServer(in: people.folder)
+        #expect(try await behindProxy.request("/realms", mail[0], mail[1], mail[2], mail[3]).status == 401)
+        #expect(await behindProxy.end() == 0)
     }
 
     @Test func `the configuration and the commands of docs/realm-api.md work`() async throws {
