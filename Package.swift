@@ -404,7 +404,7 @@ let package = Package(
             dependencies: [
                 "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "NIOOpenSSL",
                 "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "SignIn",
-                "TestTools", "Throttle", logging, nioCore, nioEmbedded,
+                "TestTools", "Throttle", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
             ]
         ),
         .testTarget(

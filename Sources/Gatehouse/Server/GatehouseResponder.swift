@@ -112,11 +112,7 @@ struct GatehouseResponder: Responder {
                 }
             case .realms, .realmCheck:
                 if let realmAPI {
-                    let credentials = Self.programCredentials(
-                        head,
-                        on: connection,
-                        isForwarded: received.client.isForwarded
-                    )
+                    let credentials = programCredentials(head, on: connection)
                     return respond(to: received, head: head) {
                         await realmAPI.respond(at: route, to: $0, from: credentials)
                     }
@@ -214,16 +210,12 @@ struct GatehouseResponder: Responder {
     // MARK: Sign-in, sessions and the realm API
 
     /// Returns the credentials of a program that uses the realm API.
-    private static func programCredentials(
-        _ head: borrowing RequestHead,
-        on connection: Connection,
-        isForwarded: Bool
-    ) -> ProgramCredentials {
+    private func programCredentials(_ head: borrowing RequestHead, on connection: Connection) -> ProgramCredentials {
         let count = head.count(of: .authorization)
         return ProgramCredentials(
             token: head.withFirst(.authorization) { BearerToken($0, count: count) } ?? .missing,
-            // The certificate of a forwarded request belongs to the proxy and not to the program.
-            certificate: isForwarded ? nil : connection.clientChain.first
+            // The certificate of a trusted proxy is not the certificate of the program.
+            certificate: proxies.contains(connection.peer) ? nil : connection.clientChain.first
         )
     }
 

@@ -30,6 +30,7 @@ final class TestServer: Sendable {
     let accessController: AccessController
     let state: SignInState
     let signIn: SignInResponder
+    let realmAPI: RealmAPI?
     let watch: RealmRefresher
     let responder: GatehouseResponder
     let log = LogLines()
@@ -110,7 +111,7 @@ final class TestServer: Sendable {
         )
         signIn = SignInResponder(site: site)
         let programLog = ProgramLog(log.logger)
-        let realmAPI = settings.realmAPI.map { settings in
+        realmAPI = settings.realmAPI.map { settings in
             let programs = Programs(settings.clients, throttle: throttle as? FailureThrottle)
             return RealmAPI(site: site, programs: programs, log: programLog)
         }

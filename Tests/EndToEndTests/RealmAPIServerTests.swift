@@ -6,7 +6,7 @@ import Testing
 
 /// The realm API of the running server, with users in a store, over HTTP/1.1 and HTTP/2.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
-struct RealmAPITests {
+struct RealmAPIServerTests {
     private static let token = "7c0f1f1ea8b5d3c5a1e29d6b54d2f0a9"
     private static let refused = "{\"outcome\":\"refused\",\"reason\":\"wrong-credentials\"}\n"
 
@@ -33,7 +33,7 @@ struct RealmAPITests {
         _ name: String,
         _ password: String,
         realm: String = "people",
-        token: String = RealmAPITests.token,
+        token: String = RealmAPIServerTests.token,
         version: String = "--http1.1"
     ) async throws -> (status: Int, body: String) {
         // The token and the password are in files, because other users of the machine can read arguments.
@@ -153,6 +153,14 @@ struct RealmAPITests {
         let resumed = try await Program.run(openssl, options + ["-sess_in", session], input: request)
         #expect(resumed.output.contains("\"name\":\"xtech\""))
         #expect(await server.end() == 0)
+        // The certificate of a proxy is not the certificate of the program.
+        try people.folder.write(
+            text.replacing("realm-api {", with: "trusted-proxies 127.0.0.1; realm-api {"),
+            to: "realms.conf"
+        )
+        let behindProxy = try await RunningServer(in: people.folder)
+        #expect(try await behindProxy.request("/realms", mail[0], mail[1], mail[2], mail[3]).status == 401)
+        #expect(await behindProxy.end() == 0)
     }
 
     @Test func `the configuration and the commands of docs/realm-api.md work`() async throws {
