@@ -26,7 +26,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         checked.append("\(check.rawValue): \(logins) logins")
         violations += found.prefix(Self.limit)
         if found.count > Self.limit {
-            violations.append("\(check.rawValue): \(found.count - Self.limit) more violations of this check")
+            violations.append("\(check.rawValue): at least \(found.count - Self.limit) more violations of this check")
         }
     }
 }

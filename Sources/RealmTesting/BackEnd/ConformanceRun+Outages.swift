@@ -45,10 +45,7 @@ extension ConformanceRun {
 
     private func logins(during fault: BackEndFault) async -> (violations: [String], faults: [String]) {
         let counted = throttle.countedFailures.count
-        var trials = everyKind()
-        if fault.effect == .unavailable {
-            for index in trials.indices { trials[index].expected = .unavailable }
-        }
+        let trials = fault.effect == .unavailable ? everyUndecidableKind() : everyKind()
         // All at once, so that a fault that hangs takes one deadline; then one more, because a realm may treat the
         // first logins after a fault in another way.
         let results = await results(of: trials)

@@ -93,7 +93,7 @@ public struct RealmBackEndConformance: Sendable {
     public var acceptsOtherSpellings = false
     /// The length of the longest secrets that the test presents, in bytes; the default is 64 KiB and one byte.
     ///
-    /// Set it to a number above what the realm reads.
+    /// Set it to a number above what the realm reads. Lengths up to 64 KiB and one byte are always presented.
     public var longestSecret = 65537
     /// The number of random logins; the default is 200.
     public var rounds = 200
@@ -137,6 +137,15 @@ public struct RealmBackEndConformance: Sendable {
         self.faults = faults
         self.deadline = deadline
         self.makeRealm = makeRealm
+    }
+
+    /// Leaves checks out.
+    ///
+    /// - Parameters:
+    ///   - checks: The checks to leave out.
+    ///   - reason: The reason, for the report.
+    public mutating func skip(_ checks: Check..., reason: String) {
+        for check in checks { skipped[check] = reason }
     }
 
     /// Returns a random password that the test can recognise in logs.

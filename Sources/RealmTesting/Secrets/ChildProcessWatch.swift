@@ -12,6 +12,8 @@ final class ChildProcessWatch: Sendable {
         var isStopped = false
         var violations: [String] = []
         var examined: Set<Int> = []
+        // Processes of other users, whose environment only root may read.
+        var unreadable: Set<Int> = []
         // Processes of others, which are not looked at again.
         var others: Set<Int> = []
     }
@@ -23,8 +25,14 @@ final class ChildProcessWatch: Sendable {
 
     /// The violations so far, each once.
     var violations: [String] { state.withLock { $0.violations } }
-    /// The number of processes that were examined.
-    var count: Int { state.withLock { $0.examined.count } }
+    /// The numbers of processes that were examined and that could not be read, as text.
+    var summary: String {
+        state.withLock { state in
+            let unreadable = state.unreadable.subtracting(state.examined)
+            return "\(state.examined.count) child processes were examined"
+                + (unreadable.isEmpty ? "" : ", and \(unreadable.count) of other users could not be read")
+        }
+    }
 
     /// Looks at the processes again and again until ``stop()``.
     func run() async {
@@ -65,16 +73,17 @@ final class ChildProcessWatch: Sendable {
     }
 
     private func examine(_ number: Int) {
+        let environment = ProcessFiles.bytes(of: number, file: "environ")
         let texts = [
-            ("the command line", ProcessFiles.bytes(of: number, file: "cmdline")),
-            ("the environment", ProcessFiles.bytes(of: number, file: "environ")),
+            ("the command line", ProcessFiles.bytes(of: number, file: "cmdline") ?? []),
+            ("the environment", environment ?? []),
         ]
         var found: [String] = []
         for (source, bytes) in texts {
             found += search.finds(in: bytes).map { "\(source) of a child process contains \($0)" }
         }
         state.withLock { state in
-            state.examined.insert(number)
+            if environment == nil { state.unreadable.insert(number) } else { state.examined.insert(number) }
             for violation in found where !state.violations.contains(violation) { state.violations.append(violation) }
         }
     }

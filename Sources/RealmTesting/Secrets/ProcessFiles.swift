@@ -26,16 +26,17 @@ enum ProcessFiles {
     /// Returns the number of the parent of a process; nil if the process has ended.
     static func parent(of number: Int) -> Int? {
         // The name of the program is in parentheses and may contain any characters. The state and the parent follow.
-        let text = String(decoding: bytes(of: number, file: "stat"), as: UTF8.self)
+        guard let bytes = bytes(of: number, file: "stat") else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
         guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = text[end...].split(separator: " ")
         return fields.count > 2 ? Int(fields[2]) : nil
     }
 
-    /// Returns the first 256 KiB of a file of a process; empty if it cannot be read.
-    static func bytes(of number: Int, file: String) -> [UInt8] {
+    /// Returns the first 256 KiB of a file of a process; nil if it cannot be opened.
+    static func bytes(of number: Int, file: String) -> [UInt8]? {
         let descriptor = unsafe open("/proc/\(number)/\(file)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return [] }
+        guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16384)

@@ -77,6 +77,28 @@ struct RealmBackEndConformanceTests {
         #expect(found.contains { $0.hasSuffix("calls of the back end stay open after a cancellation") }, "\(found)")
     }
 
+    @Test func `a module that blocks its thread, so that no deadline can be kept, is reported`() async {
+        let backEnd = TestBackEnd(.blocksThread)
+        var conformance = backEnd.conformance([.deadline], faults: [backEnd.hanging], deadline: .seconds(1))
+        conformance.slack = .seconds(1)
+        let found = await conformance.check().violations
+        #expect(found.contains { $0.hasPrefix("while the back end hangs: logins take ") }, "\(found)")
+    }
+
+    @Test func `a realm that does not keep what it has loaded, but is said to, is reported`() async {
+        let backEnd = TestBackEnd()
+        let fault = BackEndFault("the back end is stopped", effect: .none, causes: ["connection refused"]) {
+            backEnd.stop()
+        } end: {
+            backEnd.restore()
+        }
+        let found = await backEnd.conformance([.outages], faults: [fault]).check().violations
+        #expect(
+            found.first == "while the back end is stopped: the login of ann with the right credentials should be "
+                + "accepted, but is refused: unavailable: connection refused"
+        )
+    }
+
     @Test func `a fault that is said to hang and does not is reported`() async {
         let found = await violations(of: .answersWhileHanging, [.cancellation], hangs: true)
         #expect(
@@ -185,6 +207,50 @@ struct RealmBackEndConformanceTests {
         #expect(
             report.violations.last == "no further check is made, because the back end does not work without a fault"
         )
+    }
+
+    // MARK: Certificates
+
+    /// Returns a test of a module that accepts certificates that begin with the first bytes of the user's certificate.
+    private func certificates(comparing count: Int) -> RealmBackEndConformance {
+        let right: [UInt8] = [0x30, 0x82, 0x00, 0x05, 1, 2, 3, 4, 5]
+        let module = ScriptedModule(
+            .run { (attempt) async throws(LoginFault) in
+                guard case .certificate(let given) = try await attempt.ask([.certificate])[0] else {
+                    throw LoginFault(.missingCredential, log: "no certificate was presented")
+                }
+                guard attempt.username.text == "ann" else { return .failed(.unknownUser) }
+                let isRight = count < 9 ? given.starts(with: right.prefix(count)) : given == right
+                return isRight ? attempt.commit(groups: ["staff"]) : .failed(.wrongCredentials)
+            }
+        )
+        var conformance = RealmBackEndConformance(
+            users: [.init("ann", certificate: right, groups: ["staff"])],
+            deadline: .seconds(10)
+        ) { _ in .forConformance(ScriptedRealm(), modules: [module], deadline: .seconds(10)) }
+        conformance.skip(.outages, .deadline, .cancellation, .release, reason: "the module has no back end")
+        conformance.skip(.secrets, .processes, reason: "a certificate is not secret")
+        return conformance
+    }
+
+    @Test func `a realm of certificates is tested, and one that reads only a part of them is reported`() async {
+        #expect(await certificates(comparing: 9).check().violations == [])
+        let found = await certificates(comparing: 4).check().violations
+        #expect(
+            found == [
+                "the login of ann with half of the certificate is accepted",
+                "the login of ann with the certificate without its last byte is accepted",
+            ]
+        )
+    }
+
+    private struct ScriptedRealm: Realm {
+        static let properties: PropertySchema = [.jaasContext(default: "test")]
+        let jaasContext = "test"
+        let authType = "Scripted"
+
+        init() {}
+        init(_ properties: RealmProperties) throws(BadRealm) {}
     }
 
     // MARK: The test itself

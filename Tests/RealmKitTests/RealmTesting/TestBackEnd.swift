@@ -14,7 +14,7 @@ final class TestBackEnd: Sendable {
         case refusesInOutage, acceptsInOutage, breaksInOutage, ignoresInOutage, countsInOutage, namesNoCause
         case staysDown, forgetsUsers, losesState, forgetsGroups
         // Hangs.
-        case refusesWhenLate, ignoresCancellation, answersWhileHanging
+        case refusesWhenLate, ignoresCancellation, answersWhileHanging, blocksThread
         // Concurrency.
         case mixesUsers, limitsCalls
         // Input.
@@ -181,6 +181,7 @@ final class TestBackEnd: Sendable {
         case .stopped: return try stoppedVerdict(attempt)
         case .hanging:
             if defect == .answersWhileHanging { throw .unavailable("did not answer within 1 ms") }
+            if defect == .blocksThread { Self.block() }
             staysOpen = defect == .ignoresCancellation
             do {
                 while state.withLock({ $0.condition == .hanging }) {
@@ -193,6 +194,8 @@ final class TestBackEnd: Sendable {
             }
         }
     }
+
+    private static func block() { usleep(2_500_000) }
 
     private func stoppedVerdict(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         switch defect {
