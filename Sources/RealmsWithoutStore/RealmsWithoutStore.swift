@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmExec
 internal import RealmFile
 public import RealmKit
 internal import RealmStack
@@ -10,6 +11,7 @@ internal import RealmStartWith
 ///
 /// To add such a realm, add a target and a line here.
 public let realmsWithoutStore: [RealmKind] = [
+    RealmKind(ExecRealm.self, modules: ExecLoginModule.self),
     RealmKind(FileRealm.self, modules: FileLoginModule.self),
     RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),
     RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self),

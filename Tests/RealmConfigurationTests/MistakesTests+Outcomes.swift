@@ -61,4 +61,20 @@ extension MistakesTests {
             "etc/login.conf:1:21: error: a table of outcomes is not a control flag | login.conf has no tables; write this entry as a login block of realms.conf. the flags are required, requisite, sufficient, optional"
         ),
     ]
+    static let cache = [
+        Mistake(
+            login + "realm xtech { class StartWithRealm; cache 60s; }",
+            "etc/realms.conf:2:37: error: cache takes a block and no words | as in: cache { ttl 60s; stale-if-unavailable 10m; }"
+        ),
+        Mistake(
+            login + "realm xtech { class StartWithRealm; cache { time 60s; } }",
+            "etc/realms.conf:2:45: error: unknown statement time in cache | known names: stale-if-unavailable, ttl"
+        ),
+        Mistake(
+            login + "realm xtech { class StartWithRealm; cache { ttl 2h; stale-if-unavailable 2d; } }",
+            "etc/realms.conf:2:49: error: ttl is a time from 0ms to 1h",
+            "etc/realms.conf:2:74: error: stale-if-unavailable is a time from 0ms to 24h"
+        ),
+        Mistake(login + "realm xtech { class StartWithRealm; cache { ttl 1h; stale-if-unavailable 1d; } }"),
+    ]
 }

@@ -28,6 +28,7 @@ package struct AccessController: Sendable {
     /// The table of sessions.
     package let sessions: SessionTable
     private let credentialCache: CredentialCache
+    private let acceptedLogins: AcceptedLogins?
     private let clock: any LoginClock
 
     /// An access controller.
@@ -37,18 +38,21 @@ package struct AccessController: Sendable {
     ///   - authenticator: The authenticator that logs users in.
     ///   - sessions: The table of sessions.
     ///   - credentialCache: The cache of accepted credentials.
+    ///   - acceptedLogins: The cache of the authenticator; nil if it has none.
     ///   - clock: The clock of the credential cache.
     package init(
         rules: ProtectionRules,
         authenticator: Authenticator,
         sessions: SessionTable,
         credentialCache: CredentialCache,
+        acceptedLogins: AcceptedLogins? = nil,
         clock: any LoginClock
     ) {
         self.rules = rules
         self.authenticator = authenticator
         self.sessions = sessions
         self.credentialCache = credentialCache
+        self.acceptedLogins = acceptedLogins
         self.clock = clock
     }
 
@@ -64,6 +68,7 @@ package struct AccessController: Sendable {
             authenticator: authenticator,
             sessions: sessions,
             credentialCache: credentialCache,
+            acceptedLogins: acceptedLogins,
             clock: clock
         )
     }
@@ -197,10 +202,10 @@ package struct AccessController: Sendable {
         switch users {
         case .some(let names):
             guard !names.isEmpty else { return }
-            credentialCache.evict { $0.account.realm == realm && names.contains($0.username) }
+            evict { $0.account.realm == realm && names.contains($0.username) }
             sessions.end(.userChanged) { $0.user.realm == realm && names.contains($0.user.username) }
         case .all:
-            credentialCache.evict { $0.account.realm == realm }
+            evict { $0.account.realm == realm }
         }
     }
 
@@ -220,13 +225,20 @@ package struct AccessController: Sendable {
     ///
     /// - Parameter account: The account.
     package func evictCredentials(of account: Account) {
-        credentialCache.evict { $0.account == account }
+        evict { $0.account == account }
     }
 
     /// Evicts the credentials that were accepted from a network.
     ///
     /// - Parameter network: The network.
     package func evictCredentials(from network: ClientNetwork) {
-        credentialCache.evict { $0.network == network }
+        evict { $0.network == network }
+    }
+
+    /// Evicts the clients that match from both caches.
+    private func evict(where matches: @escaping @Sendable (CredentialCache.Client) -> Bool) {
+        // First the logins: a credential that is added now may come from such a login.
+        acceptedLogins?.evict(where: matches)
+        credentialCache.evict(where: matches)
     }
 }
