@@ -12,7 +12,7 @@ struct RealmBackEndConformanceTests {
     typealias Defect = TestBackEnd.Defect
 
     @Test func `a good realm has no violations, and every check makes logins`() async {
-        let report = await TestBackEnd().conformance(Set(Check.allCases)).check()
+        let report = await TestBackEnd().conformance(Set(Check.allCases), deadline: .seconds(3)).check()
         #expect(report.violations == [])
         #expect(report.skipped == [])
         #expect(report.checked.count == Check.allCases.count)
@@ -27,7 +27,12 @@ struct RealmBackEndConformanceTests {
         slack: Duration = .seconds(30)
     ) async -> [String] {
         let backEnd = TestBackEnd(defect)
-        var conformance = backEnd.conformance(checks, faults: [hangs ? backEnd.hanging : backEnd.stopped])
+        var conformance = backEnd.conformance(
+            checks,
+            faults: [hangs ? backEnd.hanging : backEnd.stopped],
+            // A fault that hangs takes this time.
+            deadline: .seconds(hangs ? 3 : 60)
+        )
         conformance.slack = slack
         if defect == .staysDown { conformance.recoveryTime = .milliseconds(100) }
         return await conformance.check().violations
@@ -79,7 +84,7 @@ struct RealmBackEndConformanceTests {
 
     @Test func `a module that blocks its thread, so that no deadline can be kept, is reported`() async {
         let backEnd = TestBackEnd(.blocksThread)
-        var conformance = backEnd.conformance([.deadline], faults: [backEnd.hanging], deadline: .seconds(1))
+        var conformance = backEnd.conformance([.deadline], faults: [backEnd.hanging], deadline: .milliseconds(1500))
         conformance.slack = .seconds(1)
         let found = await conformance.check().violations
         #expect(found.contains { $0.hasPrefix("while the back end hangs: logins take ") }, "\(found)")

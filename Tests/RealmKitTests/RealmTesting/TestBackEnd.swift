@@ -89,7 +89,7 @@ final class TestBackEnd: Sendable {
     func conformance(
         _ checks: Set<RealmBackEndConformance.Check>,
         faults: [BackEndFault]? = nil,
-        deadline: Duration = .seconds(2)
+        deadline: Duration = .seconds(60)
     ) -> RealmBackEndConformance {
         let users = entries.sorted { $0.key < $1.key }.map { name, entry in
             RealmBackEndConformance.User(name, password: entry.password, groups: entry.groups)
@@ -195,7 +195,7 @@ final class TestBackEnd: Sendable {
         }
     }
 
-    private static func block() { usleep(2_500_000) }
+    private static func block() { usleep(3_000_000) }
 
     private func stoppedVerdict(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
         switch defect {
