@@ -37,6 +37,28 @@ struct StartWithTests {
         #expect(await conformance.violations() == [])
     }
 
+    @Test func `the realm answers 100 logins at once and refuses hostile names`() async {
+        var conformance = RealmBackEndConformance(
+            users: [.init("zed", groups: ["User"]), .init("zorro", groups: ["User"])],
+            unknownUsers: ["ann", "Zed", "\u{17E}ed"],
+            deadline: .seconds(10)
+        ) { services in
+            try .forConformance(
+                RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self),
+                properties: ["startWith": ["z"]],
+                services: services,
+                deadline: .seconds(10)
+            )
+        }
+        conformance.isPasswordless = true
+        conformance.isUser = { $0.text.utf8.first == UInt8(ascii: "z") }
+        conformance.skip(.outages, .deadline, .cancellation, .release, reason: "the realm has no back end")
+        conformance.skip(.secrets, .processes, reason: "the realm reads no secret")
+        let report = await conformance.check()
+        #expect(report.violations == [])
+        #expect(report.checked.count == 3, "\(report)")
+    }
+
     @Test func `the realm has the defaults and names of the Java example`() throws {
         let realm = try StartWithRealm(RealmProperties(schema: StartWithRealm.properties, realmName: "xtech"))
         #expect([realm.jaasContext, realm.startWith, realm.authType] == ["xtechMyRealm", "z", "X-TECH MyRealm"])

@@ -12,21 +12,21 @@ struct RealTimeLimit: Sendable {
     }
 
     /// Waits until a condition holds; returns false if it does not hold in time.
-    func wait(until condition: @Sendable () -> Bool) async -> Bool {
+    func wait(until condition: @Sendable () async -> Bool) async -> Bool {
         for _ in 0..<1000 {
-            if condition() { return true }
+            if await condition() { return true }
             await Task.yield()
         }
         let begin = ContinuousClock.now
         while begin.duration(to: .now) < limit {
-            if condition() { return true }
+            if await condition() { return true }
             do {
                 try await Task.sleep(for: .milliseconds(1))
             } catch {
-                return condition()
+                return await condition()
             }
         }
-        return condition()
+        return await condition()
     }
 }
 

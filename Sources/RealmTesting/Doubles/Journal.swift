@@ -13,6 +13,7 @@ final class Journal<Entry: Sendable>: Sendable {
     private let state = Mutex(State())
 
     var entries: [Entry] { state.withLock { $0.entries } }
+    var count: Int { state.withLock { $0.entries.count } }
 
     /// Adds an entry and returns its index.
     @discardableResult

@@ -18,6 +18,27 @@ struct TeamRealmTests {
         #expect(violations == [])
     }
 
+    @Test func `the realm refuses hostile names and passwords, and reveals no secret`() async {
+        var conformance = RealmBackEndConformance(
+            users: [
+                .init("ann", password: "open sesame", groups: ["Crew"]),
+                .init("zed", password: "open sesame", groups: ["Crew"]),
+            ],
+            unknownUsers: ["bob"],
+            deadline: .seconds(10)
+        ) { services in
+            try .forConformance(
+                .team,
+                properties: ["members": ["ann", "zed"], "passphrase": ["open sesame"], "group": ["Crew"]],
+                services: services,
+                deadline: .seconds(10)
+            )
+        }
+        conformance.skip(.outages, .deadline, .cancellation, .release, reason: "the team has no back end")
+        let report = await conformance.check()
+        #expect(report.violations == [])
+    }
+
     @Test func `an empty passphrase is rejected`() {
         #expect(throws: BadRealm("is empty", setting: "passphrase")) {
             try Team.realm(passphrase: "")

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import RealmKit
+
+extension BoundRealm {
+    /// Creates a realm with a stack of one required module, as a configuration would create them, on a clock of real
+    /// time.
+    ///
+    /// - Parameters:
+    ///   - kind: The type of the realm; the stack has the first of its modules.
+    ///   - properties: The properties of the realm as in realms.conf, each with a list of words.
+    ///   - options: The options of the module as in login.conf.
+    ///   - services: The services that the realm needs.
+    ///   - deadline: The time limit of one call of the module.
+    /// - Returns: The realm, with the name `conformance`.
+    /// - Throws: ``RealmKit/BadRealm`` if the realm or the module cannot be created.
+    public static func forConformance(
+        _ kind: RealmKind,
+        properties: [String: [String]] = [:],
+        options: [String: String] = [:],
+        services: RealmServices,
+        deadline: Duration
+    ) throws(BadRealm) -> BoundRealm {
+        let values = try values(properties, schema: kind.properties)
+        let realm = try kind.makeRealm(
+            RealmProperties(values, schema: kind.properties, realmName: "conformance", services: services)
+        )
+        guard let moduleKind = kind.modules.first else { throw BadRealm("the type of realm has no module") }
+        let module: any LoginModule
+        do throws(BadModule) {
+            let values: [String: PropertyValue]
+            do throws(BadRealm) {
+                values = try Self.values(options.mapValues { [$0] }, schema: moduleKind.options)
+            } catch {
+                throw BadModule(error.message, setting: error.setting)
+            }
+            let options = try ModuleOptions(values, schema: moduleKind.options, realmName: "conformance")
+            module = try moduleKind.makeModule(realm: realm, options: options)
+        } catch {
+            throw BadRealm("the module cannot be created: \(error)")
+        }
+        return forConformance(realm, modules: [module], deadline: deadline)
+    }
+
+    /// Creates a realm with a stack of required modules on a clock of real time.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm.
+    ///   - modules: The modules, in order.
+    ///   - deadline: The time limit of one call of a module.
+    /// - Returns: The realm, with the name `conformance`.
+    public static func forConformance(
+        _ realm: any Realm,
+        modules: [any LoginModule],
+        deadline: Duration
+    ) -> BoundRealm {
+        let entries = modules.map { LoginStack.Entry($0, .required, deadline: deadline) }
+        return BoundRealm(
+            name: "conformance",
+            className: type(of: realm).classNames.first ?? "\(type(of: realm))",
+            realm: realm,
+            stack: LoginStack(name: "conformance", entries, clock: RealClock())
+        )
+    }
+
+    private static func values(
+        _ words: [String: [String]],
+        schema: PropertySchema
+    ) throws(BadRealm) -> [String: PropertyValue] {
+        var values: [String: PropertyValue] = [:]
+        for (name, words) in words {
+            do throws(BadValue) {
+                values[name] = try PropertyValue(words, as: schema[name]?.kind ?? .list)
+            } catch {
+                throw BadRealm("\(error)", setting: name)
+            }
+        }
+        return values
+    }
+}

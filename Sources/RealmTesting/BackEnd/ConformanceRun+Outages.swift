@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+extension ConformanceRun {
+    /// Causes every fault in turn.
+    func outages() async -> [String] {
+        var violations: [String] = []
+        for fault in test.faults {
+            let lines = log.lines.count
+            let begun = await during(fault) {
+                let (found, faults) = await logins(during: fault)
+                var all = found
+                let seen = log.lines.dropFirst(lines) + faults
+                if !seen.contains(where: { line in fault.causes.contains { line.contains(exactly: $0) } }) {
+                    all.append(
+                        "no log line and no fault names the cause, with one of \(fault.causes); they are: "
+                            + "\(seen.prefix(5).map { String($0.prefix(200)) })"
+                    )
+                }
+                return all
+            }
+            violations += begun.map { "while \(fault.name): \($0)" }
+            violations += await recovery(after: fault)
+        }
+        return violations
+    }
+
+    /// Runs a check during a fault.
+    func during(_ fault: BackEndFault, _ check: () async -> [String]) async -> [String] {
+        do {
+            try await fault.begin()
+        } catch {
+            return ["the fault cannot be caused: \(error)"]
+        }
+        var violations = await check()
+        do {
+            try await fault.end()
+        } catch {
+            violations.append("the back end cannot be restored: \(error)")
+        }
+        return violations
+    }
+
+    private func logins(during fault: BackEndFault) async -> (violations: [String], faults: [String]) {
+        let counted = throttle.countedFailures.count
+        let trials = fault.effect == .unavailable ? everyUndecidableKind() : everyKind()
+        // All at once, so that a fault that hangs takes one deadline. For other faults then one more, because a realm may
+        // treat the first logins after a fault in another way.
+        let results = await results(of: trials)
+        var violations = violations(of: trials, results: results)
+        let more = Array(trials.prefix(fault.hangs ? 0 : 1))
+        let again = await self.results(of: more)
+        violations += self.violations(of: more, results: again)
+        for (trial, result) in zip(trials, results) {
+            guard let result, result.duration > test.deadline + test.slack else { continue }
+            violations.append("the login \(trial.label) takes \(result.duration), and the deadline is \(test.deadline)")
+        }
+        if fault.effect == .unavailable, throttle.countedFailures.count != counted {
+            let names = throttle.countedFailures.dropFirst(counted).map(\.report.username.text)
+            violations.append("logins count as failed attempts: \(Set(names).sorted())")
+        }
+        violations += await queries()
+        let faults = (results + again).flatMap { $0?.report.steps.compactMap { $0.fault?.description } ?? [] }
+        return (violations, faults)
+    }
+
+    /// Calls the functions of the realm that need no login.
+    private func queries() async -> [String] {
+        guard let user = test.users.first, let name = username(user.acceptedName) else { return [] }
+        let realm = realm.realm
+        let answers = Journal<[String]>()
+        let task = Task {
+            var violations: [String] = []
+            do throws(RealmError) {
+                let groups = try await realm.groupNames(of: name)
+                if groups.sorted() != user.groups.sorted() {
+                    violations.append("groupNames(of: \(name)) returns \(groups), and not \(user.groups)")
+                }
+            } catch {
+                if error.code != .unavailable, error.code != .invalidOperation {
+                    violations.append("groupNames(of: \(name)) throws \(error.code): \(error)")
+                }
+            }
+            if let refreshing = realm as? any RefreshingRealm, await refreshing.state(of: name) == .gone {
+                violations.append("state(of: \(name)) is gone")
+            }
+            answers.add(violations)
+        }
+        guard await RealTimeLimit(test.deadline + test.slack).wait(until: { answers.count > 0 }) else {
+            task.cancel()
+            return ["groupNames(of: \(name)) or state(of: \(name)) does not return"]
+        }
+        return answers.entries.flatMap(\.self)
+    }
+
+    /// Waits until the same realm accepts users again.
+    private func recovery(after fault: BackEndFault) async -> [String] {
+        guard let user = test.users.first, let trial = right(user) else { return [] }
+        let begin = ContinuousClock.now
+        while true {
+            guard let result = await results(of: [trial]).first ?? nil else {
+                return ["after \(fault.name): the login \(trial.label) does not end"]
+            }
+            if result.report.identity != nil { break }
+            guard begin.duration(to: .now) < test.recoveryTime + test.slack else {
+                return [
+                    "after \(fault.name): users are still refused after \(test.recoveryTime): "
+                        + LoginModuleConformance.reason(result.report)
+                ]
+            }
+            do {
+                try await Task.sleep(for: .milliseconds(20))
+            } catch {
+                return ["the test is cancelled"]
+            }
+        }
+        return await normalLogins("after \(fault.name)")
+    }
+}
+
+extension String {
+    /// Returns whether the text contains the bytes of another text.
+    func contains(exactly other: String) -> Bool {
+        SecretSearch.contains(Array(other.utf8), in: Array(utf8))
+    }
+}

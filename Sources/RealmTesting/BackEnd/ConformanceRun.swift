@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+/// The run of a ``RealmBackEndConformance``: the realm, and everything that is observed while users log in.
+struct ConformanceRun: Sendable {
+    let test: RealmBackEndConformance
+    let realm: BoundRealm
+    let log: RecordingLog
+    let throttle = RecordingThrottle()
+    let secrets: SecretWatch
+    private let authenticator: Authenticator
+    /// A text that is part of every wrong password.
+    let marker: String
+
+    init(_ test: RealmBackEndConformance, realm: BoundRealm, log: RecordingLog) {
+        self.test = test
+        self.realm = realm
+        self.log = log
+        marker = RealmBackEndConformance.randomPassword()
+        var searched = [SecretSearch.Needle("a wrong password", bytes: Array(marker.utf8))]
+        for user in test.users + test.rejectedUsers {
+            guard let password = user.password, password.utf8.count >= RealmBackEndConformance.searchableBytes else {
+                continue
+            }
+            searched.append(SecretSearch.Needle("the password of \(user.username)", bytes: Array(password.utf8)))
+        }
+        secrets = SecretWatch(SecretSearch(searched))
+        authenticator = Authenticator([realm], throttle: throttle)
+    }
+
+    func makeChecks(_ report: inout ConformanceReport) async {
+        let isWatching = test.skipped[.processes] == nil
+        let processes = ChildProcessWatch(secrets.search)
+        let watch = isWatching ? Task { await processes.run() } : nil
+
+        let baseline = await normalLogins()
+        report.violations += baseline.prefix(10)
+        if baseline.isEmpty {
+            await make(.concurrency, &report) { await concurrency() }
+            await make(.hostileInput, &report) { await hostileInput() }
+            await make(.randomInput, &report) { await randomInput() }
+            if test.computations != nil { await make(.equalWork, &report) { await equalWork() } }
+            if test.skipped[.outages] == nil {
+                await make(.outages, &report) { await outages() }
+            }
+            await makeHangChecks(&report)
+        } else {
+            report.violations.append("no further check is made, because the back end does not work without a fault")
+        }
+        await processes.stop()
+        await watch?.value
+        if test.skipped[.secrets] == nil {
+            for line in log.lines { secrets.examine(line, as: "a log line") }
+            report.add(.secrets, logins: secrets.loginCount, violations: secrets.violations)
+        }
+        if isWatching {
+            report.add(.processes, logins: secrets.loginCount, violations: processes.violations)
+            report.measurements.append(processes.summary)
+        }
+        report.measurements += secrets.durations
+    }
+
+    private func make(
+        _ check: RealmBackEndConformance.Check,
+        _ report: inout ConformanceReport,
+        _ body: () async -> [String]
+    ) async {
+        guard test.skipped[check] == nil else { return }
+        let before = secrets.loginCount
+        let violations = await body()
+        report.add(check, logins: secrets.loginCount - before, violations: violations)
+    }
+
+    // MARK: Logging in
+
+    /// Logs in with all credentials at once.
+    ///
+    /// - Parameters:
+    ///   - trials: The credentials.
+    ///   - limit: The time limit for all logins together; nil for the deadline and the slack.
+    /// - Returns: The results in the order of the trials; nil for a login that did not end in time.
+    func results(of trials: [LoginTrial], within limit: Duration? = nil) async -> [LoginTrial.Result?] {
+        let journal = Journal<(index: Int, result: LoginTrial.Result)>()
+        let tasks = trials.indices.map { index in
+            Task { journal.add((index, await result(of: trials[index]))) }
+        }
+        let limit = limit ?? test.deadline + test.slack
+        if await !RealTimeLimit(limit).wait(until: { journal.count >= trials.count }) { tasks.forEach { $0.cancel() } }
+        var results = [LoginTrial.Result?](repeating: nil, count: trials.count)
+        for (index, result) in journal.entries { results[index] = result }
+        for result in results { if let result { secrets.examine(result) } }
+        return results
+    }
+
+    /// Logs in with credentials, a few at a time, and returns the violations.
+    func violations(of trials: [LoginTrial], atOnce: Int = 8) async -> [String] {
+        var violations: [String] = []
+        var rest = trials[...]
+        while !rest.isEmpty, violations.count <= 20 {
+            let some = Array(rest.prefix(atOnce))
+            rest = rest.dropFirst(atOnce)
+            violations += self.violations(of: some, results: await results(of: some))
+        }
+        return violations
+    }
+
+    func violations(of trials: [LoginTrial], results: [LoginTrial.Result?]) -> [String] {
+        zip(trials, results).compactMap { trial, result in
+            guard let result else {
+                return "the login \(trial.label) does not end within \(test.deadline + test.slack)"
+            }
+            return trial.violation(result, realm: realm.realm)
+        }
+    }
+
+    func result(of trial: LoginTrial) async -> LoginTrial.Result {
+        let request = LoginRequest(realm: realm.name, username: trial.username, service: "conformance")
+        let begin = ContinuousClock.now
+        do throws(RealmError) {
+            let report = try await authenticator.login(request, asking: trial.conversation)
+            return LoginTrial.Result(kind: trial.kind, report: report, duration: begin.duration(to: .now))
+        } catch {
+            preconditionFailure("the authenticator has a realm of this name")
+        }
+    }
+
+    // MARK: Trials
+
+    func username(_ text: String) -> Username? {
+        do throws(BadUsername) {
+            return try Username(text)
+        } catch {
+            return nil
+        }
+    }
+
+    /// The bytes of a wrong password.
+    func wrongPassword(_ text: String = "") -> [UInt8] { Array("wrong-\(marker)!\(text)".utf8) }
+
+    /// Returns a trial with the user's right credentials.
+    func right(_ user: RealmBackEndConformance.User) -> LoginTrial? {
+        username(user.username).map { name in
+            LoginTrial(
+                "of \(user.username) with the right credentials",
+                kind: .right,
+                username: name,
+                password: user.password.map { Array($0.utf8) },
+                certificate: user.certificate,
+                expected: .accepted(user)
+            )
+        }
+    }
+
+    /// Returns a trial of a user who must be refused although the credentials are right.
+    func rejected(_ user: RealmBackEndConformance.User) -> LoginTrial? {
+        guard var trial = right(user) else { return nil }
+        trial.label = "of the rejected user \(user.username) with the right credentials"
+        (trial.kind, trial.expected) = (.rejected, .refused)
+        return trial
+    }
+
+    /// Returns a trial with a wrong password; without the certificate if the user has no password.
+    func wrong(
+        _ user: RealmBackEndConformance.User,
+        password: [UInt8]? = nil,
+        what: String = "a wrong password"
+    ) -> LoginTrial? {
+        username(user.username).map { name in
+            LoginTrial(
+                "of \(user.username) with \(what)",
+                kind: .wrong,
+                username: name,
+                password: password ?? wrongPassword(),
+                certificate: user.password == nil ? nil : user.certificate,
+                expected: test.isPasswordless ? .accepted(user) : .refused
+            )
+        }
+    }
+
+    func unknown(_ text: String, password: [UInt8]? = nil) -> LoginTrial? {
+        username(text).map { name in
+            LoginTrial(
+                "of the unknown user \(text)",
+                kind: .unknown,
+                username: name,
+                password: password ?? wrongPassword(),
+                certificate: nil,
+                expected: .refused
+            )
+        }
+    }
+
+    /// One trial of each kind for every user.
+    func everyKind() -> [LoginTrial] {
+        let right = test.users.compactMap { self.right($0) }
+        let wrong = test.users.compactMap { self.wrong($0) }
+        let rejected = test.rejectedUsers.compactMap { self.rejected($0) }
+        let unknown = test.unknownUsers.compactMap { self.unknown($0) }
+        return right + wrong + rejected + unknown
+    }
+
+    /// One trial of each kind for every user, for a time when no login can be decided.
+    ///
+    /// Logins without a certificate are left out if users have nothing else: a realm may refuse them without its back
+    /// end.
+    func everyUndecidableKind() -> [LoginTrial] {
+        let needsCertificate = !test.isPasswordless && test.users.allSatisfy { $0.password == nil }
+        return everyKind().filter { !needsCertificate || $0.certificate != nil }.map { trial in
+            var trial = trial
+            trial.expected = .unavailable
+            return trial
+        }
+    }
+
+    /// Logs in with credentials of every kind while the back end works.
+    func normalLogins(_ when: String = "") async -> [String] {
+        let before = throttle.countedFailures.count
+        let trials = everyKind()
+        // One at a time, so that a defect of concurrent logins is found by the check of concurrency.
+        var violations = await violations(of: trials, atOnce: 1).map { when.isEmpty ? $0 : "\(when): \($0)" }
+        // Otherwise the check that an outage counts no attempt could not fail.
+        let isCounted = throttle.countedFailures.count > before
+        let mustCount = trials.contains { $0.expected.isRefused && $0.password != nil }
+        if violations.isEmpty, mustCount, !isCounted {
+            violations.append("a wrong password does not count as an attempt")
+        }
+        return violations
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+/// A login that a conformance test makes, with the expected result.
+struct LoginTrial: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case right, wrong, rejected, unknown
+    }
+
+    enum Expectation: Sendable {
+        case accepted(RealmBackEndConformance.User)
+        case refused
+        case unavailable
+        /// Refused, or accepted under an account key that all spellings of the user share.
+        case spelling(RealmBackEndConformance.User)
+
+        var isRefused: Bool {
+            if case .refused = self { true } else { false }
+        }
+    }
+
+    struct Result: Sendable {
+        let kind: Kind
+        let report: LoginReport
+        let duration: Duration
+    }
+
+    /// The words after "the login" in a violation.
+    var label: String
+    var kind: Kind
+    let username: Username
+    let password: [UInt8]?
+    var certificate: [UInt8]?
+    var expected: Expectation
+
+    init(
+        _ label: String,
+        kind: Kind,
+        username: Username,
+        password: [UInt8]?,
+        certificate: [UInt8]?,
+        expected: Expectation
+    ) {
+        self.label = label
+        self.kind = kind
+        self.username = username
+        self.password = password
+        self.certificate = certificate
+        self.expected = expected
+    }
+
+    var conversation: PreparedConversation {
+        PreparedConversation(
+            name: username.text,
+            password: password.map { Secret($0) },
+            certificate: certificate
+        )
+    }
+
+    /// Returns the difference between the result and the expected result; nil if there is none.
+    func violation(_ result: Result, realm: any Realm) -> String? {
+        switch expected {
+        case .accepted(let user): difference(result.report, from: user)
+        case .refused: unexpectedRefusal(result.report)
+        case .unavailable: unexpectedInOutage(result.report)
+        case .spelling(let user): spellingViolation(result.report, of: user, realm: realm)
+        }
+    }
+
+    private func difference(_ report: LoginReport, from user: RealmBackEndConformance.User) -> String? {
+        guard let identity = report.identity else {
+            return "the login \(label) should be accepted, but is refused: \(LoginModuleConformance.reason(report))"
+        }
+        guard identity.username.text.utf8.elementsEqual(user.acceptedName.utf8) else {
+            return "the login \(label) is accepted as \(identity.username), and not as \(user.acceptedName)"
+        }
+        guard identity.groups.sorted() == user.groups.sorted() else {
+            return "the login \(label) has the groups \(identity.groups), and not \(user.groups)"
+        }
+        return nil
+    }
+
+    private func unexpectedRefusal(_ report: LoginReport) -> String? {
+        guard report.identity == nil else { return "the login \(label) is accepted" }
+        if let fault = brokenStep(report) { return "the login \(label) ends with an internal error: \(fault)" }
+        guard report.refusal?.failure != .unavailable else {
+            return "the login \(label) ends as unavailable, although the back end works: "
+                + LoginModuleConformance.reason(report)
+        }
+        return nil
+    }
+
+    private func unexpectedInOutage(_ report: LoginReport) -> String? {
+        guard report.identity == nil else { return "the login \(label) is accepted" }
+        if let fault = brokenStep(report) { return "the login \(label) ends with an internal error: \(fault)" }
+        guard let failure = report.refusal?.failure, failure == .unavailable else {
+            return "the login \(label) is refused as \(LoginModuleConformance.reason(report)), and not as unavailable"
+        }
+        guard report.isUnavailable else { return "the login \(label) is unavailable, but the response may not be 503" }
+        return nil
+    }
+
+    private func spellingViolation(
+        _ report: LoginReport,
+        of user: RealmBackEndConformance.User,
+        realm: any Realm
+    ) -> String? {
+        guard report.identity != nil else { return unexpectedRefusal(report) }
+        do throws(BadUsername) {
+            guard realm.accountKey(of: username) == realm.accountKey(of: try Username(user.username)) else {
+                return "the login \(label) is accepted, but has another accountKey(of:) than \(user.username)"
+            }
+        } catch {
+            return "\(user.username) is not a valid user name"
+        }
+        return difference(report, from: user)
+    }
+
+    private func brokenStep(_ report: LoginReport) -> String? {
+        report.steps.first { $0.outcome.failure == .internalError }.map { $0.fault.map { "\($0)" } ?? $0.module }
+    }
+}

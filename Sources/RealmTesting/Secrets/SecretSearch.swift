@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+
+/// Searches texts for secrets, as they are, in base64, in hexadecimal digits and percent-encoded.
+struct SecretSearch: Sendable {
+    /// A secret to search for.
+    struct Needle: Sendable {
+        /// The words for the secret in a violation.
+        let name: String
+        let bytes: [UInt8]
+        let digits: [UInt8]
+        let base64: [[UInt8]]
+
+        init(_ name: String, bytes: [UInt8]) {
+            self.name = name
+            self.bytes = bytes
+            digits = Array(bytes.flatMap { Array(Self.twoDigits($0).utf8) })
+            base64 = (0..<3).map { Base64Text.inside(bytes, offset: $0) }
+        }
+
+        private static func twoDigits(_ byte: UInt8) -> String {
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+    }
+
+    private let needles: [Needle]
+
+    init(_ needles: [Needle]) { self.needles = needles }
+
+    /// Returns the secrets that a text contains, each with its encoding.
+    func finds(in text: [UInt8]) -> [String] {
+        let decoded = text.contains(UInt8(ascii: "%")) ? Self.percentDecoded(text) : nil
+        let plain = text.map { Base64Text.standard($0) }
+        let lowered = text.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+        return needles.compactMap { needle in
+            if Self.contains(needle.bytes, in: text) { return needle.name }
+            if let decoded, Self.contains(needle.bytes, in: decoded) { return "\(needle.name), percent-encoded" }
+            if Self.contains(needle.digits, in: lowered) { return "\(needle.name), in hexadecimal digits" }
+            if needle.base64.contains(where: { Self.contains($0, in: plain) }) { return "\(needle.name), in base64" }
+            return nil
+        }
+    }
+
+    /// Returns whether bytes contain other bytes; empty bytes are never found.
+    static func contains(_ needle: [UInt8], in text: [UInt8]) -> Bool {
+        guard let first = needle.first, needle.count <= text.count else { return false }
+        // memchr and memcmp only read, within the two buffers, which are valid during the call.
+        return unsafe text.withUnsafeBytes { text in
+            unsafe needle.withUnsafeBytes { needle in
+                guard let begin = text.baseAddress, let wanted = needle.baseAddress else { return false }
+                var place = 0
+                while place <= text.count - needle.count {
+                    let rest = text.count - needle.count - place + 1
+                    guard let found = unsafe memchr(begin + place, Int32(first), rest) else { return false }
+                    if unsafe memcmp(found, wanted, needle.count) == 0 { return true }
+                    place = unsafe UnsafeRawPointer(found) - begin + 1
+                }
+                return false
+            }
+        }
+    }
+
+    private static func percentDecoded(_ text: [UInt8]) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            if text[index] == UInt8(ascii: "%"), index + 2 < text.count,
+                let byte = UInt8(String(decoding: text[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
+            {
+                decoded.append(byte)
+                index += 3
+            } else {
+                decoded.append(text[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+}
+
+/// Base64 of RFC 4648 section 4.
+enum Base64Text {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// Returns the character of the standard alphabet for one of the URL-safe alphabet; other bytes are unchanged.
+    static func standard(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: byte
+        }
+    }
+
+    /// Returns the characters that bytes have inside a longer text in base64.
+    ///
+    /// Characters that also depend on the bytes before or after them are left out.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - offset: The number of bytes before them, modulo 3.
+    /// - Returns: The characters.
+    static func inside(_ bytes: [UInt8], offset: Int) -> [UInt8] {
+        let end = 8 * (offset + bytes.count)
+        let begin = (8 * offset + 5) / 6
+        return (begin..<max(begin, end / 6)).map { place in
+            var value = 0
+            for bit in (6 * place)..<(6 * place + 6) {
+                let byte = bytes[bit / 8 - offset]
+                value = value << 1 | Int(byte >> UInt8(7 - bit % 8) & 1)
+            }
+            return alphabet[value]
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Dispatch
+import Foundation
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import Passwords
+@testable import RealmFile
+
+/// The realm and its file, and the slots for hashes, under the conformance test for back ends.
+struct BackEndTests {
+    @Test func `the realm keeps the contract while its file is lost and while all slots are taken`() async throws {
+        let folder = try TemporaryFolder()
+        var settings = HashingSettings(workers: 2)
+        settings.wait = .seconds(600)
+        let pool = HashingPool(settings) { DispatchTime.now().uptimeNanoseconds }
+        let policy = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))
+        let passwords = try PasswordService(policy: policy, pool: pool)
+        let slots = TakenSlots(pool)
+        let secrets = (0..<3).map { _ in RealmBackEndConformance.randomPassword() }
+        var hashes: [String] = []
+        for secret in secrets { hashes.append(try await passwords.hash(Secret(utf8: secret))) }
+        let path = try folder.write(
+            "ann;\(hashes[0]);staff\nbob;\(hashes[1]);staff,crew\nold;\(KnownHashes.ssha);old\noff;!\(hashes[2]);staff\n"
+        )
+
+        var conformance = RealmBackEndConformance(
+            users: [
+                .init("ann", password: secrets[0], groups: ["staff"]),
+                .init("bob", password: secrets[1], groups: ["staff", "crew"]),
+                .init("old", password: "secret", groups: ["old"]),
+            ],
+            rejectedUsers: [.init("off", password: secrets[2])],
+            faults: [
+                BackEndFault("the file is removed", effect: .none, causes: ["No such file or directory"]) {
+                    try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+                } end: {
+                    try FileManager.default.moveItem(atPath: path + ".old", toPath: path)
+                },
+                BackEndFault("the file is damaged", effect: .none, causes: ["users:1: it is not a text file"]) {
+                    try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+                    try folder.write([0xFF, 0x00, 0x0A])
+                } end: {
+                    unsafe rename(path + ".old", path)
+                },
+                BackEndFault("all slots are taken", hangs: true, causes: ["did not answer within"]) {
+                    await slots.take()
+                } end: {
+                    await slots.release()
+                },
+            ],
+            deadline: .seconds(3)
+        ) { services in
+            var services = services
+            services[PasswordService.self] = passwords
+            return try .forConformance(
+                RealmKind(FileRealm.self, modules: FileLoginModule.self),
+                properties: ["file": [path]],
+                services: services,
+                deadline: .seconds(3)
+            )
+        }
+        conformance.openCalls = { pool.statistics.waiting }
+        conformance.computations = { pool.statistics.computed }
+        let report = await conformance.check()
+        #expect(report.violations == [])
+        #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count, "\(report)")
+    }
+}
+
+/// Takes all slots of a pool for as long as a test wants.
+private final class TakenSlots: Sendable {
+    private let pool: HashingPool
+    private let gate = DispatchSemaphore(value: 0)
+
+    init(_ pool: HashingPool) { self.pool = pool }
+
+    func take() async {
+        for _ in 0..<pool.settings.workers {
+            Task { [pool, gate] in
+                _ = try await pool.run(memory: 0, source: "test", key: nil) {
+                    gate.wait()
+                    return .checked(false)
+                }
+            }
+        }
+        while pool.statistics.running < pool.settings.workers { await Task.yield() }
+    }
+
+    func release() async {
+        for _ in 0..<pool.settings.workers { gate.signal() }
+        while pool.statistics.running > 0 { await Task.yield() }
+    }
+}

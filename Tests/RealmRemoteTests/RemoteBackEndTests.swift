@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Bytes
+import Foundation
+import HTTPSTesting
+import OpenSSLKit
+import RealmKit
+import RealmRemote
+import RealmTesting
+import Synchronization
+import TLSTesting
+import TestTools
+import Testing
+
+/// The realm and its service under the conformance test for back ends.
+@Suite(.enabled(if: TestPKI.isPossible, "openssl is not installed"))
+struct RemoteBackEndTests {
+    @Test func `the realm keeps the contract while its service is stopped, fails and hangs`() async throws {
+        let site = try await Site()
+        let deadline = Duration.seconds(4)
+        var conformance = RealmBackEndConformance(
+            users: site.users.sorted { $0.key < $1.key }.map { name, user in
+                .init(name, password: user.password, groups: user.groups)
+            },
+            faults: [
+                BackEndFault("the service is stopped", causes: ["refused"]) {
+                    try await site.stop()
+                } end: {
+                    try await site.start()
+                },
+                site.fault("the service answers 500", .failing, causes: ["500"]),
+                site.fault("the service answers text", .talking, causes: ["JSON", "json"]),
+                site.fault("the service hangs", .hanging, causes: ["did not answer within"], hangs: true),
+            ],
+            deadline: deadline
+        ) { services in
+            try .forConformance(
+                RealmKind(RemoteRealm.self, modules: RemoteLoginModule.self),
+                properties: try site.properties,
+                services: services,
+                deadline: deadline
+            )
+        }
+        conformance.openCalls = { site.openCalls }
+        let report = await conformance.check()
+        #expect(report.violations == [])
+        #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 1, "\(report)")
+        try await site.stop()
+    }
+}
+
+/// A service of users that can be stopped and started on the same port.
+private final class Site: Sendable {
+    enum Mode { case working, failing, talking, hanging }
+
+    private struct State {
+        var service: TestService?
+        var mode = Mode.working
+    }
+
+    let users: [String: (password: String, groups: [String])] = [
+        "ann": (RealmBackEndConformance.randomPassword(), ["Staff", "Users"]),
+        "ben": (RealmBackEndConformance.randomPassword(), ["Users"]),
+    ]
+    private let state = Mutex(State())
+    private let port: Int
+
+    init() async throws {
+        let answers = Answers()
+        let service = try await TestService(tls: .server(RemoteSetup.pki.identity("server"))) { answers.respond($0) }
+        port = service.port
+        state.withLock { $0.service = service }
+        answers.site.withLock { $0 = self }
+    }
+
+    /// Passes requests to a site that does not exist yet when its service starts.
+    private final class Answers: Sendable {
+        let site = Mutex<Site?>(nil)
+        func respond(_ request: TestService.Received) -> [TestService.Step] {
+            site.withLock { $0 }?.respond(request) ?? [.close]
+        }
+    }
+
+    var properties: [String: [String]] {
+        get throws {
+            [
+                "url": ["https://localhost:\(port)/login"], "ca-file": [try RemoteSetup.pki.file("root.pem").path],
+                "timeout": ["60s"], "connect-timeout": ["60s"], "user-path": ["/user"], "groups-path": ["/groups"],
+            ]
+        }
+    }
+
+    /// The number of connections; the calls of a hanging service are its connections.
+    var openCalls: Int {
+        state.withLock { $0.service }.map { $0.connections - $0.closedConnections } ?? 0
+    }
+
+    func stop() async throws {
+        guard let service = state.withLock({ $0.service.take() }) else { return }
+        try await service.stop()
+        // Until then a connection may still answer.
+        try await Waiting.until { service.closedConnections >= service.connections }
+    }
+
+    func start() async throws {
+        let service = try await TestService(
+            tls: .server(RemoteSetup.pki.identity("server")),
+            port: port
+        ) { [weak self] in self?.respond($0) ?? [.close] }
+        state.withLock { $0.service = service }
+    }
+
+    func fault(_ name: String, _ mode: Mode, causes: [String], hangs: Bool = false) -> BackEndFault {
+        BackEndFault(name, hangs: hangs, causes: causes) { [self] in
+            state.withLock { $0.mode = mode }
+            // Connections that wait for the next login would count as open calls.
+            if hangs { state.withLock { $0.service }?.closeConnections() }
+        } end: { [self] in
+            state.withLock { $0.mode = .working }
+            // The connections of calls without an answer are of no use any more.
+            if hangs { state.withLock { $0.service }?.closeConnections() }
+        }
+    }
+
+    private func respond(_ request: TestService.Received) -> [TestService.Step] {
+        switch state.withLock({ $0.mode }) {
+        case .working: break
+        case .failing: return [empty("500 Internal Server Error")]
+        case .talking: return [.send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")]
+        case .hanging: return []
+        }
+        let encoded = request.field("Authorization").map { String($0.dropFirst("Basic ".count)) } ?? ""
+        let given = Base64.padded.decode(encoded).map { Array($0) } ?? []
+        for (name, user) in users where given == Array("\(name):\(user.password)".utf8) {
+            let groups = user.groups.map { "\"\($0)\"" }.joined(separator: ",")
+            return [json("{\"user\":\"\(name)\",\"groups\":[\(groups)]}")]
+        }
+        return [json(#"{"error":"no"}"#, status: "401 Unauthorized")]
+    }
+}
