@@ -48,7 +48,8 @@ final class DeviceService {
     }
 
     func stop() {
-        process.terminate()
+        // The program inherits the signal mask of this thread, which may block SIGTERM.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }
