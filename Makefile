@@ -6,12 +6,13 @@ CONFIGURATION ?= debug
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 # The Debian packages that a build needs, and those that the tests need in addition.
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev pkg-config
-TEST_PACKAGES = curl openssl
-# The Debian packages that test-proxies and test-browser need.
+TEST_PACKAGES = curl openssl python3
+# The Debian packages that test-proxies, test-browser and test-openapi need.
 PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 BROWSER_PACKAGES = chromium python3-venv
+OPENAPI_PACKAGES = python3-venv
 
-.PHONY: help serve check test test-proxies test-browser bench-forward-auth interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps proxy-deps browser-deps clean
+.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http examples smoke scanners stalls flood timing durability deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -28,6 +29,7 @@ help:
 	@echo "make scanners  scan the built server with testssl.sh and sslyze, if installed, and with our own checks"
 	@echo "make test-proxies  test forward authentication with nginx, Caddy and HAProxy, as far as they are installed"
 	@echo "make test-browser  sign in at the built server with Chromium"
+	@echo "make test-openapi  check docs/openapi.yaml against the built server"
 	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request"
 	@echo "make stalls    test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
 	@echo "make flood     guess passwords over 1,000 connections, and check that other users can still sign in"
@@ -100,6 +102,10 @@ test-browser:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Browser/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
+test-openapi:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/OpenAPI/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
 bench-forward-auth:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Scripts/bench-forward-auth.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
@@ -138,6 +144,9 @@ proxy-deps:
 
 browser-deps:
 	@Scripts/install.sh $(BROWSER_PACKAGES)
+
+openapi-deps:
+	@Scripts/install.sh $(OPENAPI_PACKAGES)
 
 clean:
 	rm -rf .build .build-* Examples/*/.build Benchmarks/.build

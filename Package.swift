@@ -8,6 +8,7 @@ import PackageDescription
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -43,6 +44,7 @@ let package = Package(
         .library(name: "RealmConfiguration", targets: ["RealmConfiguration"]),
         .library(name: "OpenSSLKit", targets: ["OpenSSLKit"]),
         .library(name: "NIOOpenSSL", targets: ["NIOOpenSSL"]),
+        .library(name: "HTTPSClient", targets: ["HTTPSClient"]),
         .executable(name: "gatehouse", targets: ["gatehouse-server"]),
         .executable(name: "authcheck", targets: ["authcheck"]),
         .executable(name: "conformance", targets: ["conformance"]),
@@ -70,7 +72,9 @@ let package = Package(
         .target(name: "Sessions", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
         .target(
             name: "RealmConfiguration",
-            dependencies: ["HTTPLimits", "LoginConf", "Passwords", "RealmKit", "Sessions", "Throttle"]
+            dependencies: [
+                "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions", "Throttle",
+            ]
         ),
         .target(name: "RealmTesting", dependencies: ["RealmKit"]),
 
@@ -89,10 +93,23 @@ let package = Package(
         ),
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
-            name: "RealmsWithoutStore",
-            dependencies: ["RealmCertificate", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
+            name: "RealmExec",
+            dependencies: ["Bytes", "HelperProcesses", "RealmKit"],
+            path: "Sources/Realms/Exec"
         ),
-        .target(name: "BuiltInRealms", dependencies: ["RealmKit", "RealmStore", "RealmsWithoutStore"]),
+        .target(
+            name: "RealmRemote",
+            dependencies: ["Bytes", "HTTPSClient", "OpenSSLKit", "RealmKit", "Slots"],
+            path: "Sources/Realms/Remote"
+        ),
+        .target(
+            name: "RealmsWithoutStore",
+            dependencies: ["RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith"]
+        ),
+        .target(
+            name: "BuiltInRealms",
+            dependencies: ["RealmKit", "RealmRemote", "RealmStore", "RealmsWithoutStore"]
+        ),
 
         // TLS by the system's OpenSSL.
         .systemLibrary(
@@ -103,11 +120,30 @@ let package = Package(
         ),
         .target(name: "OpenSSLKit", dependencies: ["Bytes", "COpenSSL"]),
         .target(name: "NIOOpenSSL", dependencies: ["OpenSSLKit", nioCore]),
+        // A client of HTTPS services, by the system's OpenSSL.
+        .target(
+            name: "HTTPSClient",
+            dependencies: ["Bytes", "NIOOpenSSL", "OpenSSLKit", "RealmKit", deques, nioCore, nioHTTP1, nioPosix]
+        ),
 
         // Password hashes, by the system's libraries, and the slots in which they are computed.
         .systemLibrary(name: "CArgon2", path: "Sources/System/CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCrypt", path: "Sources/System/CCrypt", providers: [.apt(["libcrypt-dev"])]),
-        .target(name: "Passwords", dependencies: ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", deques]),
+        .target(
+            name: "Passwords",
+            dependencies: ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Slots", "WorkerThreads"]
+        ),
+
+        // Slots for calls and checks, with a bounded queue in which the sources take turns.
+        .target(name: "Slots", dependencies: ["Bytes", deques]),
+        // Threads for work that blocks.
+        .target(name: "WorkerThreads"),
+        // Programs of their own that answer requests of realms.
+        .target(name: "CHelperSpawn", path: "Sources/System/CHelperSpawn"),
+        .target(
+            name: "HelperProcesses",
+            dependencies: ["Bytes", "CHelperSpawn", "RealmKit", "Slots", "WorkerThreads"]
+        ),
 
         // What a program keeps: users, lock-outs.
         .target(name: "Store", dependencies: ["OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
@@ -196,8 +232,8 @@ let package = Package(
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "HTTPLimits", "LoginConf", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "Throttle",
+                "BuiltInRealms", "HTTPLimits", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "SeededRandom", "Sessions", "Throttle",
             ]
         ),
         .testTarget(
@@ -212,6 +248,11 @@ let package = Package(
         .testTarget(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "SeededRandom", "TestTools"]
+        ),
+        .testTarget(name: "HelperProcessesTests", dependencies: ["HelperProcesses", "RealmKit", "TestTools"]),
+        .testTarget(
+            name: "RealmExecTests",
+            dependencies: ["RealmExec", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
         ),
         .testTarget(
             name: "StoreTests",
@@ -256,6 +297,26 @@ let package = Package(
         .target(name: "TestTools", path: "Tests/TestTools"),
         // Certificates of an authority of their own, for the tests of three targets.
         .target(name: "TLSTesting", dependencies: ["OpenSSLKit"], path: "Tests/TLSTesting"),
+        // An HTTPS service with scripted responses.
+        .target(
+            name: "HTTPSTesting",
+            dependencies: ["NIOOpenSSL", "OpenSSLKit", "TestTools", nioCore, nioPosix],
+            path: "Tests/HTTPSTesting"
+        ),
+        .testTarget(name: "SlotsTests", dependencies: ["Slots", "TestTools"]),
+        .testTarget(
+            name: "RealmRemoteTests",
+            dependencies: [
+                "Bytes", "HTTPSClient", "HTTPSTesting", "OpenSSLKit", "RealmKit", "RealmRemote", "RealmTesting",
+                "SeededRandom", "Slots", "TLSTesting", "TestTools",
+            ]
+        ),
+        .testTarget(
+            name: "HTTPSClientTests",
+            dependencies: [
+                "HTTPSClient", "HTTPSTesting", "OpenSSLKit", "RealmKit", "SeededRandom", "TLSTesting", "TestTools",
+            ]
+        ),
         .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit", "TLSTesting"]),
         .testTarget(
             name: "NIOOpenSSLTests",
@@ -279,7 +340,7 @@ let package = Package(
             name: "SignInTests",
             dependencies: [
                 "AccessControl", "Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "SignIn", "Throttle", logging, nioCore,
+                "SeededRandom", "Sessions", "SignIn", "TLSTesting", "Throttle", logging, nioCore,
             ]
         ),
         .testTarget(

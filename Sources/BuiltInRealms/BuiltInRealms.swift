@@ -2,6 +2,7 @@
 // Gatehouse
 
 public import RealmKit
+internal import RealmRemote
 internal import RealmStore
 internal import RealmsWithoutStore
 
@@ -10,5 +11,6 @@ internal import RealmsWithoutStore
 /// To add a realm, add a target, and a line here or in `realmsWithoutStore`.
 public let builtInRealms: [RealmKind] =
     realmsWithoutStore + [
-        RealmKind(StoreRealm.self, modules: StoreLoginModule.self)
+        RealmKind(RemoteRealm.self, modules: RemoteLoginModule.self),
+        RealmKind(StoreRealm.self, modules: StoreLoginModule.self),
     ]

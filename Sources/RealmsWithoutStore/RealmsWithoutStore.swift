@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import RealmCertificate
+internal import RealmExec
 internal import RealmFile
 public import RealmKit
 internal import RealmStack
@@ -12,6 +13,7 @@ internal import RealmStartWith
 /// To add such a realm, add a target and a line here.
 public let realmsWithoutStore: [RealmKind] = [
     RealmKind(CertificateRealm.self, modules: CertificateLoginModule.self),
+    RealmKind(ExecRealm.self, modules: ExecLoginModule.self),
     RealmKind(FileRealm.self, modules: FileLoginModule.self),
     RealmKind(StackRealm.self, modules: PermitLoginModule.self, DenyLoginModule.self, ScriptedLoginModule.self),
     RealmKind(StartWithRealm.self, modules: StartWithLoginModule.self),

@@ -30,7 +30,7 @@ struct MistakesTests {
 
     @Test(
         arguments: structure + realms + contexts + server + rules + roles + proxies + sessions + signIn + tls + throttle
-            + passwords + passwordMemory + passwordHashes
+            + realmAPI + passwords + passwordMemory + passwordHashes + outcomes + cache
     )
     func `every mistake is reported once, at its place, with a hint`(row: Mistake) {
         #expect(MemoryFolder(row.text, row.files).diagnostics() == row.diagnostics)

@@ -282,3 +282,18 @@ private enum Folders {
     // Written once, by the initializer of a static property, and read when the process exits.
     nonisolated(unsafe) static var paths: [String] = []
 }
+
+extension TestPKI {
+    /// Computes the SHA-256 digest of a certificate's public key with the `openssl` command.
+    ///
+    /// - Parameter name: The name of the certificate.
+    /// - Returns: The digest in hexadecimal digits.
+    /// - Throws: An error if the command fails.
+    public func publicKeyDigest(_ name: String) throws -> String {
+        try run("x509", "-in", "\(name).pem", "-noout", "-pubkey", "-out", "\(name).pub")
+        try run("pkey", "-pubin", "-in", "\(name).pub", "-outform", "DER", "-out", "\(name).der")
+        try run("dgst", "-sha256", "-hex", "-r", "-out", "\(name).sha256", "\(name).der")
+        let line = String(decoding: try bytes("\(name).sha256"), as: UTF8.self)
+        return String(line.prefix { $0 != " " })
+    }
+}

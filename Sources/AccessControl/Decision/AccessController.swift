@@ -19,6 +19,7 @@ package struct AccessController: Sendable {
     /// The table of sessions.
     package let sessions: SessionTable
     let credentialCache: CredentialCache
+    private let acceptedLogins: AcceptedLogins?
     let clock: any LoginClock
     let wallClock: WallClock
 
@@ -29,6 +30,7 @@ package struct AccessController: Sendable {
     ///   - authenticator: The authenticator that logs users in.
     ///   - sessions: The table of sessions.
     ///   - credentialCache: The cache of accepted credentials.
+    ///   - acceptedLogins: The cache of the authenticator; nil if it has none.
     ///   - clock: The clock of the credential cache.
     ///   - wallClock: The clock that decides whether a client certificate has expired.
     package init(
@@ -36,6 +38,7 @@ package struct AccessController: Sendable {
         authenticator: Authenticator,
         sessions: SessionTable,
         credentialCache: CredentialCache,
+        acceptedLogins: AcceptedLogins? = nil,
         clock: any LoginClock,
         wallClock: WallClock
     ) {
@@ -43,6 +46,7 @@ package struct AccessController: Sendable {
         self.authenticator = authenticator
         self.sessions = sessions
         self.credentialCache = credentialCache
+        self.acceptedLogins = acceptedLogins
         self.clock = clock
         self.wallClock = wallClock
     }
@@ -59,6 +63,7 @@ package struct AccessController: Sendable {
             authenticator: authenticator,
             sessions: sessions,
             credentialCache: credentialCache,
+            acceptedLogins: acceptedLogins,
             clock: clock,
             wallClock: wallClock
         )
@@ -193,10 +198,10 @@ package struct AccessController: Sendable {
         switch users {
         case .some(let names):
             guard !names.isEmpty else { return }
-            credentialCache.evict { $0.account.realm == realm && names.contains($0.username) }
+            evict { $0.account.realm == realm && names.contains($0.username) }
             sessions.end(.userChanged) { $0.user.realm == realm && names.contains($0.user.username) }
         case .all:
-            credentialCache.evict { $0.account.realm == realm }
+            evict { $0.account.realm == realm }
         }
     }
 
@@ -216,13 +221,20 @@ package struct AccessController: Sendable {
     ///
     /// - Parameter account: The account.
     package func evictCredentials(of account: Account) {
-        credentialCache.evict { $0.account == account }
+        evict { $0.account == account }
     }
 
     /// Evicts the credentials that were accepted from a network.
     ///
     /// - Parameter network: The network.
     package func evictCredentials(from network: ClientNetwork) {
-        credentialCache.evict { $0.network == network }
+        evict { $0.network == network }
+    }
+
+    /// Evicts the clients that match from both caches.
+    private func evict(where matches: @escaping @Sendable (CredentialCache.Client) -> Bool) {
+        // First the logins: a credential that is added now may come from such a login.
+        acceptedLogins?.evict(where: matches)
+        credentialCache.evict(where: matches)
     }
 }

@@ -4,17 +4,24 @@
 package import Bytes
 internal import RealmConfiguration
 
-/// The table of the paths of the pages, the session API and forward authentication.
+/// The table of the paths of the pages, the session API, the realm API and forward authentication.
 package struct Routes: Sendable, Hashable {
     /// The prefix of all paths: empty, or a path such as `/gatehouse`.
     package let prefix: String
+    /// True if the paths of the realm API have routes.
+    ///
+    /// If it is false, these paths belong to the application.
+    package let hasRealmAPI: Bool
     private let prefixSegments: [UTF8Text]
 
     /// The routes below a prefix.
     ///
-    /// - Parameter prefix: Empty, or a path such as `/gatehouse`.
-    package init(prefix: String) {
+    /// - Parameters:
+    ///   - prefix: Empty, or a path such as `/gatehouse`.
+    ///   - hasRealmAPI: True if the realm API is enabled.
+    package init(prefix: String, hasRealmAPI: Bool = false) {
         self.prefix = prefix
+        self.hasRealmAPI = hasRealmAPI
         prefixSegments = prefix.split(separator: "/").map { UTF8Text(String($0)) }
     }
 
@@ -35,6 +42,7 @@ package struct Routes: Sendable, Hashable {
     package func route(at path: RequestPath) -> Route? {
         guard let (first, rest) = split(path) else { return nil }
         if first == Self.forwardAuth { return forwardAuthRoute(rest, endsInSlash: path.endsInSlash) }
+        if hasRealmAPI, first == Self.realms { return path.endsInSlash ? nil : realmRoute(rest) }
         guard !path.endsInSlash, let segment = Self.segments[first] else { return nil }
         switch (segment, rest.count) {
         case (.signIn, 0): return .signIn
@@ -51,6 +59,13 @@ package struct Routes: Sendable, Hashable {
         case (.sessions, 1): return rest.first.map { .oneSession($0) }
         default: return nil
         }
+    }
+
+    /// Returns the route of the path `realms`, or of a path below it.
+    private func realmRoute(_ rest: ArraySlice<UTF8Text>) -> Route? {
+        if rest.isEmpty { return .realms }
+        guard let realm = rest.first, rest.count == 2, rest.last == "check" else { return nil }
+        return .realmCheck(realm)
     }
 
     /// Returns the route of a path below `auth`.
@@ -100,6 +115,7 @@ package struct Routes: Sendable, Hashable {
     }
 
     private static let forwardAuth: UTF8Text = "auth"
+    private static let realms: UTF8Text = "realms"
     private static let segments = Dictionary(
         uniqueKeysWithValues: SignInSettings.Segment.allCases.map { (UTF8Text($0.rawValue), $0) }
     )
@@ -122,6 +138,12 @@ package enum Route: Sendable, Hashable {
     ///
     /// The id is not parsed yet.
     case oneSession(UTF8Text)
+    /// The list of realms of the realm API.
+    case realms
+    /// The check of credentials in the realm with a name.
+    ///
+    /// The realm need not exist.
+    case realmCheck(UTF8Text)
     /// Forward authentication; nil if the proxy is not known.
     case forwardAuth(ForwardAuthProxy?)
 
@@ -132,8 +154,8 @@ package enum Route: Sendable, Hashable {
     package var methods: [String] {
         switch self {
         case .signIn, .step: ["GET", "HEAD", "POST"]
-        case .signOut, .accountEnd, .sessionRefresh: ["POST"]
-        case .account, .sessionEvents, .sessions, .style, .script, .forwardAuth: ["GET", "HEAD"]
+        case .signOut, .accountEnd, .sessionRefresh, .realmCheck: ["POST"]
+        case .account, .sessionEvents, .sessions, .realms, .style, .script, .forwardAuth: ["GET", "HEAD"]
         case .session: ["GET", "HEAD", "POST", "DELETE"]
         case .oneSession: ["DELETE"]
         }

@@ -59,8 +59,13 @@ extension ProtectionRules {
     /// - Parameters:
     ///   - request: The request.
     ///   - pages: The prefix of the sign-in pages; nil if there are no sign-in pages. No rule applies to these pages.
+    ///   - realmAPI: The prefix of the realm API; nil if it is disabled. No rule applies to the realm API.
     /// - Returns: The decision, with a line for each rule.
-    public func explain(_ request: Explanation.Request, pages: String? = nil) -> Explanation {
+    public func explain(
+        _ request: Explanation.Request,
+        pages: String? = nil,
+        realmAPI: String? = nil
+    ) -> Explanation {
         let target: (host: RequestHost?, path: RequestPath)
         switch read(request.url) {
         case .failure(let ambiguity): return Explanation(status: 400, lines: ["400: \(ambiguity)"])
@@ -73,6 +78,16 @@ extension ProtectionRules {
             }
             let line = "200: the path belongs to the sign-in pages or the session API, to which no rule applies"
             return Explanation(status: 200, lines: [line])
+        }
+        if let realmAPI {
+            switch Routes(prefix: realmAPI, hasRealmAPI: true).route(at: target.path) {
+            case .realms, .realmCheck:
+                let line = "401: the path belongs to the realm API, to which no rule applies and which needs a token"
+                return Explanation(status: 401, lines: [line])
+            case nil, .signIn, .step, .signOut, .account, .accountEnd, .style, .script, .session, .sessionRefresh,
+                .sessionEvents, .sessions, .oneSession, .forwardAuth:
+                break
+            }
         }
         let match = match(host: target.host, path: target.path, method: request.method)
         let (status, reason) = Self.answer(match, request, hasHost: target.host != nil)

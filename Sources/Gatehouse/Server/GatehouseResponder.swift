@@ -26,6 +26,7 @@ struct GatehouseResponder: Responder {
 
     let accessController: AccessController
     private let signIn: SignInResponder?
+    private let realmAPI: RealmAPI?
     let responses: PreparedResponses
     let forwardAuth: ForwardAuth
     let proxies: TrustedProxies
@@ -40,6 +41,7 @@ struct GatehouseResponder: Responder {
     /// - Parameters:
     ///   - accessController: Decides about requests.
     ///   - signIn: The sign-in pages and the session API; nil if no rule uses them.
+    ///   - realmAPI: The realm API; nil if it is disabled.
     ///   - responses: Renders responses.
     ///   - proxies: The trusted proxies. They may send forwarded fields and use forward authentication.
     ///   - log: The access log.
@@ -50,6 +52,7 @@ struct GatehouseResponder: Responder {
     init(
         accessController: AccessController,
         signIn: SignInResponder?,
+        realmAPI: RealmAPI? = nil,
         responses: PreparedResponses,
         proxies: TrustedProxies = TrustedProxies(),
         log: AccessLog,
@@ -58,6 +61,7 @@ struct GatehouseResponder: Responder {
     ) {
         self.accessController = accessController
         self.signIn = signIn
+        self.realmAPI = realmAPI
         self.responses = responses
         self.proxies = proxies
         self.log = log
@@ -103,7 +107,20 @@ struct GatehouseResponder: Responder {
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
                 .oneSession:
-                if let signIn { return respond(at: route, of: signIn, to: received, head: head) }
+                if let signIn {
+                    return respond(to: received, head: head) { await signIn.respond(at: route, to: $0) }
+                }
+            case .realms, .realmCheck:
+                if let realmAPI {
+                    let credentials = Self.programCredentials(
+                        head,
+                        on: connection,
+                        isForwarded: received.client.isForwarded
+                    )
+                    return respond(to: received, head: head) {
+                        await realmAPI.respond(at: route, to: $0, from: credentials)
+                    }
+                }
             case .style, .script: break
             }
         } else if routes.isMisplacedForwardAuth(path) {
@@ -194,13 +211,27 @@ struct GatehouseResponder: Responder {
         return path.segments == ["health"] && !path.endsInSlash ? .health : .notFound
     }
 
-    // MARK: Sign-in and sessions
+    // MARK: Sign-in, sessions and the realm API
 
+    /// Returns the credentials of a program that uses the realm API.
+    private static func programCredentials(
+        _ head: borrowing RequestHead,
+        on connection: Connection,
+        isForwarded: Bool
+    ) -> ProgramCredentials {
+        let count = head.count(of: .authorization)
+        return ProgramCredentials(
+            token: head.withFirst(.authorization) { BearerToken($0, count: count) } ?? .missing,
+            // The certificate of a forwarded request belongs to the proxy and not to the program.
+            certificate: isForwarded ? nil : connection.clientChain.first
+        )
+    }
+
+    /// Answers a request in a task.
     private func respond(
-        at route: Route,
-        of signIn: SignInResponder,
         to received: ReceivedRequest,
-        head: borrowing RequestHead
+        head: borrowing RequestHead,
+        with answer: @escaping @Sendable (WebRequest) async -> LoggedResponse
     ) -> ResponseMode {
         let authority = received.client.authority(head)
         let query = Self.query(head)
@@ -215,14 +246,14 @@ struct GatehouseResponder: Responder {
                 fields: request.headers,
                 body: request.body
             )
-            let answer = await signIn.respond(at: route, to: request)
+            let answer = await answer(request)
             let response = answer.response
             logAccess(
                 received,
                 user: answer.report.map { ($0.username, $0.realm) } ?? answer.user.map { ($0.username, $0.realm) },
                 status: response.status.code,
                 length: response.body.contentLength ?? 0,
-                reason: answer.report.map { LogText.reason($0) } ?? ""
+                reason: answer.remark + (answer.report.map { LogText.reason($0) } ?? "")
             )
             return response
         }

@@ -232,6 +232,7 @@ public struct GatehouseServer: Service {
         return GatehouseResponder(
             accessController: components.accessController,
             signIn: hasForm ? components.signIn : nil,
+            realmAPI: components.realmAPI,
             responses: PreparedResponses(components.renderer),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(accessLogger, clock: SystemClock(), isEnabled: settings.hasAccessLog),

@@ -18,9 +18,14 @@ extension GatehouseOptions.Explain: Subcommand {
         }
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         let pages = hasForm ? configuration.server.signIn.prefix : nil
+        let realmAPI = configuration.server.realmAPI == nil ? nil : configuration.server.signIn.prefix
         let (user, note) = try await user(of: configuration)
         let request = Explanation.Request(method: method, url: url, user: user, peer: from)
-        let explanation = ProtectionRules(configuration.rules).explain(request, pages: pages)
+        let explanation = ProtectionRules(configuration.rules).explain(
+            request,
+            pages: pages,
+            realmAPI: realmAPI
+        )
         let lines = explanation.lines + (note.map { [$0] } ?? [])
         GatehouseCommand.print(Printable.text(lines.joined(separator: "\n")), on: STDOUT_FILENO)
         // The error has no message, because the explanation has already been printed.

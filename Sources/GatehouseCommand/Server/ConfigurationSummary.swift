@@ -37,7 +37,7 @@ enum ConfigurationSummary {
         for context in configuration.contexts {
             let users = context.realms.isEmpty ? "used by no realm" : "for \(context.realms.joined(separator: ", "))"
             lines.append("  \(context.name)  \(context.place), \(users)")
-            for module in context.modules { lines.append("    \(module.flag.rawValue) \(module.name)") }
+            for module in context.modules { lines.append("    \(module.control) \(module.name)") }
         }
         return lines
     }

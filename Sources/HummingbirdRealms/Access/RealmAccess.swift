@@ -64,11 +64,12 @@ struct RealmAccess: Sendable {
     func routeGuard(realms: [String], schemes: [ProtectRule.Scheme]) -> RouteGuard {
         let rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
         let accessController = components.accessController.with(rules: ProtectionRules([rule]))
+        let challenge = Challenge(rule)
         return RouteGuard(
             access: self,
             accessController: accessController,
             usesPath: false,
-            challenge: Challenge(rule)
+            challenge: challenge.isEmpty ? nil : challenge
         )
     }
 
@@ -95,19 +96,35 @@ struct RealmAccess: Sendable {
         case .style: return response(request.isSafe ? .stylesheet : Self.readOnly, to: request)
         case .script: return response(request.isSafe ? .script : Self.readOnly, to: request)
         case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
-            .oneSession:
+            .oneSession, .realms, .realmCheck:
             break
         }
         switch client(of: request, peer: peer) {
         case .malformed(let reason): return response(.malformed(reason), to: request)
         case .client(let client):
-            let answer = await components.signIn.respond(
-                at: route,
-                to: webRequest(request, path: path, client: client)
-            )
+            let answer = await answer(at: route, to: webRequest(request, path: path, client: client), of: request)
             if let report = answer.report { Self.logLogin(report, in: logger) }
             return answer.response
         }
+    }
+
+    /// Returns the response of the sign-in pages, the session API or the realm API.
+    private func answer(at route: Route, to webRequest: WebRequest, of request: Request) async -> LoggedResponse {
+        switch route {
+        case .realms, .realmCheck:
+            // The routes exist only if the realm API is enabled.
+            guard let realmAPI = components.realmAPI else { break }
+            // Hummingbird does not pass on the certificates of clients, so programs need a token.
+            let credentials = ProgramCredentials(
+                token: BearerToken(request.headers.texts(of: .authorization)),
+                certificate: nil
+            )
+            return await realmAPI.respond(at: route, to: webRequest, from: credentials)
+        case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
+            .oneSession, .style, .script, .forwardAuth:
+            break
+        }
+        return await components.signIn.respond(at: route, to: webRequest)
     }
 
     // MARK: Requests

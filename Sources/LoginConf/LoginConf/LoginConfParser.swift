@@ -9,6 +9,8 @@ internal import RealmKit
 ///     entry  = NAME "{" module { module } "}" ";"
 ///     module = CLASS FLAG { KEY "=" VALUE } ";"
 ///
+/// In a `login` block of realms.conf, a table of outcomes may replace the FLAG.
+///
 /// This file parses a correct text. The extensions handle errors: they report one error for one mistake, and find a
 /// place to continue. They are not inlined, so that they do not slow down the parsing of correct texts.
 struct LoginConfParser {
@@ -147,11 +149,15 @@ struct LoginConfParser {
         if className.isEmpty { reportEmptyClass(classToken) }
         let flagToken = token
         var flag = ControlFlag.required
+        var outcomes: [OutcomeRule] = []
         var position = Position.inModule
         if let known = controlFlag(of: flagToken) {
             flag = known
             isContinuingModule = false
             advance()
+        } else if beginsOutcomeTable {
+            outcomes = parseOutcomeTable()
+            isContinuingModule = false
         } else {
             position = recoverFlag(&flag, after: classToken, of: block, isFirst: modules.isEmpty)
         }
@@ -171,6 +177,7 @@ struct LoginConfParser {
                 className: className,
                 classRange: classToken.range,
                 flag: flag,
+                outcomes: outcomes,
                 flagRange: flagToken.range,
                 options: options.array()
             )

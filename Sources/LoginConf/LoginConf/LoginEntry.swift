@@ -30,26 +30,33 @@ public struct ModuleEntry: Sendable, Hashable {
     public let className: String
     /// The place of the class name.
     public let classRange: SourceRange
-    /// The control flag.
+    /// The control flag; `required` if there is a table of outcomes instead.
     public let flag: ControlFlag
-    /// The place of the flag.
+    /// The table of outcomes that replaces the control flag; empty if there is a flag.
+    public let outcomes: [OutcomeRule]
+    /// The place of the flag or of the table.
     public let flagRange: SourceRange
     /// The options in the order of the text.
     ///
     /// If a key is set several times, the array has only the last value, at the position of the first.
     public let options: [ModuleOption]
 
+    /// The control flag or the table of outcomes, as in reports.
+    public var control: String { outcomes.isEmpty ? flag.rawValue : outcomes.text }
+
     /// Creates a module of a login context.
     public init(
         className: String,
         classRange: SourceRange = .none,
         flag: ControlFlag,
+        outcomes: [OutcomeRule] = [],
         flagRange: SourceRange = .none,
         options: [ModuleOption] = []
     ) {
         self.className = className
         self.classRange = classRange
         self.flag = flag
+        self.outcomes = outcomes
         self.flagRange = flagRange
         self.options = options
     }

@@ -29,6 +29,7 @@ extension ModuleEntry {
             className: className,
             classRange: classRange,
             flag: flag,
+            outcomes: outcomes,
             flagRange: flagRange,
             options: expanded
         )

@@ -21,6 +21,9 @@ final class CallbackData: @unchecked Sendable {
 
     var applicationProtocols: [UInt8] = []
     var pinned: Set<Digest> = []
+    var pinnedKeys: Set<Digest> = []
+    /// True if the chain of a server with a pinned key is also verified.
+    var verifiesChain = false
     var hosts = ServerNames<Host>()
     var ticketKeys: SessionTicketKeys?
     var clientCertificates: ClientCertificatePolicy.Mode?

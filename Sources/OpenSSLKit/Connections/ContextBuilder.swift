@@ -147,18 +147,30 @@ struct ContextBuilder {
             guard !authorities.isEmpty else {
                 throw OpenSSLError(.invalidConfiguration, context: "empty list of trusted certificates")
             }
-            let store = unsafe SSL_CTX_get_cert_store(context)
-            for authority in authorities {
-                try unsafe authority.withX509 { x509 throws(OpenSSLError) in
-                    try check(unsafe X509_STORE_add_cert(store, x509), "trusted certificate \(authority.subject)")
-                }
-            }
+            try add(authorities)
         case .pinned(let digests):
             guard !digests.isEmpty else {
                 throw OpenSSLError(.invalidConfiguration, context: "empty list of pinned certificates")
             }
             sslContext.data.pinned = digests
             unsafe SSL_CTX_set_cert_verify_callback(context, checkPin, callbacks)
+        case .pinnedKeys(let digests, let authorities):
+            guard !digests.isEmpty else {
+                throw OpenSSLError(.invalidConfiguration, context: "empty list of pinned keys")
+            }
+            try add(authorities)
+            sslContext.data.pinnedKeys = digests
+            sslContext.data.verifiesChain = !authorities.isEmpty
+            unsafe SSL_CTX_set_cert_verify_callback(context, checkKeyPin, callbacks)
+        }
+    }
+
+    private func add(_ authorities: [Certificate]) throws(OpenSSLError) {
+        let store = unsafe SSL_CTX_get_cert_store(context)
+        for authority in authorities {
+            try unsafe authority.withX509 { x509 throws(OpenSSLError) in
+                try check(unsafe X509_STORE_add_cert(store, x509), "trusted certificate \(authority.subject)")
+            }
         }
     }
 
@@ -226,6 +238,26 @@ private func checkPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> 
             }
         }
         guard pinned.contains(digest) else {
+            unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
+            return 0
+        }
+        return 1
+    } catch {
+        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
+        return 0
+    }
+}
+
+/// Called by OpenSSL to verify a server's certificate: accepts it if its public key is pinned, and if its chain is valid
+/// where a chain is required.
+private func checkKeyPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
+    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
+    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
+    // The parameters of the connection, with the requested name, apply to this check.
+    if callbacks.verifiesChain, unsafe X509_verify_cert(store) != 1 { return 0 }
+    do throws(OpenSSLError) {
+        guard callbacks.pinnedKeys.contains(try unsafe Certificate.publicKeyDigest(of: x509, context: "pinned key"))
+        else {
             unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
             return 0
         }

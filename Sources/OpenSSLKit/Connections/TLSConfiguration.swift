@@ -19,6 +19,11 @@ public enum TLSTrust: Sendable {
     case authorities([Certificate])
     /// Servers whose certificate has one of these SHA-256 digests (pinning). Name, issuer and dates are not checked.
     case pinned(Set<Digest>)
+    /// Servers whose public key has one of these SHA-256 digests, see ``Certificate/publicKeyDigest()``.
+    ///
+    /// If there are authorities, the chain, the dates and the requested name are checked too. Without authorities,
+    /// only the key is checked.
+    case pinnedKeys(Set<Digest>, authorities: [Certificate] = [])
 }
 
 /// The configuration of a ``TLSContext``.

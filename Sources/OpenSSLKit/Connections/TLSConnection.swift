@@ -117,7 +117,9 @@ public final class TLSConnection {
         guard DNSName.isValid(name), unsafe SSL_set1_host(ssl, name) == 1,
             unsafe gatehouse_SSL_set_tlsext_host_name(ssl, name) == 1
         else { throw .draining(.invalidName, context: "server name \"\(name)\"") }
-        unsafe SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        // RFC 9525 2: a common name is not a host name.
+        let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+        unsafe SSL_set_hostflags(ssl, UInt32(flags))
     }
 
     /// Continues the handshake as far as the ciphertext allows.

@@ -2,6 +2,8 @@
 // Gatehouse
 
 internal import OpenSSLKit
+internal import Slots
+internal import WorkerThreads
 
 /// The queue and the threads behind ``HashingPool``.
 ///
@@ -96,7 +98,9 @@ final class HashingScheduler: Sendable {
             var completions = dropExpired(&state, at: time)
             guard ensureThread(&state) else { return completions + [(ticket, .failure(.noThread))] }
             if state.queue.count >= settings.queue {
-                guard let jobToReject = jobToReject(state.queue, for: request.source) else {
+                let cancelsOldest = settings.whenFull == .cancelOldest
+                guard let jobToReject = state.queue.jobToReject(for: request.source, cancelsOldest: cancelsOldest)
+                else {
                     state.statistics.refused += 1
                     return completions + [(ticket, .failure(.full))]
                 }
@@ -137,15 +141,6 @@ final class HashingScheduler: Sendable {
                 return ticket.continuation
             }
             continuation?.resume(returning: answer)
-        }
-    }
-
-    /// Returns the waiting job to be rejected when the queue is full; nil if the new request is to be rejected.
-    private func jobToReject(_ queue: FairQueue, for source: String) -> UInt64? {
-        guard let longest = queue.longest else { return nil }
-        switch settings.whenFull {
-        case .cancelOldest: return queue.oldest(of: longest.source)
-        case .refuse: return longest.count > queue.count(of: source) + 1 ? queue.newest(of: longest.source) : nil
         }
     }
 

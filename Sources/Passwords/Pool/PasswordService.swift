@@ -78,7 +78,7 @@ public final class PasswordService: Sendable {
         let own = stored.flatMap { isWithinMemoryLimit($0.hash.cost) ? $0 : nil }
         let plan = plan(own, hashPerCost: hashPerCost)
         let key = key(password, stored: stored, plan: plan, attempt: attempt)
-        let source = Self.source(attempt.peer)
+        let source = ClientNetwork.source(attempt.peer)
         let hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
         attempt.note(Self.note(plan, hashed: hashed, statistics: pool.statistics))
         switch hashed.result {
@@ -151,14 +151,6 @@ public final class PasswordService: Sendable {
             // A check without a key is not shared.
             return nil
         }
-    }
-
-    /// Returns the source of a request: an IPv4 address, or the /48 network of an IPv6 address.
-    ///
-    /// A provider may assign a whole /48 network to one customer.
-    static func source(_ peer: String?) -> String {
-        guard let source = peer.map({ ClientNetwork($0) }) else { return "here" }
-        return (source.description.contains(":") ? source.surroundingNetwork : source).description
     }
 
     private static func fault(_ fault: HashFault) -> LoginFault {

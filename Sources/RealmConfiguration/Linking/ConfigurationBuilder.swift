@@ -56,7 +56,8 @@ struct ConfigurationBuilder {
             defaultRealm: defaultRealm,
             hasDefault: block.first("default-realm") != nil,
             certificates: CertificateSupport(server, realms: realms),
-            pagesPrefix: server.signIn.prefix
+            pagesPrefix: server.signIn.prefix,
+            hasRealmAPI: server.realmAPI != nil
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
         // A realm with an error is not linked, so its entry is not known and would be reported as used by no realm.

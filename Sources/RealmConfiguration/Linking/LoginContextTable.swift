@@ -112,7 +112,9 @@ struct LoginContextTable {
             Configuration.Context(
                 name: entry.name,
                 place: entry.place,
-                modules: entry.modules.map { Configuration.Context.Module(name: $0.className, flag: $0.flag) },
+                modules: entry.modules.map {
+                    Configuration.Context.Module(name: $0.className, flag: $0.flag, control: $0.control)
+                },
                 realms: realms.filter { $0.stack.name == entry.name }.map(\.name)
             )
         }

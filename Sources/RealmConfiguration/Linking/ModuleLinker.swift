@@ -20,6 +20,7 @@ struct ModuleLinker {
             builder.log.add(entry.text.error(at: entry.nameRange, message))
             return nil
         }
+        reportJumps(in: entry)
         let entries = entry.modules.compactMap { link($0, in: entry) }
         guard entries.count == entry.modules.count else { return nil }
         return LoginStack(name: entry.name, entries, clock: builder.loader.clock)
@@ -43,7 +44,8 @@ struct ModuleLinker {
             let made = try kind.makeModule(realm: realm, options: options)
             var linked = LoginStack.Entry(
                 made,
-                module.flag,
+                module.outcomes.isEmpty ? ActionTable(module.flag) : module.outcomes.table,
+                control: module.control,
                 name: module.className,
                 deadline: deadline ?? LoginStack.defaultDeadline
             )
@@ -54,6 +56,20 @@ struct ModuleLinker {
             let message = "\(module.className) for realm \(realmName): \(error)"
             report(message, at: option?.valueRange ?? module.classRange, in: entry)
             return nil
+        }
+    }
+
+    /// Reports jumps that skip all modules that follow; such a jump would refuse the login.
+    private func reportJumps(in entry: LoginContextTable.Entry) {
+        for (index, module) in entry.modules.enumerated() {
+            for rule in module.outcomes {
+                guard case .jump(let count) = rule.action, index + Int(count) + 1 >= entry.modules.count else {
+                    continue
+                }
+                let following = entry.modules.count - index - 1
+                let message = "there is no module after a jump over \(count), because only \(following) follow"
+                report(message, at: rule.range, in: entry, hint: "a jump must lead to a module of this context")
+            }
         }
     }
 

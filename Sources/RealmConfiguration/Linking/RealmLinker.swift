@@ -45,7 +45,7 @@ struct RealmLinker {
     }
 
     private func realm(_ name: String, at nameWord: RealmsConfWord, statements: [Statement]) -> BoundRealm? {
-        let common = ["class", "assign-groups", "group-mapping"]
+        let common = ["class", "assign-groups", "group-mapping", "cache"]
         let block = Block.separated(statements, by: common, in: builder)
         guard let statement = block.first(where: { $0.keyword.text == "class" }) else {
             builder.error(at: nameWord.range, "realm \(name) has no class", hint: "as in: class StartWithRealm;")
@@ -77,7 +77,23 @@ struct RealmLinker {
             groupMapping: mapping
         )
         bound.settings = values.configurationTexts
+        bound.cacheTimes = reader.first("cache").flatMap(cacheTimes)
         return bound
+    }
+
+    /// Reads the `cache` block.
+    private func cacheTimes(_ statement: Statement) -> CacheTimes? {
+        guard let statements = builder.block(statement, hint: "as in: cache { ttl 60s; stale-if-unavailable 10m; }")
+        else {
+            return nil
+        }
+        let block = Block(statements, of: "cache", ["ttl", "stale-if-unavailable"], in: builder)
+        let scalars = SettingReader(builder: builder, block: block)
+        var lifetime = Duration.seconds(60)
+        var staleTime = Duration.zero
+        scalars.duration("ttl", .zero ... .seconds(3600), into: &lifetime)
+        scalars.duration("stale-if-unavailable", .zero ... .seconds(86_400), into: &staleTime)
+        return CacheTimes(lifetime: lifetime, staleTime: staleTime)
     }
 
     private func mapping(_ statement: Statement?) -> GroupMapping {

@@ -16,6 +16,8 @@ struct RuleReader {
     let certificates: CertificateSupport
     /// The prefix of the paths of the sign-in pages.
     let pagesPrefix: String
+    /// True if the realm API is enabled.
+    let hasRealmAPI: Bool
 
     private static let keywords = ["realm", "auth", "require", "methods", "networks", "open", "nobody"]
 
@@ -40,6 +42,9 @@ struct RuleReader {
         if rules.contains(where: { $0.schemes.contains(.form) }) {
             for (rule, range) in zip(rules, ranges) { warnAboutPages(rule, at: range) }
         }
+        if hasRealmAPI {
+            for (rule, range) in zip(rules, ranges) { warnAboutRealmAPI(rule, at: range) }
+        }
         return rules
     }
 
@@ -51,6 +56,15 @@ struct RuleReader {
         guard let page else { return }
         let hint = "set another path for the pages with server { sign-in { prefix /gatehouse; } }"
         let message = "the rule has no effect: \(page) is a sign-in page"
+        builder.log.add(builder.text.warning(at: range, message, hint: hint))
+    }
+
+    /// Warns about a rule for a path of the realm API; such a rule has no effect on the requests of the API.
+    private func warnAboutRealmAPI(_ rule: ProtectRule, at range: SourceRange) {
+        let path = "\(pagesPrefix)/realms"
+        guard rule.path.utf8.elementsEqual(path.utf8) || rule.path.utf8.starts(with: "\(path)/".utf8) else { return }
+        let hint = "set another path for the realm API with server { sign-in { prefix /gatehouse; } }"
+        let message = "the rule does not apply to the realm API, which has \(path) and \(path)/REALM/check"
         builder.log.add(builder.text.warning(at: range, message, hint: hint))
     }
 

@@ -13,7 +13,7 @@ struct ServerReader {
     private static let keywords = [
         "listen", "state", "tls", "trusted-proxies", "forwarded-host", "threads", "access-log", "credential-cache",
         "limits",
-        "http2", "throttle", "sessions", "sign-in",
+        "http2", "throttle", "sessions", "sign-in", "realm-api",
     ]
 
     func read(_ statement: Statement?) -> ServerSettings {
@@ -53,6 +53,14 @@ struct ServerReader {
             settings.signIn = SignInReader(builder: builder, realms: realms).read(signIn)
         }
         if let tls = block.first("tls") { settings.tls = TLSReader(builder: builder).read(tls) }
+        if let realmAPI = block.first("realm-api") {
+            let requestsCertificates = settings.tls.clientCertificates != .none
+            settings.realmAPI = RealmAPIReader(
+                builder: builder,
+                realms: realms,
+                requestsCertificates: requestsCertificates
+            ).read(realmAPI)
+        }
         return settings
     }
 

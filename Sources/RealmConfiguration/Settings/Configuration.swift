@@ -23,8 +23,10 @@ public struct Configuration: Sendable {
         public struct Module: Sendable, Hashable {
             /// The name of the module as it is written in the file.
             public let name: String
-            /// The control flag.
+            /// The control flag; `required` if there is a table of outcomes instead.
             public let flag: ControlFlag
+            /// The control flag or the table of outcomes, as it is written in the file.
+            public let control: String
         }
     }
 

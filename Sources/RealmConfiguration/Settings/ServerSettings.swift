@@ -57,6 +57,10 @@ public struct ServerSettings: Sendable {
     public var sessions = SessionSettings()
     /// The settings of the sign-in pages.
     public var signIn = SignInSettings()
+    /// The settings of the realm API; nil if it is disabled.
+    ///
+    /// By default it is disabled.
+    public var realmAPI: RealmAPISettings?
     /// The proxies whose forwarded headers are trusted.
     ///
     /// By default no proxy is trusted.

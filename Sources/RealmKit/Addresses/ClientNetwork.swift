@@ -60,4 +60,18 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
         case .other: self
         }
     }
+
+    /// Returns the source of a request, for queues in which sources take turns: an IPv4 address, or the /48 network of an
+    /// IPv6 address.
+    ///
+    /// A provider may assign a whole /48 network to one customer.
+    ///
+    /// - Parameter peer: The address of the client; nil if the login did not come over a network.
+    /// - Returns: The text that identifies the source.
+    package static func source(_ peer: String?) -> String {
+        guard let peer else { return "here" }
+        let network = ClientNetwork(peer)
+        if case .version6 = network.kind { return network.surroundingNetwork.description }
+        return network.description
+    }
 }

@@ -11,6 +11,7 @@ public struct Authenticator: Sendable {
     public let realms: [String: BoundRealm]
     /// The limit for failed logins; nil if failed logins are not limited.
     public let throttle: (any LoginThrottle)?
+    private let cache: (any LoginCache)?
 
     /// Creates an authenticator.
     ///
@@ -18,12 +19,21 @@ public struct Authenticator: Sendable {
     ///   - realms: The realms, with different names.
     ///   - throttle: The limit for failed logins; nil for no limit.
     public init(_ realms: [BoundRealm], throttle: (any LoginThrottle)? = nil) {
-        self.init(byName: Dictionary(realms.map { ($0.name, $0) }) { first, _ in first }, throttle: throttle)
+        self.init(
+            byName: Dictionary(realms.map { ($0.name, $0) }) { first, _ in first },
+            throttle: throttle,
+            cache: nil
+        )
     }
 
-    private init(byName realms: [String: BoundRealm], throttle: (any LoginThrottle)?) {
+    private init(
+        byName realms: [String: BoundRealm],
+        throttle: (any LoginThrottle)?,
+        cache: (any LoginCache)?
+    ) {
         self.realms = realms
         self.throttle = throttle
+        self.cache = cache
     }
 
     /// Returns an authenticator with the same realms and a throttle.
@@ -32,7 +42,15 @@ public struct Authenticator: Sendable {
     ///   authenticators before and after a reload.
     /// - Returns: The authenticator.
     public func throttled(by throttle: any LoginThrottle) -> Authenticator {
-        Authenticator(byName: realms, throttle: throttle)
+        Authenticator(byName: realms, throttle: throttle, cache: cache)
+    }
+
+    /// Returns an authenticator with the same realms and a cache of accepted logins.
+    ///
+    /// - Parameter cache: The cache; it is used for the realms with a `cache` block.
+    /// - Returns: The authenticator.
+    package func caching(by cache: any LoginCache) -> Authenticator {
+        Authenticator(byName: realms, throttle: throttle, cache: cache)
     }
 
     /// Returns the realm of a name.
@@ -64,11 +82,16 @@ public struct Authenticator: Sendable {
     ) async throws(RealmError) -> LoginReport {
         let realm = try realm(request.realm)
         guard let throttle else {
-            return await realm.login(request, asking: conversation, mayGrant: true)
+            return await realm.login(request, asking: conversation, mayGrant: true, cache: cache)
         }
         let account = realm.account(of: request.username)
         let reservation = await throttle.reserve([account], by: request.username, from: request.peer)
-        let report = await realm.login(request, asking: conversation, mayGrant: reservation.mayGrant(account))
+        let report = await realm.login(
+            request,
+            asking: conversation,
+            mayGrant: reservation.mayGrant(account),
+            cache: cache
+        )
         await reservation.settle([RealmAttempt(account, report: report)])
         return report
     }
@@ -108,7 +131,8 @@ public struct Authenticator: Sendable {
             let report = await realm.login(
                 request,
                 asking: fingerprinting ?? conversation,
-                mayGrant: reservation?.mayGrant(account) ?? true
+                mayGrant: reservation?.mayGrant(account) ?? true,
+                cache: cache
             )
             attempts.append(RealmAttempt(account, report: report, guess: fingerprinting?.fingerprint))
             if report.identity != nil { break }
@@ -125,19 +149,6 @@ public struct Authenticator: Sendable {
     /// - Returns: The steps of the logout.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
         await identity.logout()
-    }
-}
-
-extension BoundRealm {
-    /// Evaluates the realm's stack and adds the groups of the realm.
-    fileprivate func login(
-        _ request: consuming LoginRequest,
-        asking conversation: any Conversation,
-        mayGrant: Bool
-    ) async -> LoginReport {
-        var report = await stack.login(request, asking: conversation, mayGrant: mayGrant)
-        addRealmGroups(to: &report)
-        return report
     }
 }
 

@@ -4,7 +4,7 @@
 internal import Synchronization
 
 /// A value that is set once and that one task waits for; later values are ignored.
-final class FirstValue<Value: Sendable>: Sendable {
+package final class FirstValue<Value: Sendable>: Sendable {
     private enum State {
         case open
         case waited(CheckedContinuation<Value, Never>)
@@ -13,8 +13,11 @@ final class FirstValue<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
+    /// Creates a value that is not set.
+    package init() {}
+
     /// Sets the value, unless it is already set.
-    func set(_ value: Value) {
+    package func set(_ value: Value) {
         let waiting: CheckedContinuation<Value, Never>? = state.withLock { state in
             switch state {
             case .open:
@@ -30,7 +33,7 @@ final class FirstValue<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value; only one task may wait.
-    func value() async -> Value {
+    package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let settled: Value? = state.withLock { state in
                 if case .settled(let value) = state { return value }

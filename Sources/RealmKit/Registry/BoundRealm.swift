@@ -17,6 +17,8 @@ public struct BoundRealm: Sendable {
     public let groupMapping: GroupMapping
     /// The realm's properties in the configuration, without secrets.
     package var settings: [String] = []
+    /// The times for which accepted logins are cached; nil for no cache.
+    package var cacheTimes: CacheTimes?
 
     /// Creates a realm of a configuration.
     ///

@@ -12,7 +12,7 @@ internal import Synchronization
 /// ``warnings`` lists these lines. Other users are not affected.
 ///
 /// A change made by the realm keeps all other lines byte for byte. It is on the disk when the call returns. Other
-/// programs may change the file at the same time if they use the same lock; see docs/file-realm.md.
+/// programs may change the file at the same time if they use the same lock; see docs/realms/file.md.
 ///
 /// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `format` (`auto`, `glassfish`, `htpasswd`),
 /// `clear-text` (`false`), `rehash` (`false`). It may be used from any thread. The models are `FileRealm` of GlassFish,

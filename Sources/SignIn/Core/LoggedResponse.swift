@@ -12,6 +12,8 @@ package struct LoggedResponse: Sendable {
     package var report: LoginReport?
     /// The user of the session, if there is one.
     package var user: SignedInUser?
+    /// A remark for the log line, such as the name of the program that used the realm API.
+    package var remark = ""
 
     init(_ response: Response, report: LoginReport? = nil, user: SignedInUser? = nil) {
         self.response = response

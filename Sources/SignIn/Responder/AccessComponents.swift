@@ -15,6 +15,8 @@ package struct AccessComponents: Sendable {
     package let accessController: AccessController
     /// The sign-in pages, the session API and the account page.
     package let signIn: SignInResponder
+    /// The realm API; nil if it is disabled.
+    package let realmAPI: RealmAPI?
     /// Renders all other responses.
     package let renderer: ResponseRenderer
 }
@@ -38,19 +40,24 @@ extension SignInService {
         let clock = SystemClock()
         let settings = configuration.server
         let rules = ProtectionRules(configuration.rules)
-        let authenticator = configuration.authenticator.throttled(by: throttle)
+        let acceptedLogins = try AcceptedLogins(
+            clock: clock,
+            log: configuration.services[RealmLog.self] ?? RealmLog { _, _ in }
+        )
+        let authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
         let context = PageContext(
             security: SecurityHeaders(
                 isCertificateTrusted: isCertificateTrusted,
                 returnTo: settings.signIn.returnTo.map(\.description)
             ),
-            routes: Routes(prefix: settings.signIn.prefix)
+            routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil)
         )
         let accessController = AccessController(
             rules: rules,
             authenticator: authenticator,
             sessions: state.sessions,
             credentialCache: try CredentialCache(lifetime: settings.credentialCache.nanoseconds),
+            acceptedLogins: acceptedLogins,
             clock: clock,
             wallClock: WallClock.system
         )
@@ -73,6 +80,7 @@ extension SignInService {
         return AccessComponents(
             accessController: accessController,
             signIn: SignInResponder(site: site),
+            realmAPI: settings.realmAPI.map { realmAPI($0, at: site) },
             renderer: ResponseRenderer(rules: configuration.rules, context: context)
         )
     }

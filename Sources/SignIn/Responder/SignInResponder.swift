@@ -50,7 +50,8 @@ package struct SignInResponder: SignInComponent {
         case .sessionEvents: return api.events(request)
         case .sessions: return api.listSessions(request)
         case .oneSession(let id): return await api.deleteSession(id, request: request)
-        case .style, .script, .forwardAuth: return LoggedResponse(render(.notFound, to: request))
+        case .realms, .realmCheck, .style, .script, .forwardAuth:
+            return LoggedResponse(render(.notFound, to: request))
         }
     }
 
@@ -64,8 +65,8 @@ package struct SignInResponder: SignInComponent {
         case .session:
             guard request.method == "POST" else { return nil }
             return LoggedResponse(malformed(reason, to: request))
-        case .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .style, .script,
-            .forwardAuth:
+        case .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .realms,
+            .realmCheck, .style, .script, .forwardAuth:
             return nil
         }
     }

@@ -28,6 +28,13 @@ extension FailureThrottle {
             jitter: { Double.random(in: 0...1) },
             store: try configuration.services[LazyStore.self]?.store(),
             onLock: { lockout, _ in
+                if let network = FailureThrottle.networkOfTokens(lockout.key) {
+                    logger.warning(
+                        "\(lockout.failures) wrong tokens at the realm API",
+                        metadata: ["address": "\(network)"]
+                    )
+                    return
+                }
                 logger.warning(
                     "locked after \(lockout.failures) failures",
                     metadata: ["locked": "\(lockout.key)", "until": "\(lockout.end)"]

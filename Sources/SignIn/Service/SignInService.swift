@@ -40,6 +40,15 @@ package final class SignInService: Sendable {
         }
     }
 
+    /// Returns the realm API of a configuration.
+    func realmAPI(_ settings: RealmAPISettings, at site: SignInSite) -> RealmAPI {
+        RealmAPI(
+            site: site,
+            programs: Programs(settings.clients, throttle: throttle),
+            log: ProgramLog(logger)
+        )
+    }
+
     /// Reads the stored locks and sessions.
     ///
     /// The function must be called before the first login. Otherwise a locked account could log in after a restart.

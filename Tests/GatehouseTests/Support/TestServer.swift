@@ -15,6 +15,7 @@ import RealmTesting
 import Sessions
 import Synchronization
 import Testing
+import Throttle
 
 @testable import AccessControl
 @testable import Gatehouse
@@ -86,7 +87,7 @@ final class TestServer: Sendable {
                 isCertificateTrusted: true,
                 returnTo: settings.signIn.returnTo.map(\.description)
             ),
-            routes: Routes(prefix: settings.signIn.prefix)
+            routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil)
         )
         accessController = AccessController(
             rules: rules,
@@ -98,20 +99,25 @@ final class TestServer: Sendable {
         )
         watch = RealmRefresher(clock: clock, logger: log.logger)
         watch.use(configuration.realms, accessController: accessController, pool: nil)
-        signIn = SignInResponder(
-            site: SignInSite(
-                configuration,
-                rules: rules,
-                authenticator: authenticator,
-                state: state,
-                refresher: watch,
-                context: context,
-                generation: 0
-            )
+        let site = SignInSite(
+            configuration,
+            rules: rules,
+            authenticator: authenticator,
+            state: state,
+            refresher: watch,
+            context: context,
+            generation: 0
         )
+        signIn = SignInResponder(site: site)
+        let programLog = ProgramLog(log.logger)
+        let realmAPI = settings.realmAPI.map { settings in
+            let programs = Programs(settings.clients, throttle: throttle as? FailureThrottle)
+            return RealmAPI(site: site, programs: programs, log: programLog)
+        }
         responder = GatehouseResponder(
             accessController: accessController,
             signIn: signIn,
+            realmAPI: realmAPI,
             responses: PreparedResponses(ResponseRenderer(rules: configuration.rules, context: context)),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(log.logger, clock: SystemClock(), isEnabled: true),

@@ -4,7 +4,7 @@
 internal import Glibc
 
 /// A thread of the operating system, for work that would block one of the threads that run tasks for too long.
-enum WorkerThread {
+package enum WorkerThread {
     private final class Box {
         let niceness: Int
         let work: @Sendable () -> Void
@@ -21,7 +21,7 @@ enum WorkerThread {
     ///   - niceness: The niceness of the thread, 0 to 19, as in nice(1).
     ///   - work: The work. When it returns, the thread ends.
     /// - Returns: True if the thread was started; false if the system has no more threads.
-    static func start(niceness: Int, work: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(niceness: Int, work: @escaping @Sendable () -> Void) -> Bool {
         // The thread blocks all signals, because other threads handle them.
         let masks = UnsafeMutablePointer<sigset_t>.allocate(capacity: 2)
         unsafe sigfillset(masks)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Slots
 import Testing
-
-@testable import Passwords
 
 @Suite struct FairQueueTests {
     @Test func `sources take turns, however many jobs of one source wait`() {

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import NIOCore
+internal import Synchronization
+
+/// One request and its response: what the caller's task and the connection share.
+///
+/// The connection adds events, and the caller's task takes them. The first error ends the exchange, wherever it comes
+/// from: the connection, the time limit, or the caller.
+final class HTTPSExchange: Sendable {
+    enum Event: Sendable {
+        case response(HTTPSResponse)
+        case part([UInt8])
+        case end
+        case failed(HTTPSClientError)
+    }
+
+    private struct State {
+        var events: [Event] = []
+        /// The number of bytes of the parts in `events`.
+        var count = 0
+        var waiter: CheckedContinuation<Void, Never>?
+        /// The connection that is being opened or used.
+        var channel: (any Channel)?
+        var timer: Scheduled<Void>?
+        var connectTimer: Scheduled<Void>?
+        var isSent = false
+        var isPaused = false
+        /// True after the end of the response or an error.
+        var isOver = false
+        var hasFailed = false
+    }
+
+    /// The number of undelivered bytes at which no more bytes are read from the connection.
+    static let highWaterMark = 64 << 10
+
+    let request: HTTPSRequest
+    let timeout: Duration
+    private let state = Mutex(State())
+
+    init(_ request: HTTPSRequest, timeout: Duration) {
+        self.request = request
+        self.timeout = timeout
+    }
+
+    /// True if the exchange ended with an error.
+    var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+    /// The error for a delegate that has stopped the response.
+    var stoppedError: HTTPSClientError {
+        HTTPSClientError(.stopped, "the response was not wanted", mayHaveReachedServer: true)
+    }
+
+    // MARK: The caller's task
+
+    /// Waits for events, and removes and returns them.
+    ///
+    /// Only one task may wait.
+    func nextEvents() async -> [Event] {
+        await withCheckedContinuation { continuation in
+            let isReady = state.withLock { state in
+                guard state.events.isEmpty else { return true }
+                state.waiter = continuation
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+        let (events, channel) = state.withLock { state -> ([Event], (any Channel)?) in
+            defer {
+                state.events = []
+                state.count = 0
+                state.isPaused = false
+            }
+            return (state.events, state.isPaused ? state.channel : nil)
+        }
+        channel?.setOption(.autoRead, value: true).whenFailure { _ in }
+        return events
+    }
+
+    // MARK: The connection
+
+    /// Sets the connection that is opened for this exchange; returns false if the exchange is over.
+    func attach(_ channel: any Channel) -> Bool {
+        state.withLock { state in
+            guard !state.isOver else { return false }
+            state.channel = channel
+            return true
+        }
+    }
+
+    /// Starts the time limit of the exchange.
+    func startTimer(on loop: any EventLoop) {
+        let timer = loop.scheduleTask(in: TimeAmount(timeout)) {
+            self.fail(.timedOut, "the response was not complete after \(self.timeout)")
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.timer = timer }
+            return state.isOver
+        }
+        if isOver { timer.cancel() }
+    }
+
+    /// Starts the time limit for connecting.
+    func startConnectTimer(_ limit: Duration, on loop: any EventLoop) {
+        let timer = loop.scheduleTask(in: TimeAmount(limit)) {
+            self.fail(.connectTimedOut, "no connection was open after \(limit)")
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.connectTimer = timer }
+            return state.isOver
+        }
+        if isOver { timer.cancel() }
+    }
+
+    /// Ends the time limit for connecting.
+    func connected() {
+        state.withLock { state -> Scheduled<Void>? in
+            defer { state.connectTimer = nil }
+            return state.connectTimer
+        }?.cancel()
+    }
+
+    /// Records that the request is written now; returns false if the exchange is over.
+    ///
+    /// It must be called before the first byte is written.
+    func willSend() -> Bool {
+        state.withLock { state in
+            guard !state.isOver else { return false }
+            state.isSent = true
+            return true
+        }
+    }
+
+    /// Adds an event without waking the caller's task; returns true if no more bytes should be read.
+    func add(_ event: Event) -> Bool {
+        let (isFull, timer) = state.withLock { state -> (Bool, Scheduled<Void>?) in
+            guard !state.isOver else { return (false, nil) }
+            state.events.append(event)
+            switch event {
+            case .part(let part): state.count += part.count
+            case .end: state.isOver = true
+            case .response, .failed: break
+            }
+            if state.count >= Self.highWaterMark { state.isPaused = true }
+            guard state.isOver else { return (state.isPaused, nil) }
+            defer { (state.timer, state.channel) = (nil, nil) }
+            return (false, state.timer)
+        }
+        timer?.cancel()
+        return isFull
+    }
+
+    /// Wakes the caller's task if there are events.
+    func wake() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.events.isEmpty else { return nil }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Ends the exchange with an error and closes its connection; does nothing if the exchange is over.
+    func fail(_ code: HTTPSClientError.Code, _ cause: @autoclosure () -> String) {
+        let (waiter, channel, timers) = state.withLock { state in
+            guard !state.isOver else { return (nil, nil, []) as Ended }
+            state.isOver = true
+            state.hasFailed = true
+            state.count = 0
+            state.events = [.failed(HTTPSClientError(code, cause(), mayHaveReachedServer: state.isSent))]
+            defer { (state.waiter, state.channel, state.timer, state.connectTimer) = (nil, nil, nil, nil) }
+            return (state.waiter, state.channel, [state.timer, state.connectTimer].compactMap(\.self))
+        }
+        channel?.close(promise: nil)
+        for timer in timers { timer.cancel() }
+        waiter?.resume()
+    }
+
+    private typealias Ended = (CheckedContinuation<Void, Never>?, (any Channel)?, [Scheduled<Void>])
+}

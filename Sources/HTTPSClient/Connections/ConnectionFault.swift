@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import NIOHTTP1
+internal import NIOOpenSSL
+internal import OpenSSLKit
+
+/// Describes the errors of a connection.
+enum ConnectionFault {
+    /// Returns the code and the cause of an error.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - isOpen: True if the TLS handshake was complete.
+    /// - Returns: The code and the cause.
+    static func describe(_ error: any Error, isOpen: Bool) -> (code: HTTPSClientError.Code, cause: String) {
+        switch error {
+        case let error as NIOOpenSSLError where error.code == .handshakeTimeout:
+            (.connectTimedOut, "the TLS handshake was not complete in time")
+        case let error as NIOOpenSSLError where error.cause?.code == .certificateRejected:
+            (.certificateRejected, certificateFault(error))
+        case HTTPParserError.headerOverflow: (.responseHeadTooLarge, "the fields of the response are too long")
+        case HTTPParserError.invalidEOFState:
+            (.connectionClosed, "the server closed the connection before the response was complete")
+        case is HTTPParserError, is NIOHTTPDecoderError: (.malformedResponse, "the response is not HTTP/1.1: \(error)")
+        case _: (isOpen ? .connectionClosed : .connectFailed, "\(error)")
+        }
+    }
+
+    private static func certificateFault(_ error: NIOOpenSSLError) -> String {
+        // The last reason is the result of the verification.
+        "the server's certificate was rejected: \(error.cause?.reasons.last ?? "\(error)")"
+    }
+}

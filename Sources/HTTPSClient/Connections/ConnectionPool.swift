@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import DequeModule
+internal import NIOCore
+internal import OpenSSLKit
+internal import Synchronization
+
+/// The connections of a client, and the exchanges that wait for one.
+///
+/// Every exchange gets one connection: an unused one, or a new one, or the next one that becomes free.
+final class ConnectionPool: Sendable {
+    /// A server: its host and its port.
+    struct Server: Sendable, Hashable {
+        let host: String
+        let port: Int
+
+        init(_ url: HTTPSURL) {
+            (host, port) = (url.host, url.port)
+        }
+    }
+
+    private struct Connections {
+        /// The unused connections; the last one was used last.
+        var idle: [PooledConnection] = []
+        /// The number of connections, used and unused, and of those that are being opened.
+        var open = 0
+        var waiting: Deque<HTTPSExchange> = []
+    }
+
+    private struct State {
+        var servers: [Server: Connections] = [:]
+        var isClosed = false
+    }
+
+    private enum Step {
+        case use(PooledConnection)
+        case connect
+        case wait
+        case fail(HTTPSClientError.Code, String)
+    }
+
+    let configuration: HTTPSClientConfiguration
+    let tls: TLSContext
+    let group: any EventLoopGroup
+    private let state = Mutex(State())
+
+    init(_ configuration: HTTPSClientConfiguration, group: any EventLoopGroup) throws(HTTPSClientError) {
+        guard configuration.userAgent.utf8.allSatisfy(ASCII.isFieldContent), !configuration.userAgent.isEmpty else {
+            throw HTTPSClientError(.invalidRequest, "the User-Agent is not valid")
+        }
+        let limits = [
+            configuration.maximumHead, configuration.maximumBody, configuration.connections,
+            configuration.waitingRequests + 1,
+        ]
+        let times = [configuration.connectTimeout, configuration.timeout]
+        guard limits.allSatisfy({ $0 > 0 }), times.allSatisfy({ $0 > .zero }) else {
+            throw HTTPSClientError(.invalidRequest, "a limit is not positive")
+        }
+        do throws(OpenSSLError) {
+            tls = try TLSContext(
+                .client(
+                    trusting: configuration.trust.tls,
+                    identity: configuration.identity,
+                    minimumVersion: configuration.minimumVersion,
+                    applicationProtocols: ["http/1.1"]
+                )
+            )
+        } catch {
+            throw HTTPSClientError(.invalidRequest, "\(error)")
+        }
+        self.configuration = configuration
+        self.group = group
+    }
+
+    var openConnections: Int { state.withLock { $0.servers.values.reduce(0) { $0 + $1.open } } }
+
+    // MARK: Exchanges
+
+    /// Starts an exchange, with a time limit.
+    func start(_ exchange: HTTPSExchange) {
+        exchange.startTimer(on: group.next())
+        assign(exchange)
+    }
+
+    /// Finds a connection for an exchange of which nothing was sent yet.
+    func assign(_ exchange: HTTPSExchange) {
+        let server = Server(exchange.request.url)
+        let now = NIODeadline.now()
+        let (step, expired) = state.withLock { state -> (Step, [PooledConnection]) in
+            var expired: [PooledConnection] = []
+            guard !state.isClosed else { return (.fail(.clientClosed, "the client is closed"), []) }
+            var connections = state.servers[server] ?? Connections()
+            defer { state.servers[server] = connections }
+            while let connection = connections.idle.popLast() {
+                if connection.usableUntil > now { return (.use(connection), expired) }
+                connections.open -= 1
+                connection.isCounted = false
+                expired.append(connection)
+            }
+            guard connections.open >= configuration.connections else {
+                connections.open += 1
+                return (.connect, expired)
+            }
+            connections.waiting.removeAll { $0.hasFailed }
+            guard connections.waiting.count < configuration.waitingRequests else {
+                return (.fail(.tooManyRequests, "\(connections.waiting.count) requests wait for a connection"), expired)
+            }
+            connections.waiting.append(exchange)
+            return (.wait, expired)
+        }
+        for connection in expired { connection.channel.close(promise: nil) }
+        switch step {
+        case .use(let connection): connection.begin(exchange)
+        case .connect: Connector(pool: self, server: server).connect(for: exchange)
+        case .wait: break
+        case .fail(let code, let cause): exchange.fail(code, cause)
+        }
+    }
+
+    // MARK: Connections
+
+    /// Takes back a connection that is free, and uses it for the next exchange that waits.
+    ///
+    /// - Returns: False if the connection is to be closed.
+    func release(_ connection: PooledConnection) -> Bool {
+        let (isKept, next) = state.withLock { state -> (Bool, HTTPSExchange?) in
+            guard var connections = state.servers[connection.server] else { return (false, nil) }
+            defer { state.servers[connection.server] = connections }
+            while let next = connections.waiting.popFirst() {
+                if !next.hasFailed { return (true, next) }
+            }
+            guard !state.isClosed else { return (false, nil) }
+            connections.idle.append(connection)
+            return (true, nil)
+        }
+        if let next { connection.begin(next) }
+        return isKept
+    }
+
+    /// Removes a connection that is closed or could not be opened, and opens another one if an exchange waits.
+    func remove(_ connection: PooledConnection?, of server: Server) {
+        let next = state.withLock { state -> HTTPSExchange? in
+            guard var connections = state.servers[server] else { return nil }
+            defer { state.servers[server] = connections.open == 0 && connections.waiting.isEmpty ? nil : connections }
+            if let connection {
+                connections.idle.removeAll { $0 === connection }
+                guard connection.isCounted else { return nil }
+                connection.isCounted = false
+            }
+            connections.open -= 1
+            while let next = connections.waiting.popFirst() {
+                guard !next.hasFailed else { continue }
+                connections.open += 1
+                return next
+            }
+            return nil
+        }
+        if let next { Connector(pool: self, server: server).connect(for: next) }
+    }
+
+    /// Closes the unused connections.
+    func close() {
+        let idle = state.withLock { state -> [PooledConnection] in
+            state.isClosed = true
+            defer { for server in state.servers.keys { state.servers[server]?.idle = [] } }
+            return state.servers.values.flatMap(\.idle)
+        }
+        for connection in idle { connection.channel.close(promise: nil) }
+    }
+}

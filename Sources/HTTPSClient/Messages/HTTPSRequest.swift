@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+public import RealmKit
+
+/// A request to an HTTPS service.
+///
+/// The fields that describe the message itself (`Host`, `Content-Length`, `Connection` and others) are set by the
+/// client, and cannot be added.
+public struct HTTPSRequest: Sendable {
+    /// The body of a request.
+    public enum Body: Sendable {
+        /// No body.
+        case none
+        /// Bytes.
+        case bytes([UInt8])
+        /// Confidential bytes.
+        ///
+        /// They are copied into one buffer, which is wiped when it is sent.
+        case secret(Secret)
+
+        var count: Int {
+            switch self {
+            case .none: 0
+            case .bytes(let bytes): bytes.count
+            case .secret(let secret): secret.count
+            }
+        }
+    }
+
+    enum FieldValue: Sendable {
+        case text(String)
+        case secret(prefix: String, Secret)
+    }
+
+    /// The method, such as `GET`.
+    public let method: String
+    /// The address.
+    public let url: HTTPSURL
+    /// The body.
+    public var body: Body
+    /// The time limit for this request; nil for the limit of the client.
+    public var timeout: Duration?
+    private(set) var fields: [(name: String, value: FieldValue)] = []
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - method: A token of RFC 9110 5.6.2, such as `GET` or `POST`. `CONNECT` is not supported.
+    ///   - url: The address.
+    ///   - body: The body.
+    /// - Throws: ``HTTPSClientError`` with code `invalidRequest` for an invalid method.
+    public init(_ method: String = "GET", _ url: HTTPSURL, body: Body = .none) throws(HTTPSClientError) {
+        guard (1...32).contains(method.utf8.count), method.utf8.allSatisfy(ASCII.isToken), method != "CONNECT" else {
+            throw HTTPSClientError(.invalidRequest, "the method is not valid")
+        }
+        self.method = method
+        self.url = url
+        self.body = body
+    }
+
+    /// Adds a field.
+    ///
+    /// - Parameters:
+    ///   - name: The name, a token of RFC 9110 5.6.2.
+    ///   - value: The value.
+    /// - Throws: ``HTTPSClientError`` with code `invalidRequest` if the name is not allowed, or if the value contains a
+    ///   control character, such as a line break, or is longer than 8,192 bytes.
+    public mutating func addField(_ name: String, value: String) throws(HTTPSClientError) {
+        try Self.check(name)
+        guard value.utf8.count <= 8192, value.utf8.allSatisfy(ASCII.isFieldContent) else {
+            throw HTTPSClientError(.invalidRequest, "the value of the field \(name) is not valid")
+        }
+        fields.append((name, .text(value)))
+    }
+
+    /// Adds a field with a confidential value, such as `Authorization`.
+    ///
+    /// - Parameters:
+    ///   - name: The name, a token of RFC 9110 5.6.2.
+    ///   - prefix: The text before the secret, such as `Bearer` and a blank.
+    ///   - secret: The confidential part of the value.
+    /// - Throws: ``HTTPSClientError`` with code `invalidRequest` if the name is not allowed, or if the value contains a
+    ///   control character, such as a line break, or is longer than 8,192 bytes.
+    public mutating func addField(_ name: String, prefix: String = "", secret: Secret) throws(HTTPSClientError) {
+        try Self.check(name)
+        let isValid = secret.withBytes { bytes in
+            for index in bytes.indices where !ASCII.isFieldContent(bytes[index]) { return false }
+            return true
+        }
+        guard isValid, prefix.utf8.allSatisfy(ASCII.isFieldContent), prefix.utf8.count + secret.count <= 8192 else {
+            throw HTTPSClientError(.invalidRequest, "the value of the field \(name) is not valid")
+        }
+        fields.append((name, .secret(prefix: prefix, secret)))
+    }
+
+    /// Checks the name of a field that may be added to requests.
+    ///
+    /// - Parameter name: The name.
+    /// - Throws: ``HTTPSClientError`` with code `invalidRequest`.
+    static func check(_ name: String) throws(HTTPSClientError) {
+        guard (1...256).contains(name.utf8.count), name.utf8.allSatisfy(ASCII.isToken) else {
+            throw HTTPSClientError(.invalidRequest, "the name of a field is not valid")
+        }
+        // RFC 9110 7.6.1 and 6.6.2, RFC 9112 6 and 3.2.
+        let reserved = [
+            "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer",
+            "transfer-encoding", "upgrade", "accept-encoding",
+        ]
+        guard !reserved.contains(name.lowercased()) else {
+            throw HTTPSClientError(.invalidRequest, "the field \(name) is set by the client")
+        }
+    }
+}

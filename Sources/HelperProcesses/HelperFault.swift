@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The error for a helper process that has given no answer.
+///
+/// Two faults are equal if their codes are equal.
+package struct HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of faults.
+    package enum Code: String, Sendable, Hashable {
+        /// The program could not be started.
+        case cannotStart = "cannot-start"
+        /// The helper has exited, crashed or closed its channel before its answer was complete.
+        case ended
+        /// The time is up.
+        case timedOut = "timed-out"
+        /// The caller has cancelled the request.
+        case cancelled
+        /// The queue of waiting requests is full.
+        case full
+        /// The helper has broken the protocol: it has sent too much, or something else than an answer.
+        case malformed
+    }
+
+    /// The kind of the fault.
+    package let code: Code
+    /// The event for the log, without secrets.
+    package let log: String
+
+    /// Creates a fault.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of the fault.
+    ///   - log: The event for the log, without secrets.
+    package init(_ code: Code, _ log: String) {
+        self.code = code
+        self.log = log
+    }
+
+    /// The text for the log.
+    package var description: String { log }
+
+    /// Compares the codes.
+    package static func == (left: HelperFault, right: HelperFault) -> Bool { left.code == right.code }
+
+    /// Hashes the code.
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}

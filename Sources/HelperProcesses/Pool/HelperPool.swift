@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+package import RealmKit
+
+/// The limits of the helper processes of one realm.
+package struct HelperPoolSettings: Sendable, Hashable {
+    /// The choice of the request that is rejected when the queue is full.
+    package enum WhenFull: String, Sendable, Hashable, CaseIterable {
+        /// The new request; if another source has more waiting requests, the newest request of that source.
+        case refuse
+        /// The oldest request of the source with the most waiting requests.
+        case cancelOldest = "cancel-oldest"
+    }
+
+    /// The maximum number of processes, each with a thread.
+    package var processes = 8
+    /// The maximum number of waiting requests.
+    package var queue = 128
+    /// The choice of the request that is rejected when the queue is full.
+    package var whenFull = WhenFull.refuse
+    /// The time for a request, from its arrival to its answer.
+    package var timeout = Duration.seconds(10)
+    /// The number of requests after which a process is replaced; 1 for a process per request.
+    package var requestsPerProcess = 1
+    /// The time after which a process without requests ends.
+    package var idleTime = Duration.seconds(60)
+
+    /// Creates settings with the defaults.
+    package init() {}
+}
+
+/// Passes requests to helper processes, each of which has a thread of its own, with a bounded queue.
+///
+/// Processes are started when they are needed. The sources (client addresses) take turns. A helper that crashes, hangs
+/// or breaks its protocol ends its own request and nothing else; the next request gets a new process. All processes end
+/// when the pool is released.
+package final class HelperPool: Sendable {
+    /// The limits.
+    package let settings: HelperPoolSettings
+    private let scheduler: HelperScheduler
+
+    /// Creates a pool.
+    ///
+    /// - Parameters:
+    ///   - settings: The limits.
+    ///   - log: The log for the output of the helpers; nil to discard it.
+    package init(_ settings: HelperPoolSettings, log: RealmLog?) {
+        self.settings = settings
+        scheduler = HelperScheduler(settings, log: log)
+    }
+
+    deinit { scheduler.close() }
+
+    /// The number of waiting requests.
+    var waiting: Int { scheduler.waiting }
+
+    /// Queues a request and waits for its result.
+    ///
+    /// - Parameters:
+    ///   - source: The source of the request. Sources take turns.
+    ///   - work: Asks a helper. It runs on the thread of a slot and may block; all its waits must be waits of the call.
+    ///     If it throws, the helper of the slot is killed.
+    /// - Returns: The result of `work`.
+    /// - Throws: ``HelperFault``: the error of `work`, or the reason why it was not run.
+    package func run<Value: Sendable>(
+        source: String,
+        _ work: @escaping @Sendable (HelperSlot, HelperCall) throws(HelperFault) -> Value
+    ) async throws(HelperFault) -> Value {
+        let scheduler = scheduler
+        let deadline = MonotonicTime.now &+ settings.timeout.nanoseconds
+        let call = try HelperCall(until: deadline) { scheduler.rejectLate() }
+        let first = FirstValue<Result<Value, HelperFault>>()
+        let job = HelperScheduler.Job(call: call, source: source) { slot in
+            do throws(HelperFault) {
+                try call.check()
+                let value = try work(slot, call)
+                return HelperScheduler.Completion(fault: nil) { first.set(.success(value)) }
+            } catch {
+                return HelperScheduler.Completion(fault: error) { first.set(.failure(error)) }
+            }
+        } reject: { fault in
+            first.set(.failure(fault))
+        }
+        let number = scheduler.submit(job)
+        let result = await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            scheduler.cancel(number)
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+internal import Synchronization
+internal import Slots
+internal import WorkerThreads
+
+/// The queue and the threads behind ``HelperPool``.
+///
+/// The threads retain this object but not the pool, so that the pool can be released.
+final class HelperScheduler: Sendable {
+    /// The end of a request: its fault, and the function that passes the result to the caller.
+    struct Completion {
+        let fault: HelperFault?
+        let deliver: () -> Void
+    }
+
+    /// A request.
+    struct Job: Sendable {
+        let call: HelperCall
+        let source: String
+        let work: @Sendable (HelperSlot) -> Completion
+        let reject: @Sendable (HelperFault) -> Void
+
+        init(
+            call: HelperCall,
+            source: String,
+            work: @escaping @Sendable (HelperSlot) -> Completion,
+            reject: @escaping @Sendable (HelperFault) -> Void
+        ) {
+            (self.call, self.source, self.work, self.reject) = (call, source, work, reject)
+        }
+    }
+
+    private struct State {
+        var isClosed = false
+        var threads = 0
+        /// The threads without work, the last one that became idle last.
+        var idle: [WakeUp] = []
+        var lastNumber: UInt64 = 0
+        var waiting: [UInt64: Job] = [:]
+        var running: [UInt64: HelperCall] = [:]
+        var queue = FairQueue()
+    }
+
+    private enum Step {
+        case run(UInt64, Job)
+        case wait
+        case end
+    }
+
+    private let settings: HelperPoolSettings
+    private let log: RealmLog?
+    private let state = Mutex(State())
+
+    init(_ settings: HelperPoolSettings, log: RealmLog?) {
+        self.settings = settings
+        self.log = log
+    }
+
+    /// Ends the threads and their helpers when the queue is empty.
+    func close() {
+        let idle = state.withLock { state in
+            state.isClosed = true
+            defer { state.idle = [] }
+            return state.idle
+        }
+        idle.forEach { $0.signal() }
+    }
+
+    /// The number of waiting requests.
+    var waiting: Int { state.withLock { $0.queue.count } }
+
+    // MARK: Requests
+
+    /// Queues a request, or rejects it.
+    ///
+    /// - Parameter job: The request.
+    /// - Returns: The number for ``cancel(_:)``.
+    func submit(_ job: Job) -> UInt64 {
+        rejectLate()
+        let (number, wake, rejected) = state.withLock { state -> (UInt64, WakeUp?, (Job, HelperFault)?) in
+            state.lastNumber += 1
+            let number = state.lastNumber
+            var rejected: (Job, HelperFault)?
+            if state.queue.count >= settings.queue, state.queue.count > 0 || state.threads >= settings.processes {
+                let isOldest = settings.whenFull == .cancelOldest
+                let fault = HelperFault(.full, "too many requests wait for a helper process")
+                guard let victim = state.queue.jobToReject(for: job.source, cancelsOldest: isOldest),
+                    let removed = remove(victim, from: &state)
+                else { return (number, nil, (job, fault)) }
+                rejected = (removed, fault)
+            }
+            state.waiting[number] = job
+            state.queue.append(number, of: job.source)
+            if let idle = state.idle.popLast() { return (number, idle, rejected) }
+            if state.threads < settings.processes, !startThread(&state), state.threads == 0 {
+                _ = remove(number, from: &state)
+                rejected = (job, HelperFault(.cannotStart, "no thread for a helper could be started"))
+            }
+            return (number, nil, rejected)
+        }
+        wake?.signal()
+        if let (job, fault) = rejected { job.reject(fault) }
+        return number
+    }
+
+    /// Cancels a request; does nothing if it has ended.
+    func cancel(_ number: UInt64) {
+        let (job, call) = state.withLock { state in (remove(number, from: &state), state.running[number]) }
+        job?.reject(HelperFault(.cancelled, "the login was cancelled"))
+        call?.cancel()
+    }
+
+    /// Rejects the requests that have waited for too long.
+    ///
+    /// Only the first request of each source is checked, because it has waited longest.
+    func rejectLate() {
+        let now = MonotonicTime.now
+        let late = state.withLock { state -> [Job] in
+            var late: [Job] = []
+            var numbers: [UInt64]
+            guard state.queue.count > 0 else { return [] }
+            repeat {
+                numbers = state.queue.firstJobs.filter { (state.waiting[$0]?.call.deadline ?? now) <= now }
+                late += numbers.compactMap { remove($0, from: &state) }
+            } while !numbers.isEmpty
+            return late
+        }
+        for job in late { job.reject(HelperFault(.timedOut, "no helper process was free in time")) }
+    }
+
+    private func remove(_ number: UInt64, from state: inout State) -> Job? {
+        guard let job = state.waiting.removeValue(forKey: number) else { return nil }
+        _ = state.queue.remove(number, of: job.source)
+        return job
+    }
+
+    // MARK: Threads
+
+    private func startThread(_ state: inout State) -> Bool {
+        // The thread is counted before it starts, so that the limit is never exceeded.
+        state.threads += 1
+        if WorkerThread.start(niceness: 0, work: serve) { return true }
+        state.threads -= 1
+        return false
+    }
+
+    /// The life of a thread.
+    private func serve() {
+        let wake: WakeUp
+        do throws(HelperFault) {
+            wake = try WakeUp()
+        } catch {
+            endWithoutDescriptor(error)
+            return
+        }
+        let slot = HelperSlot(log: log)
+        while true {
+            switch next(wake) {
+            case .run(let number, let job):
+                run(job, in: slot, wake: wake)
+                state.withLock { $0.running[number] = nil }
+            case .wait:
+                if idle(slot, wake: wake) || !leaveIdle(wake) { continue }
+                slot.process?.endGracefully(wake: wake)
+                slot.end()
+                if endThread() { return }
+            case .end:
+                slot.process?.endGracefully(wake: wake)
+                slot.end()
+                return
+            }
+        }
+    }
+
+    private func next(_ wake: WakeUp) -> Step {
+        rejectLate()
+        return state.withLock { state in
+            if let number = state.queue.takeNext(), let job = state.waiting.removeValue(forKey: number) {
+                state.running[number] = job.call
+                return .run(number, job)
+            }
+            guard !state.isClosed else {
+                state.threads -= 1
+                return .end
+            }
+            // After a late wake-up it may be there already.
+            state.idle.removeAll { $0 === wake }
+            state.idle.append(wake)
+            return .wait
+        }
+    }
+
+    /// Runs a request; the caller has its result before a killed helper is gone.
+    private func run(_ job: Job, in slot: HelperSlot, wake: WakeUp) {
+        let completion = job.work(slot)
+        guard let fault = completion.fault else {
+            completion.deliver()
+            slot.countAnswer(limit: settings.requestsPerProcess, wake: wake)
+            return
+        }
+        slot.process?.kill()
+        completion.deliver()
+        slot.end()
+        guard fault.code != .cancelled, settings.requestsPerProcess > 1 else { return }
+        slot.countFault()
+        // Only this slot waits, others take the requests meanwhile.
+        pause(for: Self.backOff(slot.faults), wake: wake)
+    }
+
+    /// Returns the time before a process is replaced, in nanoseconds: none after the first fault, then 5, 10, 20 and at
+    /// most 40 milliseconds.
+    static func backOff(_ faults: Int) -> UInt64 { faults < 2 ? 0 : 5_000_000 << UInt64(min(faults - 2, 3)) }
+
+    private func pause(for time: UInt64, wake: WakeUp) {
+        let until = MonotonicTime.now &+ time
+        while MonotonicTime.now < until { wake.wait(until: until) }
+    }
+
+    /// Waits for work; returns false if the slot has had none for too long.
+    private func idle(_ slot: HelperSlot, wake: WakeUp) -> Bool {
+        let until = MonotonicTime.now &+ settings.idleTime.nanoseconds
+        if let process = slot.process {
+            do throws(HelperFault) {
+                switch try process.waitIdle(wake: wake, until: until) {
+                case .woken: return true
+                case .ended: log?("\(process.name) has ended between two requests")
+                case .ready: log?("\(process.name) has sent something without a request, or closed its channel")
+                case nil: return false
+                }
+            } catch {
+                log?(error.description)
+            }
+            slot.end()
+            return !state.withLock { $0.idle.contains { $0 === wake } } || idle(slot, wake: wake)
+        }
+        return wake.wait(until: until)
+    }
+
+    /// Returns whether the thread was idle; then it gets no more work.
+    private func leaveIdle(_ wake: WakeUp) -> Bool {
+        state.withLock { state in
+            guard let place = state.idle.firstIndex(where: { $0 === wake }) else { return false }
+            state.idle.remove(at: place)
+            return true
+        }
+    }
+
+    /// Ends a thread that is not idle; returns false if requests wait.
+    private func endThread() -> Bool {
+        state.withLock { state in
+            guard state.queue.count == 0 else { return false }
+            state.threads -= 1
+            return true
+        }
+    }
+
+    private func endWithoutDescriptor(_ fault: HelperFault) {
+        let jobs = state.withLock { state -> [Job] in
+            state.threads -= 1
+            guard state.threads == 0 else { return [] }
+            defer { (state.waiting, state.queue) = ([:], FairQueue()) }
+            return Array(state.waiting.values)
+        }
+        for job in jobs { job.reject(fault) }
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CHelperSpawn
+internal import Glibc
+package import RealmKit
+
+/// A running helper: its channel on descriptor 3, its output, and its life.
+///
+/// It belongs to one thread, which must live as long as the helper: the system kills a helper when the thread that has
+/// started it ends.
+package final class HelperProcess {
+    /// The end of a helper.
+    package enum Exit: Sendable, Hashable {
+        /// The helper has exited with this status.
+        case status(Int32)
+        /// This signal has killed the helper.
+        case signal(Int32)
+        /// The system has not kept the status.
+        case unknown
+    }
+
+    /// The event that ends a wait.
+    package enum Event: Sendable, Hashable {
+        /// The channel can be read, or written to.
+        case ready
+        /// The helper has ended, and there is nothing more to read.
+        case ended
+        /// ``HelperCall/wakeUp()`` was called.
+        case woken
+    }
+
+    /// What a wait is for, besides the end of the helper.
+    package enum Interest: Sendable, Hashable {
+        case reading
+        case writing
+        /// Nothing but the end of the helper, or a wake-up.
+        case end
+    }
+
+    /// The file name of the program, for messages.
+    let name: String
+    private let process: pid_t
+    private let pidfd: Descriptor
+    private var channel: Descriptor?
+    private var output: Descriptor?
+    private var written: HelperOutput
+    private(set) var exit: Exit?
+
+    /// Starts a helper.
+    ///
+    /// Its descriptor 0 is /dev/null, 1 and 2 go to the log, 3 is the channel. It has no others.
+    ///
+    /// - Parameters:
+    ///   - program: The program.
+    ///   - log: The log for the helper's output; nil to discard it.
+    /// - Throws: ``HelperFault`` with code `cannotStart`.
+    package init(_ program: HelperProgram, log: RealmLog?) throws(HelperFault) {
+        let (own, child) = try Descriptor.socketPair()
+        let pipe = try Descriptor.pipe()
+        let null = try Descriptor.null()
+        own.setNonblocking()
+        pipe.reading.setNonblocking()
+        (process, pidfd) = try program.spawn([null, pipe.writing, pipe.writing, child])
+        (channel, output) = (own, pipe.reading)
+        let slash = program.path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        name = slash.map { String(program.path[program.path.index(after: $0)...]) } ?? program.path
+        written = HelperOutput(of: name, log: log)
+    }
+
+    deinit { end() }
+
+    /// Prepares for the next request.
+    ///
+    /// - Parameter secret: The secret of the request; lines of output that contain it are not logged.
+    package func begin(secret: Secret?) { written.begin(secret: secret) }
+
+    // MARK: The channel
+
+    /// Sends bytes to the helper.
+    ///
+    /// A helper that does not read the rest is no fault: it may have decided already.
+    ///
+    /// - Parameters:
+    ///   - secret: The bytes.
+    ///   - call: The request.
+    /// - Throws: ``HelperFault`` with code `timedOut` or `cancelled`.
+    package func send(_ secret: Secret, call: HelperCall) throws(HelperFault) {
+        var sent = 0
+        while sent < secret.count {
+            let event = try wait(for: .writing, call: call)
+            guard event != .ended, let channel else { return }
+            guard event == .ready else { continue }
+            let count = secret.withBytes { bytes in
+                unsafe bytes.extracting(sent...).withUnsafeBufferPointer { rest in
+                    unsafe Glibc.send(channel.number, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                }
+            }
+            if count >= 0 {
+                sent += count
+            } else if errno != EAGAIN && errno != EINTR {
+                return
+            }
+        }
+    }
+
+    /// Tells the helper that nothing more will be sent.
+    package func finishSending() {
+        if let channel { _ = shutdown(channel.number, Int32(SHUT_WR)) }
+    }
+
+    /// Reads from the channel what is there.
+    ///
+    /// - Parameter buffer: Gets the bytes, at most 16384.
+    /// - Returns: True if there may be more; false if the helper has closed its end.
+    package func receive(into buffer: inout [UInt8]) -> Bool {
+        guard let channel else { return false }
+        let size = 16384
+        let start = buffer.count
+        buffer.append(contentsOf: repeatElement(0, count: size))
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            unsafe recv(channel.number, bytes.baseAddress?.advanced(by: start), size, 0)
+        }
+        buffer.removeSubrange((start + max(0, count))...)
+        if count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) { return true }
+        self.channel = nil
+        return false
+    }
+
+    /// True if the helper has closed its channel.
+    package var isChannelClosed: Bool { channel == nil }
+
+    /// Waits for the channel, the end of the helper, or a wake-up.
+    ///
+    /// - Parameters:
+    ///   - interest: What to wait for.
+    ///   - call: The request.
+    /// - Returns: The event.
+    /// - Throws: ``HelperFault`` with code `timedOut`, `cancelled`, or `malformed` if the helper's output is too long.
+    package func wait(for interest: Interest, call: HelperCall) throws(HelperFault) -> Event {
+        while true {
+            try call.check()
+            call.tick()
+            let until = min(call.deadline, MonotonicTime.now &+ Self.tickInterval)
+            switch try poll(interest, wake: call.wake, until: until) {
+            case .some(let event): return event
+            case nil: continue
+            }
+        }
+    }
+
+    /// Waits without a request.
+    ///
+    /// - Parameters:
+    ///   - wake: Ends the wait.
+    ///   - until: The time at which the wait ends, of ``MonotonicTime``.
+    /// - Returns: The event; nil if the time is up. `ready` means that the helper has sent something.
+    /// - Throws: ``HelperFault`` with code `malformed` if the helper's output is too long.
+    func waitIdle(wake: WakeUp, until: UInt64) throws(HelperFault) -> Event? {
+        while true {
+            if let event = try poll(.reading, wake: wake, until: until) { return event }
+            if MonotonicTime.now >= until { return nil }
+        }
+    }
+
+    private static let tickInterval: UInt64 = 500_000_000
+
+    private func poll(_ interest: Interest, wake: WakeUp, until: UInt64) throws(HelperFault) -> Event? {
+        let events = interest == .reading ? POLLIN : interest == .writing ? POLLOUT : 0
+        // A closed channel is always ready, so it is left out unless it is waited for.
+        let watched = interest == .end ? -1 : channel?.number ?? -1
+        var descriptors = [
+            pollfd(fd: watched, events: Int16(events), revents: 0),
+            pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake.descriptor.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: output?.number ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        let count = unsafe Glibc.poll(&descriptors, nfds_t(descriptors.count), MonotonicTime.milliseconds(until: until))
+        guard count > 0 else { return nil }
+        if descriptors[3].revents != 0 { try readOutput() }
+        if descriptors[2].revents != 0 {
+            wake.reset()
+            return .woken
+        }
+        if descriptors[0].revents != 0 { return .ready }
+        return descriptors[1].revents != 0 ? .ended : nil
+    }
+
+    // MARK: The output
+
+    private func readOutput() throws(HelperFault) {
+        guard let output else { return }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe read(output.number, &bytes, bytes.count)
+        if count > 0 {
+            guard written.add(bytes[..<count]) else {
+                throw HelperFault(
+                    .malformed,
+                    "\(name) has written more than \(HelperOutput.maximumRead) bytes of output"
+                )
+            }
+        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+            self.output = nil
+        }
+    }
+
+    // MARK: The end
+
+    /// True if the helper has ended; its zombie may still be there.
+    var hasEnded: Bool {
+        var descriptor = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
+        return unsafe exit != nil || Glibc.poll(&descriptor, 1, 0) > 0
+    }
+
+    /// Kills the helper and all processes of its group, without waiting for their end.
+    package func kill() {
+        // The process is not reaped before, so its number cannot be another process's.
+        if exit == nil { _ = Glibc.kill(-process, SIGKILL) }
+    }
+
+    /// Kills what is left of the helper's group, and waits for the end of the helper.
+    ///
+    /// - Returns: The end of the helper.
+    @discardableResult
+    package func end() -> Exit {
+        if let exit { return exit }
+        kill()
+        var code: Int32 = 0
+        var isSignal = false
+        let error = unsafe gatehouse_reap(pidfd.number, &code, &isSignal)
+        let exit: Exit = error != 0 ? .unknown : isSignal ? .signal(code) : .status(code)
+        self.exit = exit
+        while output != nil {
+            let before = written.total
+            do throws(HelperFault) { try readOutput() } catch { break }
+            if written.total == before { break }
+        }
+        written.flush()
+        (channel, output) = (nil, nil)
+        return exit
+    }
+
+    /// Closes the channel, so that the helper ends by itself, waits for at most a second, and kills what is left.
+    func endGracefully(wake: WakeUp) {
+        channel = nil
+        let until = MonotonicTime.now &+ 1_000_000_000
+        do throws(HelperFault) {
+            while let event = try waitIdle(wake: wake, until: until), event != .ended {}
+        } catch {
+            // The helper is killed.
+        }
+        end()
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+extension BoundRealm {
+    /// Evaluates the realm's stack, or repeats an accepted login from the cache, and adds the groups of the realm.
+    ///
+    /// The cache is used only if the realm has ``CacheTimes``, the client has presented a password, and the login may be
+    /// granted. A login is stored only if this password was its only credential: a login with a one-time code or a
+    /// certificate is decided by the realm every time.
+    ///
+    /// - Parameters:
+    ///   - request: The realm, the user name, the service and the client's address.
+    ///   - conversation: The connection to the user.
+    ///   - mayGrant: True if the login may be granted.
+    ///   - cache: The cache; nil for no cache.
+    /// - Returns: The decision and the steps that led to it.
+    func login(
+        _ request: consuming LoginRequest,
+        asking conversation: any Conversation,
+        mayGrant: Bool,
+        cache: (any LoginCache)?
+    ) async -> LoginReport {
+        guard let cache, let cacheTimes, mayGrant, let password = await presentedPassword(conversation),
+            let place = cache.place(
+                of: account(of: request.username),
+                username: request.username,
+                password: password,
+                from: request.peer
+            )
+        else { return await login(request, asking: conversation, mayGrant: mayGrant) }
+        if let (login, age) = place.entry, age < cacheTimes.lifetime {
+            return await repeated(login, request, note: "accepted \(Self.text(age)) ago by the realm")
+        }
+        let presented = PresentedPasswordConversation(conversation, password: password)
+        let report = await login(copy request, asking: presented, mayGrant: true)
+        if let identity = report.identity {
+            if presented.usedPasswordOnly { place.store(CachedLogin(identity, subject: report.record.subject)) }
+            return report
+        }
+        guard report.isUnavailable else {
+            // A wrong password says nothing about an entry with another password.
+            if place.entry != nil || report.refusal?.failure != .wrongCredentials { place.remove() }
+            return report
+        }
+        guard let (login, age) = place.entry, age < cacheTimes.lifetime + cacheTimes.staleTime, !Task.isCancelled else {
+            return report
+        }
+        cache.reportStaleUse(account(of: request.username), instead: report, age: age)
+        let cause = report.steps.compactMap(\.fault).first.map { ": \($0.log)" } ?? ""
+        return await repeated(login, request, note: "accepted \(Self.text(age)) ago; now it is unavailable\(cause)")
+    }
+
+    /// Evaluates the realm's stack and adds the groups of the realm.
+    private func login(
+        _ request: consuming LoginRequest,
+        asking conversation: any Conversation,
+        mayGrant: Bool
+    ) async -> LoginReport {
+        var report = await stack.login(request, asking: conversation, mayGrant: mayGrant)
+        addRealmGroups(to: &report)
+        return report
+    }
+
+    private func repeated(_ login: CachedLogin, _ request: consuming LoginRequest, note: String) async -> LoginReport {
+        let module = LoginStack.Entry(CachedLoginModule(login, note: note), .required)
+        let stack = LoginStack(name: stack.name, [module], clock: stack.clock)
+        var report = await stack.login(request, asking: PreparedConversation.silent)
+        addRealmGroups(to: &report)
+        return report
+    }
+
+    /// Returns the password that the client has presented with its request; nil if the user would have to be asked.
+    private func presentedPassword(_ conversation: any Conversation) async -> Secret? {
+        guard conversation.presentsSecret else { return nil }
+        do throws(LoginFault) {
+            guard case .secret(let password)? = try await conversation.answer([.password(prompt: "Password")]).first
+            else {
+                return nil
+            }
+            return password
+        } catch {
+            // The realm's modules get the same fault, under their control flags.
+            return nil
+        }
+    }
+
+    private static func text(_ age: Duration) -> String { "\(age.components.seconds) s" }
+}

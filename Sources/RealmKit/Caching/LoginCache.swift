@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A cache of the logins that realms have accepted; it is used for the realms that have ``CacheTimes``.
+///
+/// An ``Authenticator`` with a cache looks up each login of such a realm before it evaluates the realm's stack. The
+/// contract of an implementation:
+///
+/// - Only accepted logins are stored. A login with another password never finds an entry.
+/// - Neither the password nor a plain hash of it is stored.
+/// - A revocation removes entries, and a login that was running during the revocation stores no entry.
+/// - It may be used from any thread, and does not wait.
+package protocol LoginCache: Sendable {
+    /// Returns the place of a login in the cache.
+    ///
+    /// - Parameters:
+    ///   - account: The account of the user name.
+    ///   - username: The name as it was typed.
+    ///   - password: The password.
+    ///   - peer: The network address of the client, if the login came over a network.
+    /// - Returns: The place; nil if the cache cannot be used now, so that the realm must decide.
+    func place(
+        of account: Account,
+        username: Username,
+        password: Secret,
+        from peer: String?
+    ) -> (any LoginCachePlace)?
+
+    /// Reports that an unavailable realm has not decided about a login, which was accepted because of its entry.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - report: The report of the unavailable realm.
+    ///   - age: The time since the realm accepted the user.
+    func reportStaleUse(_ account: Account, instead report: LoginReport, age: Duration)
+}
+
+/// The place of one login in a ``LoginCache``: the same realm, user name and password.
+package protocol LoginCachePlace: Sendable {
+    /// The accepted login with the same credentials, of any age; nil if there is none.
+    var entry: (login: CachedLogin, age: Duration)? { get }
+
+    /// Stores an accepted login, and removes other entries of the same account.
+    ///
+    /// - Parameter login: The accepted login.
+    func store(_ login: CachedLogin)
+
+    /// Removes all entries of the account.
+    func remove()
+}
+
+/// The result of an accepted login, as it is cached.
+package struct CachedLogin: Sendable {
+    package let username: Username
+    /// All principals that the modules committed, except the user name.
+    package let principals: [Principal]
+    package let attributes: [UserAttribute]
+
+    init(_ identity: AuthenticatedIdentity, subject: Subject) {
+        username = identity.username
+        let user = Principal.user(identity.username.text)
+        principals = subject.principals.filter { $0 != user }
+        attributes = subject.attributes
+    }
+}
+
+/// The times of a realm's `cache` block.
+package struct CacheTimes: Sendable, Hashable {
+    /// The time for which an accepted login is repeated without asking the realm.
+    package let lifetime: Duration
+    /// The additional time for which it is repeated if the realm is unavailable.
+    package let staleTime: Duration
+
+    package init(lifetime: Duration, staleTime: Duration) {
+        self.lifetime = lifetime
+        self.staleTime = staleTime
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HelperProcesses
+internal import RealmKit
+
+/// The answer of a helper program, read from its lines.
+///
+/// Exactly one line must decide. Lines of BSD authentication that make no sense for a server are ignored; unknown lines
+/// make the answer unusable.
+struct ExecAnswer: Sendable {
+    /// The decision of the helper.
+    enum Decision: Sendable, Hashable {
+        case accepted
+        case refused(LoginFailure)
+        /// The user must answer a question.
+        case challenge(String)
+    }
+
+    /// The limits of one answer.
+    static let maximumBytes = 65536, maximumLine = 4096, maximumGroups = 1024, maximumName = 256
+
+    /// The decision; nil if no line has decided.
+    private(set) var decision: Decision?
+    /// The user's name as the helper spells it; nil for the name of the request.
+    private(set) var user: Username?
+    private(set) var groups: [String] = []
+    /// The text after `unavailable`.
+    private(set) var reason: String?
+    private var challengeText: String?
+    private var asksChallenge = false
+
+    /// Reads one line.
+    ///
+    /// - Parameter line: The line without its end.
+    /// - Throws: ``HelperFault`` with code `malformed`.
+    mutating func add(_ line: ArraySlice<UInt8>) throws(HelperFault) {
+        guard !line.isEmpty else { return }
+        guard line.count <= Self.maximumLine else { throw Self.malformed("a line is too long") }
+        let end = line.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
+        let word = try Self.text(line[..<end])
+        let rest = end < line.endIndex ? line[(end + 1)...] : []
+        switch word {
+        case "authorize":
+            switch try Self.text(rest) {
+            case "", "root", "secure": try decide(.accepted)
+            default: throw Self.malformed("authorize takes no such word")
+            }
+        case "reject": try reject(try Self.text(rest))
+        case "locked": try decide(.refused(.locked))
+        case "disabled": try decide(.refused(.disabled))
+        case "expired": try decide(.refused(.accountExpired))
+        case "must-change": try decide(.refused(.credentialExpired))
+        case "unknown-user": try decide(.refused(.unknownUser))
+        case "permission-denied": try decide(.refused(.permissionDenied))
+        case "unavailable":
+            reason = HelperText.escaped(rest)
+            try decide(.refused(.unavailable))
+        case "challenge":
+            challengeText = HelperText.escaped(rest)
+            asksChallenge = true
+        case "group":
+            guard groups.count < Self.maximumGroups else { throw Self.malformed("there are too many groups") }
+            groups.append(try Self.name(rest))
+        case "user":
+            let name = try Self.name(rest)
+            do throws(BadUsername) {
+                user = try Username(name)
+            } catch {
+                throw Self.malformed("the name after user is not valid: \(error)")
+            }
+        case "attribute": _ = try Self.name(rest)
+        case "value": readValue(rest)
+        case "setenv", "unsetenv", "remove", "fd": break
+        default: throw Self.malformed("unknown line \"\(HelperText.escaped(line.prefix(64)))\"")
+        }
+    }
+
+    /// Completes the answer after its last line.
+    ///
+    /// - Throws: ``HelperFault`` with code `malformed` if no line, or more than one line, decides.
+    mutating func finish() throws(HelperFault) {
+        if asksChallenge { try decide(.challenge(challengeText ?? "Response")) }
+        guard decision != nil else { throw Self.malformed("no line accepts or rejects the user") }
+    }
+
+    private mutating func decide(_ decision: Decision) throws(HelperFault) {
+        guard self.decision == nil || self.decision == decision else {
+            throw Self.malformed("two lines contradict each other")
+        }
+        self.decision = decision
+    }
+
+    private mutating func reject(_ word: UTF8Text) throws(HelperFault) {
+        switch word {
+        case "", "silent": try decide(.refused(.wrongCredentials))
+        case "challenge": asksChallenge = true
+        case "expired": try decide(.refused(.accountExpired))
+        case "pwexpired": try decide(.refused(.credentialExpired))
+        default: throw Self.malformed("reject takes no such word")
+        }
+    }
+
+    /// Reads `value challenge "text"` of BSD authentication; other values are ignored.
+    private mutating func readValue(_ rest: ArraySlice<UInt8>) {
+        let parts = rest.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, parts[0].elementsEqual("challenge".utf8) else { return }
+        var text = parts[1]
+        let quote = UInt8(ascii: "\"")
+        if text.count >= 2, text.first == quote, text.last == quote { text = text.dropFirst().dropLast() }
+        var plain: [UInt8] = []
+        var isEscaped = false
+        for byte in text {
+            if byte == UInt8(ascii: "\\"), !isEscaped {
+                isEscaped = true
+                continue
+            }
+            plain.append(isEscaped && (byte == UInt8(ascii: "n") || byte == UInt8(ascii: "t")) ? 0x20 : byte)
+            isEscaped = false
+        }
+        challengeText = HelperText.escaped(plain)
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(HelperFault) -> UTF8Text {
+        guard let text = UTF8Text(validating: bytes.span) else { throw malformed("a line is not UTF-8") }
+        return text
+    }
+
+    private static func name(_ bytes: ArraySlice<UInt8>) throws(HelperFault) -> String {
+        let text = try text(bytes).string
+        guard !bytes.isEmpty, bytes.count <= maximumName, !text.unicodeScalars.contains(where: HelperText.isControl)
+        else { throw malformed("a name is empty, too long or contains control characters") }
+        return text
+    }
+
+    static func malformed(_ reason: String) -> HelperFault {
+        HelperFault(.malformed, "the answer cannot be used: \(reason)")
+    }
+}

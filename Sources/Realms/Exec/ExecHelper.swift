@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HelperProcesses
+internal import RealmKit
+internal import Synchronization
+
+/// Asks the helper program of a realm.
+final class ExecHelper: Sendable {
+    private let program: HelperProgram
+    private let pool: HelperPool
+    private let answersLines: Bool
+    private let lastNumber = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - program: The program with the arguments of the realm.
+    ///   - settings: The limits of the processes.
+    ///   - answersLines: True if one process answers many questions, by lines.
+    ///   - log: The log for the output of the program.
+    init(_ program: HelperProgram, settings: HelperPoolSettings, answersLines: Bool, log: RealmLog?) {
+        self.program = program
+        self.answersLines = answersLines
+        pool = HelperPool(settings, log: log)
+    }
+
+    /// Asks a question and returns the answer.
+    ///
+    /// - Parameter question: The question.
+    /// - Returns: An answer with a decision. It accepts the user only if the program has ended with status 0, or has
+    ///   completed its answer if it answers by lines.
+    /// - Throws: ``HelperFault`` if there is no usable answer.
+    func ask(_ question: ExecQuestion) async throws(HelperFault) -> ExecAnswer {
+        let (program, lines) = (program, answersLines)
+        let number = lastNumber.add(1, ordering: .relaxed).newValue
+        return try await pool.run(source: ClientNetwork.source(question.peer)) { slot, call throws(HelperFault) in
+            lines
+                ? try Self.askByLine(question, number: number, program: program, slot: slot, call: call)
+                : try Self.askOnce(question, program: program, slot: slot, call: call)
+        }
+    }
+
+    // MARK: A process for each question
+
+    private static func askOnce(
+        _ question: ExecQuestion,
+        program: HelperProgram,
+        slot: HelperSlot,
+        call: HelperCall
+    ) throws(HelperFault) -> ExecAnswer {
+        var program = program
+        program.arguments += question.arguments
+        let process = try slot.process(program, secret: question.response)
+        try process.send(question.message, call: call)
+        process.finishSending()
+        var bytes: [UInt8] = []
+        while true {
+            switch try process.wait(for: process.isChannelClosed ? .end : .reading, call: call) {
+            case .woken: continue
+            case .ready: _ = process.receive(into: &bytes)
+            case .ended:
+                return try finish(bytes, exit: process.end())
+            }
+            guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+        }
+    }
+
+    /// Reads the answer of a program that has ended.
+    private static func finish(_ bytes: [UInt8], exit: HelperProcess.Exit) throws(HelperFault) -> ExecAnswer {
+        guard case .status(let status) = exit else { throw ended(exit) }
+        var answer = ExecAnswer()
+        for line in bytes.split(separator: UInt8(ascii: "\n")) { try answer.add(line) }
+        if status != 0, answer.decision == nil { throw ended(exit) }
+        try answer.finish()
+        // A refusal counts with any status, as in BSD authentication.
+        if status != 0, answer.decision == .accepted { throw ended(exit) }
+        return answer
+    }
+
+    static func ended(_ exit: HelperProcess.Exit) -> HelperFault {
+        switch exit {
+        case .status(let status): HelperFault(.ended, "the helper program has ended with status \(status)")
+        case .signal(let number): HelperFault(.ended, "the helper program was ended by signal \(number)")
+        case .unknown: HelperFault(.ended, "the helper program has ended, and its status is not known")
+        }
+    }
+
+    // MARK: A process for many questions
+
+    private static func askByLine(
+        _ question: ExecQuestion,
+        number: Int,
+        program: HelperProgram,
+        slot: HelperSlot,
+        call: HelperCall
+    ) throws(HelperFault) -> ExecAnswer {
+        let process = try slot.process(program, secret: question.response)
+        try process.send(question.line(number), call: call)
+        let prefix = Array("\(number) ".utf8)
+        var answer = ExecAnswer()
+        var bytes: [UInt8] = []
+        var total = 0
+        while true {
+            let event = try process.wait(for: .reading, call: call)
+            guard event != .woken else { continue }
+            let count = bytes.count
+            guard event == .ready, process.receive(into: &bytes) else { throw ended(process.end()) }
+            total += bytes.count - count
+            guard total <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+            while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = bytes[..<end]
+                guard line.starts(with: prefix) else {
+                    throw ExecAnswer.malformed("a line does not begin with the number of the question")
+                }
+                let rest = line.dropFirst(prefix.count)
+                if rest.elementsEqual("done".utf8) {
+                    guard end == bytes.endIndex - 1 else { throw ExecAnswer.malformed("it goes on after done") }
+                    try answer.finish()
+                    return answer
+                }
+                try answer.add(rest)
+                bytes.removeSubrange(...end)
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HelperProcesses
+public import RealmKit
+
+/// Checks the names and passwords of an ``ExecRealm``'s users by its program.
+///
+/// An empty password is rejected without a question to the program. If the program answers with a challenge, the user is
+/// asked for the response, and the program is asked again; at most five times in one login. The options are those of
+/// `FirstPass`.
+public struct ExecLoginModule: PasswordLoginModule {
+    /// The settings for sharing the password with the other modules of the stack.
+    public let firstPass: FirstPass
+    private let realm: ExecRealm
+
+    /// The maximum length of a password or a response, in bytes.
+    private static let maximumSecret = 4096
+    private static let maximumQuestions = 5
+
+    /// Creates the module for a realm.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm whose users are checked.
+    ///   - options: The options of `FirstPass`.
+    /// - Throws: Nothing: the options have been checked against the schema.
+    public init(realm: ExecRealm, options: ModuleOptions) throws(BadModule) {
+        firstPass = try FirstPass(options)
+        self.realm = realm
+    }
+
+    /// Succeeds if the program accepts the password or the response to its challenge.
+    public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+        var (challenge, response) = ("", password)
+        for _ in 0..<Self.maximumQuestions {
+            guard Self.isUsable(response) else {
+                return .failed(response.isEmpty ? .wrongCredentials : .unusableCredential)
+            }
+            let answer = try await ask(attempt, challenge: challenge, response: response)
+            switch answer.decision {
+            case .accepted:
+                return attempt.commit(as: answer.user ?? attempt.username, groups: answer.groups)
+            case .refused(.unavailable), nil:
+                throw .unavailable("the helper program: \(answer.reason ?? "unavailable")")
+            case .refused(let failure):
+                return .failed(failure)
+            case .challenge(let text):
+                challenge = text
+                response = try await attempt.oneTimeCode(prompt: text)
+            }
+        }
+        throw .unavailable("the helper program has asked more than \(Self.maximumQuestions) questions")
+    }
+
+    private func ask(
+        _ attempt: LoginAttempt,
+        challenge: String,
+        response: Secret
+    ) async throws(LoginFault) -> ExecAnswer {
+        let question = ExecQuestion(
+            user: attempt.username,
+            service: realm.serviceName ?? attempt.service,
+            realm: attempt.realm,
+            peer: attempt.peer,
+            challenge: challenge,
+            response: response
+        )
+        do throws(HelperFault) {
+            return try await realm.helper.ask(question)
+        } catch {
+            throw .unavailable("the helper program: \(error)")
+        }
+    }
+
+    /// A secret with the character NUL would be read as two.
+    private static func isUsable(_ secret: Secret) -> Bool {
+        guard !secret.isEmpty, secret.count <= maximumSecret else { return false }
+        return secret.withBytes { bytes in !bytes.indices.contains { bytes[$0] == 0 } }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+
+/// A question to a helper program: a user with a password, or with the response to a challenge.
+struct ExecQuestion: Sendable {
+    let user: Username
+    let service: String
+    let realm: String
+    let peer: String?
+    /// The text of the challenge; empty for a password.
+    let challenge: String
+    let response: Secret
+
+    /// The arguments of a program that is started for this question, as in BSD authentication.
+    ///
+    /// The name follows after `--`, so a name that begins with a hyphen is no option (CVE-2019-19521).
+    var arguments: [String] {
+        var arguments = ["-s", "response", "-v", "service=\(service)", "-v", "realm=\(realm)"]
+        if let peer { arguments += ["-v", "peer=\(peer)"] }
+        return arguments + ["--", user.text]
+    }
+
+    /// The message on descriptor 3 of a program that is started for this question: challenge NUL response NUL.
+    var message: Secret {
+        Secret(capacity: challenge.utf8.count + response.count + 2) { output in
+            for byte in challenge.utf8 { output.append(byte == 0 ? 0x20 : byte) }
+            output.append(0)
+            response.withBytes { bytes in for index in bytes.indices { output.append(bytes[index]) } }
+            output.append(0)
+        }
+    }
+
+    /// The line for a program that answers by lines: the number and six fields in base64, a hyphen for an empty field.
+    ///
+    /// - Parameter number: The number of the question.
+    /// - Returns: The line with its end.
+    func line(_ number: Int) -> Secret {
+        let fields = [
+            Array(service.utf8), Array(user.text.utf8), nil, Array(challenge.utf8), Array((peer ?? "").utf8),
+            Array(realm.utf8),
+        ]
+        let base64 = Base64.padded
+        let length = fields.reduce(24) { $0 + 2 + base64.length(ofBytes: $1?.count ?? response.count) }
+        return Secret(capacity: length) { output in
+            for byte in "\(number)".utf8 { output.append(byte) }
+            for field in fields {
+                output.append(UInt8(ascii: " "))
+                if let field {
+                    Self.append(field.span, to: &output)
+                } else {
+                    response.withBytes { Self.append($0, to: &output) }
+                }
+            }
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    private static func append(_ field: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
+        guard field.count > 0 else {
+            output.append(UInt8(ascii: "-"))
+            return
+        }
+        let base64 = Base64.padded
+        var text = [UInt8](repeating: 0, count: base64.length(ofBytes: field.count))
+        var span = text.mutableSpan
+        base64.encode(field, into: &span)
+        for index in text.indices {
+            output.append(text[index])
+            text[index] = 0
+        }
+    }
+}

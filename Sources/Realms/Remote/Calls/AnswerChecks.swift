@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+/// Decides about a complete response.
+struct AnswerChecks {
+    typealias Answer = Result<RemoteAnswer, AnswerReader.Outage>
+
+    /// The maximum length of a group name, in bytes.
+    static let maximumNameBytes = 1024
+    /// The maximum number of groups.
+    static let maximumGroups = 1000
+
+    let format: AnswerFormat
+    let status: Int
+    let contentType: String?
+
+    /// Returns the answer, or the reason why the response cannot be used.
+    ///
+    /// - Parameter values: The values of the paths; nil if the body is not JSON.
+    /// - Returns: The answer or the reason.
+    func result(_ values: [JSONValues]?) -> Answer {
+        let found = values ?? format.paths.map { _ in JSONValues() }
+        let reasonStart = (format.userPath == nil ? 0 : 1) + (format.groupsPath == nil ? 0 : 1)
+        let reasons = found[reasonStart..<(reasonStart + format.reasonPaths.count)]
+        guard !reasons.contains(where: { $0.hasWrongType || $0.strings.count > 1 }) else {
+            return unusable("the reason is not a text", kind: "reason")
+        }
+        let reason = reasons.compactMap(\.strings.first).first
+        guard let outcome = format.outcomes.outcome(status: status, reason: reason) else {
+            let text = reason == nil ? "" : " with a reason that is not in the table of outcomes"
+            return unusable("the service answered \(status)\(text)", kind: "status \(status)")
+        }
+        switch outcome {
+        case .failed(.unavailable): return unusable(unavailableText, kind: "status \(status)")
+        case .failed(let failure): return .success(.failed(failure))
+        case .accepted:
+            guard format.paths.isEmpty || values != nil else {
+                return unusable("the response has the type \(contentType ?? "none"), not JSON", kind: "type")
+            }
+            return accepted(found)
+        }
+    }
+
+    private var unavailableText: String {
+        guard format.isGatehouse, status == 401 || status == 403 else { return "the service answered \(status)" }
+        return "the service answered \(status): the token or the network of this program is not accepted"
+    }
+
+    private func accepted(_ values: [JSONValues]) -> Answer {
+        var user: Username?
+        if let path = format.userPath {
+            guard !values[0].hasWrongType, values[0].strings.count == 1, !values[0].isIncomplete(for: path) else {
+                return unusable("the response has no user name, or it is not a text", kind: "user")
+            }
+            do throws(BadUsername) {
+                user = try Username(values[0].strings[0])
+            } catch {
+                return unusable("the user name in the response cannot be used: \(error)", kind: "user")
+            }
+        }
+        var groups: [String] = []
+        if let path = format.groupsPath {
+            let found = values[format.userPath == nil ? 0 : 1]
+            guard found.isPresent, !found.hasWrongType, !found.isIncomplete(for: path) else {
+                return unusable("the response has no groups, or they are not texts", kind: "groups")
+            }
+            guard found.strings.count <= Self.maximumGroups, found.strings.allSatisfy(Self.isUsable) else {
+                return unusable("the groups in the response cannot be used", kind: "groups")
+            }
+            groups = found.strings
+        }
+        return .success(.accepted(user: user, groups: groups, attributes: attributes(values)))
+    }
+
+    private func attributes(_ values: [JSONValues]) -> [(name: String, values: [String])] {
+        zip(format.attributes, values.suffix(format.attributes.count)).compactMap { attribute, found in
+            found.strings.isEmpty || found.hasWrongType ? nil : (attribute.name, found.strings)
+        }
+    }
+
+    private static func isUsable(_ group: String) -> Bool {
+        (1...maximumNameBytes).contains(group.utf8.count)
+            && !group.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+
+    private func unusable(_ cause: String, kind: String) -> Answer {
+        .failure(AnswerReader.Outage(cause, kind: kind))
+    }
+}

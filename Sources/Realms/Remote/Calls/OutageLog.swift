@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+internal import Synchronization
+
+/// Logs outages, each cause at most once a second.
+final class OutageLog: Sendable {
+    private static let interval: UInt64 = 1_000_000_000
+
+    private let log: RealmLog?
+    private let realmName: String
+    private let now: @Sendable () -> UInt64
+    /// The times at which the causes were logged last, by server and kind of cause.
+    private let times = Mutex<[String: UInt64]>([:])
+
+    init(_ log: RealmLog?, realmName: String, now: @escaping @Sendable () -> UInt64) {
+        self.log = log
+        self.realmName = realmName
+        self.now = now
+    }
+
+    /// Logs a cause, unless the same kind of cause was logged for the same server in the last second.
+    ///
+    /// - Parameters:
+    ///   - cause: The text, without secrets.
+    ///   - kind: The kind of cause; one of a limited number.
+    ///   - server: The server; empty if the cause is not about a server.
+    func write(_ cause: String, kind: String, server: String = "") {
+        guard let log else { return }
+        let time = now()
+        let isDue = times.withLock { times in
+            if let last = times["\(kind) \(server)"], time &- last < Self.interval { return false }
+            times["\(kind) \(server)"] = time
+            return true
+        }
+        guard isDue else { return }
+        log("realm \(realmName): \(server.isEmpty ? "" : "\(server): ")\(cause)", .error)
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HTTPSClient
+internal import OpenSSLKit
+internal import RealmKit
+internal import Slots
+
+/// Asks the services about user names and passwords.
+///
+/// The number of concurrent calls is limited, and identical calls at the same time are made once. A password is sent to
+/// each server at most once in a check.
+final class PasswordChecks: Sendable {
+    let settings: RemoteSettings
+    private let client: HTTPSClient
+    private let slots: CallSlots
+    private let shared = SharedCalls<Digest, Result<RemoteAnswer, LoginFault>>()
+    private let key: HMACKey
+    private let timeout: Duration
+    private let outages: OutageLog
+    private let now: @Sendable () -> UInt64
+
+    init(_ properties: RealmProperties, now: @escaping @Sendable () -> UInt64) throws(BadRealm) {
+        settings = try RemoteSettings(properties)
+        client = try ClientSettings.client(properties)
+        timeout = try ClientSettings.time(properties, "timeout")
+        slots = CallSlots(
+            count: try properties.integer("connections"),
+            queue: try properties.integer("queue"),
+            wait: timeout,
+            cancelsOldest: try properties.string("when-full") == "cancel-oldest",
+            now: now
+        )
+        outages = OutageLog(properties.services[RealmLog.self], realmName: properties.realmName, now: now)
+        key = try Self.makeKey()
+        self.now = now
+    }
+
+    private static func makeKey() throws(BadRealm) -> HMACKey {
+        do throws(OpenSSLError) {
+            let bytes = try RandomBytes.make(32)
+            return try HMACKey(bytes.span)
+        } catch {
+            throw BadRealm("\(error)")
+        }
+    }
+
+    /// The number of logins that wait for a slot.
+    var waitingCalls: Int { slots.waitingCalls }
+
+    /// Checks a user name and a password.
+    ///
+    /// - Parameters:
+    ///   - name: The user name.
+    ///   - password: The password; not empty.
+    ///   - source: The source of the login.
+    /// - Returns: The answer of the first service that answers.
+    /// - Throws: ``LoginFault`` of kind `unavailable`, or `unusableCredential` if the password cannot be sent.
+    func check(_ name: Username, password: Secret, source: String) async throws(LoginFault) -> RemoteAnswer {
+        let identity: Digest
+        do throws(OpenSSLError) {
+            identity = try key.tag { message in
+                message.append(field: name.text.utf8Span.span)
+                password.withBytes { message.append(field: $0) }
+            }
+        } catch {
+            throw .internalError("\(error)")
+        }
+        let start = now()
+        let result = await shared.value(of: identity) { [self] in
+            do throws(CallSlots.Refusal) {
+                return try await slots.run(source: source) { await call(name, password, since: start) }
+            } catch {
+                return .failure(refused(error))
+            }
+        }
+        guard let result else { throw .unavailable("the login was cancelled") }
+        return try result.get()
+    }
+
+    private func refused(_ refusal: CallSlots.Refusal) -> LoginFault {
+        let cause =
+            switch refusal {
+            case .full: "too many logins wait for the service"
+            case .timedOut: "a login has waited too long for the service"
+            case .cancelled: "the login was cancelled"
+            }
+        if refusal != .cancelled { outages.write(cause, kind: "\(refusal)") }
+        return .unavailable(cause)
+    }
+
+    /// Asks the servers in order.
+    private func call(
+        _ name: Username,
+        _ password: Secret,
+        since start: UInt64
+    ) async -> Result<RemoteAnswer, LoginFault> {
+        var last = "no server was asked"
+        for server in settings.servers {
+            let passed = Duration.nanoseconds(Int64(clamping: now() &- start))
+            guard passed < timeout else { return .failure(.unavailable("no answer in \(timeout); \(last)")) }
+            let request: HTTPSRequest
+            do throws(HTTPSClientError) {
+                guard var made = try settings.requests.request(to: server, name: name, password: password) else {
+                    return .failure(
+                        LoginFault(.unusableCredential, log: "the user name or the password cannot be sent")
+                    )
+                }
+                made.timeout = timeout - passed
+                request = made
+            } catch {
+                return .failure(LoginFault(.unusableCredential, log: error.cause))
+            }
+            let reader = AnswerReader(settings.format)
+            await client.send(request, to: reader)
+            switch reader.result {
+            case .success(let answer): return .success(answer)
+            case .failure(let outage):
+                last = "\(server): \(outage.cause)"
+                guard outage.kind != HTTPSClientError.Code.cancelled.rawValue else {
+                    return .failure(.unavailable("the login was cancelled"))
+                }
+                outages.write(outage.cause, kind: outage.kind, server: server.description)
+                guard !outage.mayHaveReachedServer || settings.asksNextIfUnavailable else {
+                    return .failure(.unavailable(last))
+                }
+            }
+        }
+        return .failure(.unavailable(last))
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HTTPSClient
+public import RealmKit
+
+/// A realm whose users are checked by an HTTPS service.
+///
+/// The service receives the user name and the password as HTTP Basic credentials or in a JSON body. Its status, and
+/// optionally the values at some paths of its JSON answer, decide the login. A service that cannot be reached, does not
+/// answer in time, or answers something unexpected is unavailable; this is never a wrong password.
+///
+/// Properties: see docs/realms/remote.md. It may be used from any thread.
+public struct RemoteRealm: Realm {
+    /// The properties that are listed in docs/realms/remote.md.
+    public static let properties: PropertySchema = [
+        .jaasContext(default: "remoteRealm"),
+        .optional("url", .list),
+        .optional("gatehouse", .list),
+        .optional("method", .choice(["GET", "POST"])),
+        .optional("credentials", .choice(["basic", "json"])),
+        .optional("body-template"),
+        .optional("token", .secret),
+        .string("user-agent", default: "Gatehouse"),
+        .optional("fields", .list),
+        .optional("ca-file", .path),
+        .optional("pins", .list),
+        .optional("client-certificate", .path),
+        .optional("client-key", .path),
+        Property("connect-timeout", .duration, default: "3s"),
+        Property("timeout", .duration, default: "10s"),
+        Property("maximum-response", .integer(1...16_777_216), default: "65536"),
+        Property("connections", .integer(1...1024), default: "16"),
+        Property("queue", .integer(0...100_000), default: "512"),
+        Property("when-full", .choice(["refuse", "cancel-oldest"]), default: "refuse"),
+        Property("fail-over", .choice(["not-reached", "unavailable"]), default: "not-reached"),
+        .optional("user-path"),
+        .optional("groups-path"),
+        .optional("reason-path", .list),
+        .optional("attribute-paths", .list),
+        .optional("outcomes", .list),
+    ]
+
+    /// The entry of login.conf that checks this realm's users.
+    public let jaasContext: String
+    let checks: PasswordChecks
+
+    /// The authentication type `remote`.
+    public var authType: String { "remote" }
+
+    /// Creates the realm; no connection is opened.
+    ///
+    /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the causes
+    ///   of outages.
+    /// - Throws: ``BadRealm`` for a property that cannot be used, such as a URL that is not `https`, a file without a
+    ///   certificate, or a template that is not JSON.
+    public init(_ properties: RealmProperties) throws(BadRealm) {
+        let start = ContinuousClock.now
+        try self.init(properties) { (ContinuousClock.now - start).nanoseconds }
+    }
+
+    init(_ properties: RealmProperties, now: @escaping @Sendable () -> UInt64) throws(BadRealm) {
+        jaasContext = try properties.jaasContext
+        checks = try PasswordChecks(properties, now: now)
+    }
+}

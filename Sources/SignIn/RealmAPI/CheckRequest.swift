@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+
+/// The body of a request to check credentials.
+struct CheckRequest: Sendable {
+    /// The reason why a body is rejected.
+    ///
+    /// The reason contains no text of the request.
+    struct Fault: Error, Sendable {
+        /// The reason for the response.
+        let reason: String
+    }
+
+    /// The maximum number of ``codes``.
+    static let maximumCodes = 8
+    /// The maximum length of ``service``, in bytes.
+    static let maximumServiceBytes = 64
+
+    /// The user name as the user typed it, not checked yet.
+    let username: UTF8Text
+    let password: Secret
+    /// The answers to further questions after the password, in order.
+    let codes: [Secret]
+    /// The service that the user signs in to.
+    let service: String
+    /// The address of the user; nil if the program does not name it.
+    let address: String?
+
+    private static let names: [UTF8Text] = ["username", "password", "codes", "service", "address"]
+
+    /// Parses a body.
+    ///
+    /// - Parameter body: The body, in JSON.
+    /// - Throws: ``Fault`` if the body is malformed, or if a field is missing, unknown or not valid.
+    init(_ body: Span<UInt8>) throws(Fault) {
+        let fields: JSONFields
+        do throws(BadFields) {
+            fields = try JSONFields(body)
+        } catch {
+            throw Fault(reason: error.description)
+        }
+        // If an unknown field were ignored, a misspelt "address" would disable the limit of failures by address.
+        guard fields.names.allSatisfy(Self.names.contains) else {
+            let names = Self.names.map(\.string).joined(separator: ", ")
+            throw Fault(reason: "an unknown field; the fields are \(names)")
+        }
+        guard let name = fields.text("username") else { throw Fault(reason: "username is missing or not a string") }
+        guard let password = fields.secret("password") else {
+            throw Fault(reason: "password is missing or not a string")
+        }
+        username = name
+        self.password = password
+        codes = try Self.codes(fields)
+        service = try Self.service(fields)
+        address = try Self.address(fields)
+    }
+
+    private static func codes(_ fields: JSONFields) throws(Fault) -> [Secret] {
+        guard fields.value("codes") != nil else { return [] }
+        guard let codes = fields.secrets("codes"), codes.count <= maximumCodes else {
+            throw Fault(reason: "codes is not an array of up to \(maximumCodes) strings")
+        }
+        return codes
+    }
+
+    private static func service(_ fields: JSONFields) throws(Fault) -> String {
+        guard fields.value("service") != nil else { return "https" }
+        guard let service = fields.text("service"), !service.isEmpty, service.count <= maximumServiceBytes,
+            service.string.utf8.allSatisfy(isServiceByte), service.string.utf8.first != UInt8(ascii: ".")
+        else {
+            let rule = "1 to \(maximumServiceBytes) letters, digits, - _ and ., and does not begin with ."
+            throw Fault(reason: "service is not a string of \(rule)")
+        }
+        return service.string
+    }
+
+    private static func isServiceByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// Returns the address in its canonical form, so that each address has one counter.
+    private static func address(_ fields: JSONFields) throws(Fault) -> String? {
+        guard fields.value("address") != nil else { return nil }
+        guard let text = fields.text("address"), let address = NetworkAddress(text.string[...]) else {
+            throw Fault(reason: "address is not an IPv4 or IPv6 address")
+        }
+        return address.description
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+package import OpenSSLKit
+internal import RealmConfiguration
+internal import RealmKit
+internal import Throttle
+
+/// The credentials of a program that uses the realm API.
+package struct ProgramCredentials: Sendable {
+    /// The token.
+    package let token: BearerToken
+    /// The verified certificate of the program's own TLS connection; nil if the connection has no certificate or comes
+    /// from a proxy.
+    ///
+    /// A resumed connection has the certificate of its first handshake.
+    package let certificate: Certificate?
+
+    /// Creates credentials.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - certificate: The verified certificate of the program's own TLS connection.
+    package init(token: BearerToken, certificate: Certificate?) {
+        self.token = token
+        self.certificate = certificate
+    }
+}
+
+/// The programs that may use the realm API.
+struct Programs: Sendable {
+    private let clients: [RealmAPISettings.Client]
+    private let throttle: FailureThrottle?
+
+    /// The programs of a configuration.
+    ///
+    /// - Parameters:
+    ///   - clients: The programs, with different names, tokens and certificates.
+    ///   - throttle: Counts and delays wrong tokens; nil for no delays.
+    init(_ clients: [RealmAPISettings.Client], throttle: FailureThrottle?) {
+        self.clients = clients
+        self.throttle = throttle
+    }
+
+    /// The result of ``authenticate(_:from:)``.
+    enum Result: Sendable {
+        /// The program is authenticated.
+        case program(RealmAPISettings.Client)
+        /// 401: the token is missing or wrong.
+        case unknown(reason: String)
+        /// 403: the program is known, but its network or its certificate is not allowed.
+        case forbidden(RealmAPISettings.Client, reason: String)
+    }
+
+    /// Finds the program with the credentials.
+    ///
+    /// The response to a wrong token is delayed like the response to a failed login.
+    ///
+    /// - Parameters:
+    ///   - credentials: The credentials.
+    ///   - address: The address of the program.
+    /// - Returns: The program, or the reason for the log.
+    func authenticate(_ credentials: ProgramCredentials, from address: String?) async -> Result {
+        let found: RealmAPISettings.Client?
+        switch credentials.token {
+        case .digest(let digest): found = client(with: digest)
+        case .unusable: found = nil
+        case .missing:
+            guard let client = client(with: credentials.certificate) else {
+                return .unknown(reason: credentials.certificate == nil ? "no-token" : "unknown-certificate")
+            }
+            return check(client, credentials, from: address)
+        }
+        guard let found else {
+            await throttle?.refuseToken(from: ClientNetwork(address ?? ""))
+            return .unknown(reason: "wrong-token")
+        }
+        return check(found, credentials, from: address)
+    }
+
+    /// Returns the program with a token.
+    ///
+    /// The digest is compared with the digests of all tokens, in constant time.
+    private func client(with digest: Digest) -> RealmAPISettings.Client? {
+        var found: RealmAPISettings.Client?
+        for client in clients {
+            for token in client.tokens where token == digest { found = client }
+        }
+        return found
+    }
+
+    /// Returns the program that needs a certificate and no token.
+    private func client(with certificate: Certificate?) -> RealmAPISettings.Client? {
+        clients.first { $0.tokens.isEmpty && Self.accepts(certificate, for: $0) }
+    }
+
+    private func check(
+        _ client: RealmAPISettings.Client,
+        _ credentials: ProgramCredentials,
+        from address: String?
+    ) -> Result {
+        if !client.networks.isEmpty {
+            let address = address.flatMap { NetworkAddress($0[...]) }
+            guard let address, client.networks.contains(where: { $0.contains(address) }) else {
+                return .forbidden(client, reason: "wrong-network")
+            }
+        }
+        guard !client.needsCertificate || Self.accepts(credentials.certificate, for: client) else {
+            return .forbidden(client, reason: "wrong-certificate")
+        }
+        return .program(client)
+    }
+
+    /// Returns whether a certificate is a certificate of a program that needs one.
+    private static func accepts(_ certificate: Certificate?, for client: RealmAPISettings.Client) -> Bool {
+        guard let certificate else { return false }
+        if client.certificateSubjects.contains(where: { $0.hasBytes(of: certificate.subject) }) { return true }
+        guard !client.certificateKeys.isEmpty else { return false }
+        do throws(OpenSSLError) {
+            return client.certificateKeys.contains(try certificate.publicKeyDigest())
+        } catch {
+            return false
+        }
+    }
+}

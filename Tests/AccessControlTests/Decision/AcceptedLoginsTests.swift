@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Bytes
+import RealmKit
+import RealmTesting
+import Sessions
+import Synchronization
+import Testing
+
+@testable import AccessControl
+
+/// The cache of accepted logins, with a realm whose back end can be stopped.
+@Suite struct AcceptedLoginsTests {
+    /// A back end with the password of each user; it counts the calls.
+    private final class BackEnd: Sendable {
+        struct State {
+            var passwords = ["ann": "right", "bob": "code"]
+            var outcome: LoginFailure?
+            var calls = 0
+            var beforeAnswer: (@Sendable () -> Void)?
+        }
+
+        let state = Mutex(State())
+
+        var calls: Int { state.withLock { $0.calls } }
+        func set(_ outcome: LoginFailure?) { state.withLock { $0.outcome = outcome } }
+    }
+
+    private struct BackEndModule: LoginModule {
+        let backEnd: BackEnd
+
+        init(_ backEnd: BackEnd) { self.backEnd = backEnd }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("only in tests") }
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            let password = try await attempt.password(prompt: "Directory password")
+            // The user bob has a second factor.
+            if attempt.username.text == "bob" { _ = try await attempt.oneTimeCode() }
+            let (outcome, expected, before) = backEnd.state.withLock { state in
+                state.calls += 1
+                return (state.outcome, state.passwords[attempt.username.text], state.beforeAnswer)
+            }
+            before?()
+            if outcome == .unavailable { throw .unavailable("no connection") }
+            if let outcome { return .failed(outcome) }
+            guard let expected else { return .failed(.unknownUser) }
+            guard password.isEqual(to: Secret(utf8: expected)) else { return .failed(.wrongCredentials) }
+            do throws(BadAttribute) {
+                let mail = try UserAttribute(name: "mail", values: ["\(attempt.username.text)@x"])
+                return attempt.commit(groups: ["Staff"], attributes: [mail])
+            } catch {
+                throw .internalError(error.description)
+            }
+        }
+    }
+
+    private final class Messages: Sendable {
+        private let list = Mutex<[String]>([])
+        var all: [String] { list.withLock { $0 } }
+        func add(_ message: String) { list.withLock { $0.append(message) } }
+    }
+
+    private struct NamedRealm: Realm {
+        static let properties: PropertySchema = []
+        let jaasContext = "c"
+        let authType = "test"
+        init(_ properties: RealmProperties) throws(BadRealm) {}
+        init() {}
+    }
+
+    private let clock = ManualClock()
+    private let backEnd = BackEnd()
+    private let logins: AcceptedLogins
+    private let authenticator: Authenticator
+    private let messages = Messages()
+
+    init() throws {
+        let messages = messages
+        logins = try AcceptedLogins(clock: clock, capacity: 3, log: RealmLog { _, message in messages.add(message) })
+        let stack = LoginStack(
+            name: "c",
+            [LoginStack.Entry(BackEndModule(backEnd), .required, name: "directory")],
+            clock: clock
+        )
+        var realm = BoundRealm(
+            name: "people",
+            className: "NamedRealm",
+            realm: NamedRealm(),
+            stack: stack,
+            assignedGroups: ["Everyone"]
+        )
+        realm.cacheTimes = CacheTimes(lifetime: .seconds(60), staleTime: .seconds(600))
+        authenticator = Authenticator([realm]).caching(by: logins)
+    }
+
+    private func login(_ name: String, _ password: String, peer: String = "192.0.2.7") async throws -> LoginReport {
+        let request = LoginRequest(realm: "people", username: try Username(name), service: "https", peer: peer)
+        let conversation = PreparedConversation(
+            name: name,
+            password: Secret(utf8: password),
+            code: name == "bob" ? Secret(utf8: "123456") : nil
+        )
+        return try await authenticator.login(request, asking: conversation)
+    }
+
+    @Test func `an accepted login is repeated without the back end, with groups, attributes and its own peer`()
+        async throws
+    {
+        let first = try #require(try await login("ann", "right").identity)
+        clock.advance(by: .seconds(59))
+        let report = try await login("ann", "right", peer: "198.51.100.1")
+        let second = try #require(report.identity)
+        #expect(backEnd.calls == 1)
+        #expect(second.groups == first.groups && second.groups == ["Staff", "Everyone"])
+        #expect(second.attributes == first.attributes && second.username == first.username)
+        #expect(report.peer == "198.51.100.1")
+        #expect(report.steps.map(\.module) == ["cache", "cache"])
+        #expect(report.notes.map(\.text) == ["accepted 59 s ago by the realm"])
+    }
+
+    @Test func `a use does not extend the lifetime, and after it the realm decides`() async throws {
+        _ = try await login("ann", "right")
+        clock.advance(by: .seconds(40))
+        _ = try await login("ann", "right")
+        clock.advance(by: .seconds(20))
+        #expect(try await login("ann", "right").steps.first?.module == "directory")
+        #expect(backEnd.calls == 2)
+    }
+
+    @Test func `every other password goes to the realm, and does not remove the entry`() async throws {
+        _ = try await login("ann", "right")
+        for password in ["wrong", "", "right ", "Right"] {
+            #expect(try await login("ann", password).refusal?.failure == .wrongCredentials)
+        }
+        #expect(try await login("Ann", "right").refusal?.failure == .unknownUser)
+        #expect(backEnd.calls == 6)
+        #expect(try await login("zed", "right").identity == nil)
+    }
+
+    @Test func `an unavailable realm is replaced by its last answer for the stale time, with a log line`() async throws
+    {
+        _ = try await login("ann", "right")
+        backEnd.set(.unavailable)
+        clock.advance(by: .seconds(60))
+        let report = try await login("ann", "right")
+        #expect(report.identity?.groups == ["Staff", "Everyone"])
+        #expect(report.notes.map(\.text) == ["accepted 60 s ago; now it is unavailable: no connection"])
+        #expect(
+            messages.all == [
+                "realm people is unavailable (no connection): ann was accepted from the cache; the realm accepted this user 60 s ago"
+            ]
+        )
+        #expect(try await login("ann", "wrong").isUnavailable)
+        #expect(try await login("ann", "wrong").identity == nil)
+        clock.advance(by: .seconds(600))
+        let late = try await login("ann", "right")
+        #expect(late.identity == nil && late.isUnavailable)
+        #expect(messages.all.count == 1)
+    }
+
+    @Test func `a password that the realm rejects later is not accepted during an outage`() async throws {
+        _ = try await login("ann", "right")
+        backEnd.state.withLock { $0.passwords["ann"] = "new" }
+        clock.advance(by: .seconds(61))
+        #expect(try await login("ann", "right").refusal?.failure == .wrongCredentials)
+        backEnd.set(.unavailable)
+        #expect(try await login("ann", "right").identity == nil)
+    }
+
+    @Test(arguments: [LoginFailure.unknownUser, .disabled, .locked, .accountExpired, .permissionDenied])
+    func `a refusal for another reason than the password ends the entry`(failure: LoginFailure) async throws {
+        _ = try await login("ann", "right")
+        backEnd.set(failure)
+        #expect(try await login("ann", "other").refusal?.failure == failure)
+        #expect(try await login("ann", "right").identity == nil)
+    }
+
+    @Test func `a login with a new password ends the entry of the old one`() async throws {
+        _ = try await login("ann", "right")
+        backEnd.state.withLock { $0.passwords["ann"] = "new" }
+        #expect(try await login("ann", "new").identity != nil)
+        #expect(try await login("ann", "right").identity == nil)
+        #expect(logins.count == 1)
+    }
+
+    @Test func `a login with a second factor is not cached`() async throws {
+        #expect(try await login("bob", "code").identity != nil)
+        #expect(logins.count == 0)
+        #expect(try await login("bob", "code").identity != nil)
+        #expect(backEnd.calls == 2)
+    }
+
+    @Test func `a user who has to be asked for the password is not answered from the cache`() async throws {
+        _ = try await login("ann", "right")
+        let request = LoginRequest(realm: "people", username: try Username("ann"))
+        let report = try await authenticator.login(request, asking: PreparedConversation.silent)
+        #expect(report.refusal?.failure == .missingCredential)
+        #expect(backEnd.calls == 1)
+    }
+
+    @Test func `what ends cached credentials also ends cached logins, even during the login`() async throws {
+        let account = Account(realm: "people", key: "ann")
+        let network = ClientNetwork("192.0.2.7")
+        let matches: [@Sendable (CredentialCache.Client) -> Bool] = [
+            { $0.account == account }, { $0.network == network }, { $0.username.text == "ann" }, { _ in true },
+        ]
+        for match in matches {
+            _ = try await login("ann", "right")
+            #expect(logins.count == 1)
+            logins.evict(where: match)
+            #expect(logins.count == 0)
+            let logins = logins
+            backEnd.state.withLock { $0.beforeAnswer = { logins.evict(where: match) } }
+            #expect(try await login("ann", "right").identity != nil)
+            #expect(logins.count == 0)
+            backEnd.state.withLock { $0.beforeAnswer = nil }
+        }
+    }
+
+    @Test func `a locked account is not answered from the cache`() async throws {
+        _ = try await login("ann", "right")
+        let locked = authenticator.throttled(by: LockingThrottle())
+        let request = LoginRequest(realm: "people", username: try Username("ann"))
+        let conversation = PreparedConversation(password: Secret(utf8: "right"))
+        let report = try await locked.login(request, asking: conversation)
+        #expect(report.identity == nil)
+        #expect(backEnd.calls == 2)
+    }
+
+    @Test func `the number of entries is limited, and the oldest goes first`() async throws {
+        backEnd.state.withLock { state in
+            for number in 0..<5 { state.passwords["user\(number)"] = "p" }
+        }
+        for number in 0..<5 { _ = try await login("user\(number)", "p") }
+        #expect(logins.count == 3)
+        _ = try await login("user4", "p")
+        #expect(backEnd.calls == 5)
+        _ = try await login("user0", "p")
+        #expect(backEnd.calls == 6)
+    }
+
+    /// A throttle with all accounts locked.
+    private struct LockingThrottle: LoginThrottle {
+        struct Reservation: LoginReservation {
+            func mayGrant(_ account: Account) -> Bool { false }
+            func settle(_ attempts: [RealmAttempt]) async {}
+        }
+
+        func reserve(_ accounts: [Account], by username: Username, from peer: String?) async -> any LoginReservation {
+            Reservation()
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import Synchronization
+import TestTools
+import Testing
+
+@testable import HelperProcesses
+
+/// The events of a test in their order.
+private final class Events: Sendable {
+    private let events = Mutex<[String]>([])
+
+    var list: [String] { events.withLock { $0 } }
+
+    func add(_ event: String) { events.withLock { $0.append(event) } }
+}
+
+struct HelperPoolTests {
+    private let folder: ProgramFolder
+
+    init() throws { folder = try ProgramFolder() }
+
+    /// Starts a program and returns its end.
+    private func exit(of program: HelperProgram, log: RealmLog? = nil) async throws -> HelperProcess.Exit {
+        let pool = HelperPool(HelperPoolSettings(), log: log)
+        return try await pool.run(source: "here") { slot, call throws(HelperFault) in
+            let process = try slot.process(program, secret: nil)
+            while try process.wait(for: .end, call: call) != .ended {}
+            return process.end()
+        }
+    }
+
+    @Test(arguments: [
+        ("exit 0", HelperProcess.Exit.status(0)), ("exit 7", .status(7)), ("kill -TERM $$", .signal(15)),
+        ("kill -SEGV $$", .signal(11)),
+    ])
+    func `the end of a program is known`(script: String, exit: HelperProcess.Exit) async throws {
+        #expect(try await self.exit(of: HelperProgram(try folder.script(script))) == exit)
+    }
+
+    @Test func `a program that cannot be started is a fault with the system's reason`() async throws {
+        let missing = HelperProgram(folder.file("missing"))
+        let fault = await #expect(throws: HelperFault.self) { try await exit(of: missing) }
+        #expect(fault?.code == .cannotStart)
+        #expect(fault?.log.contains("cannot be executed: No such file or directory") == true)
+        var elsewhere = HelperProgram("/bin/true")
+        elsewhere.folder = folder.file("missing")
+        let noFolder = await #expect(throws: HelperFault.self) { try await exit(of: elsewhere) }
+        #expect(noFolder?.log.contains("working folder") == true)
+        let wrong = HelperProgram(try folder.write("\u{7F}ELF not really", to: "wrong", mode: 0o755))
+        let format = await #expect(throws: HelperFault.self) { try await exit(of: wrong) }
+        #expect(format?.log.contains("Exec format error") == true)
+        let withNUL = HelperProgram("/bin/true", arguments: ["a\0b"])
+        #expect(await #expect(throws: HelperFault.self) { try await exit(of: withNUL) }?.code == .cannotStart)
+        try await Waiting.until { RunningProcesses.zombies == 0 }
+    }
+
+    @Test func `a helper has the limits that are set, and writes no core`() async throws {
+        var program = HelperProgram(
+            try folder.script("(ulimit -d; ulimit -f; ulimit -n; grep core /proc/self/limits) >&2")
+        )
+        program.memory = 64 << 20
+        program.fileSize = 1 << 20
+        program.openFiles = 33
+        let lines = Events()
+        #expect(try await exit(of: program, log: RealmLog { _, line in lines.add(line) }) == .status(0))
+        let seen = lines.list
+        #expect(seen.prefix(3) == ["helper.sh: 65536", "helper.sh: 2048", "helper.sh: 33"], "\(seen)")
+        #expect(seen.last?.split(separator: " ").suffix(3).map(String.init) == ["1", "1", "bytes"], "\(seen)")
+    }
+
+    @Test func `requests of many sources take turns`() async throws {
+        var settings = HelperPoolSettings()
+        settings.processes = 1
+        settings.timeout = .seconds(60)
+        let pool = HelperPool(settings, log: nil)
+        let events = Events()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try? await pool.run(source: "first") { _, call throws(HelperFault) in
+                    events.add("started")
+                    while !events.list.contains("open") { try call.check() }
+                }
+            }
+            while events.list.isEmpty { await Task.yield() }
+            for (number, source) in ["flood", "flood", "flood", "ann"].enumerated() {
+                group.addTask {
+                    try? await pool.run(source: source) { _, _ throws(HelperFault) in
+                        events.add(source)
+                    }
+                }
+                while pool.waiting <= number { await Task.yield() }
+            }
+            events.add("open")
+        }
+        #expect(events.list == ["started", "open", "flood", "ann", "flood", "flood"])
+    }
+
+    @Test func `requests that wait for too long are rejected while the only slot is busy`() async throws {
+        var settings = HelperPoolSettings()
+        settings.processes = 1
+        settings.timeout = .milliseconds(100)
+        let pool = HelperPool(settings, log: nil)
+        let program = HelperProgram(try folder.script("sleep 1000"))
+        await withTaskGroup(of: HelperFault.Code?.self) { group in
+            for _ in 0..<5 {
+                group.addTask {
+                    do throws(HelperFault) {
+                        try await pool.run(source: "here") { slot, call throws(HelperFault) in
+                            let process = try slot.process(program, secret: nil)
+                            while try process.wait(for: .end, call: call) != .ended {}
+                        }
+                        return nil
+                    } catch {
+                        return error.code
+                    }
+                }
+            }
+            for await code in group { #expect(code == .timedOut) }
+        }
+        try await Waiting.until { RunningProcesses.mentioning(folder.path).isEmpty && RunningProcesses.zombies == 0 }
+    }
+
+    @Test func `the pause after faults is short`() {
+        #expect((1...8).map { HelperScheduler.backOff($0) / 1_000_000 } == [0, 5, 10, 20, 40, 40, 40, 40])
+    }
+}

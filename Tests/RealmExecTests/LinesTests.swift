@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import RealmTesting
+import SeededRandom
+import TestTools
+import Testing
+
+@testable import RealmExec
+
+/// Programs that answer many questions by lines.
+struct LinesTests {
+    private let folder: ProgramFolder
+
+    init() throws { folder = try ProgramFolder() }
+
+    private func setup(_ script: String, _ properties: [String: PropertyValue] = [:]) throws -> ExecSetup {
+        let values: [String: PropertyValue] = ["mode": .string("lines"), "processes": .integer(4)]
+        return try ExecSetup(try folder.script(script), values.merging(properties) { _, new in new })
+    }
+
+    private static func loop(_ body: String) -> String {
+        """
+        field() { [ "$1" = - ] || printf %s "$1" | base64 -d; }
+        while read -r number service user password challenge peer realm <&3; do
+            user=$(field "$user")
+            password=$(field "$password")
+            \(body)
+        done
+        """
+    }
+
+    private static let people = loop(
+        """
+        case "$user:$password" in
+            ann:lilac) printf "$number %s\\n" 'group staff' authorize ;;
+            bob:basil) printf "$number %s\\n" authorize ;;
+            ann:* | bob:*) echo "$number reject" ;;
+            *) echo "$number unknown-user" ;;
+            esac >&3
+            echo "$number done" >&3
+        """
+    )
+
+    @Test func `the module passes the conformance tests`() async throws {
+        let module = LoginModuleConformance(
+            try setup(Self.people).module,
+            accepts: [.init("ann", password: "lilac"), .init("bob", password: "basil")],
+            refuses: [
+                .init("ann", password: "basil"), .init("ann", password: ""), .init("zed", password: "lilac"),
+                .init("ann:lilac", password: "x"), .init("-", password: "lilac"), .init("ann", password: "lilac\0"),
+            ],
+            timeLimit: .seconds(60)
+        )
+        #expect(await module.violations() == [])
+    }
+
+    @Test func `one process answers many logins, and is replaced after its last one`() async throws {
+        let setup = try setup(
+            Self.loop("echo \"$number group $$\" >&3; echo \"$number authorize\" >&3; echo \"$number done\" >&3"),
+            ["requests-per-process": .integer(3), "processes": .integer(1)]
+        )
+        var processes: [String] = []
+        for _ in 0..<7 { processes += try await setup.login("ann").identity?.groups ?? [] }
+        #expect(processes.count == 7)
+        #expect(Set(processes).count == 3)
+        #expect(processes[0] == processes[2] && processes[3] == processes[5] && processes[2] != processes[3])
+    }
+
+    @Test(arguments: [
+        "echo \"$number done\"", "echo \"$number authorize\"; exit", "echo authorize; echo done",
+        "echo \"1$number authorize\"; echo \"1$number done\"", "echo \"$number authorize\"; echo \"1$number done\"",
+        "echo \"$number authorize\"; echo \"$number reject\"; echo \"$number done\"",
+        "printf \"$number authorize\\n$number done\\n$number authorize\\n\"",
+        "echo \"$number authorize\"; kill -9 $$", "exit 0", "kill -9 $$", "yes", "head -c 100000 /dev/zero; exit",
+    ])
+    func `an answer that breaks the protocol is unavailable, and the next login has a new process`(
+        answer: String
+    ) async throws {
+        let setup = try setup(
+            Self.loop(
+                """
+                if [ "$user" = zed ]; then
+                    \(answer)
+                    else
+                    printf "$number authorize\\n$number done\\n"
+                    fi >&3
+                """
+            ),
+            ["processes": .integer(1)]
+        )
+        for _ in 0..<2 {
+            let report = try await setup.login("zed")
+            #expect(report.identity == nil)
+            #expect(report.refusal?.failure == .unavailable, "\(report.faultTexts)")
+            #expect(try await setup.login("ann").identity != nil)
+        }
+    }
+
+    @Test func `a program that hangs delays nobody but its own login`() async throws {
+        let setup = try setup(
+            Self.loop(
+                "if [ \"$user\" = zed ]; then sleep 1000; fi; printf \"$number authorize\\n$number done\\n\" >&3"
+            ),
+            ["timeout": .duration(.seconds(20)), "processes": .integer(2)]
+        )
+        let hanging = Task { try await setup.login("zed") }
+        try await Waiting.until { !RunningProcesses.mentioning(folder.path).isEmpty }
+        let begin = ContinuousClock.now
+        for _ in 0..<20 { #expect(try await setup.login("ann").identity != nil) }
+        #expect(begin.duration(to: .now) < .seconds(19))
+        hanging.cancel()
+        #expect(try await hanging.value.identity == nil)
+    }
+
+    @Test func `a process without logins ends, and the next login starts another`() async throws {
+        let setup = try setup(Self.people, ["idle-time": .duration(.milliseconds(20))])
+        for _ in 0..<3 {
+            #expect(try await setup.login("ann").identity != nil)
+            try await Waiting.until { RunningProcesses.mentioning(folder.path).isEmpty }
+        }
+    }
+
+    @Test func `all processes end with the realm`() async throws {
+        do {
+            let setup = try setup(Self.people)
+            for _ in 0..<3 { #expect(try await setup.login("ann").identity != nil) }
+            #expect(!RunningProcesses.mentioning(folder.path).isEmpty)
+        }
+        try await Waiting.until { RunningProcesses.mentioning(folder.path).isEmpty && RunningProcesses.zombies == 0 }
+    }
+
+    @Test(arguments: ["refuse", "cancel-oldest"])
+    func `a full queue is unavailable for a login, and all logins have an answer`(policy: String) async throws {
+        let setup = try setup(
+            Self.loop("sleep 0.05; printf \"$number authorize\\n$number done\\n\" >&3"),
+            ["processes": .integer(1), "queue": .integer(2), "when-full": .string(policy)]
+        )
+        let failures = try await withThrowingTaskGroup(of: LoginFailure?.self) { group in
+            for _ in 0..<20 { group.addTask { try await setup.login("ann").refusal?.failure } }
+            return try await group.reduce(into: [LoginFailure?]()) { $0.append($1) }
+        }
+        #expect(failures.count == 20)
+        #expect(failures.contains(nil))
+        #expect(failures.contains(.unavailable))
+        #expect(failures.allSatisfy { $0 == nil || $0 == .unavailable })
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `1,000 crashes in a row under load grant nothing, lose nothing and leave nothing`() async throws {
+        let descriptors = RunningProcesses.openDescriptors
+        do {
+            let setup = try setup(
+                Self.loop(
+                    """
+                    case "$user" in
+                        crash*) printf "$number authorize\\n$number do" >&3; kill -SEGV $$ ;;
+                        esac
+                        printf "$number authorize\\n$number done\\n" >&3
+                    """
+                )
+            )
+            let results = try await withThrowingTaskGroup(of: (Bool, LoginFailure?).self) { group in
+                for number in 0..<1100 {
+                    let name = number % 11 == 10 ? "ann\(number)" : "crash\(number)"
+                    group.addTask {
+                        let report = try await setup.login(name)
+                        let isRight = report.identity.map { $0.subject.users == [name] && name.hasPrefix("ann") }
+                        return (isRight ?? name.hasPrefix("crash"), report.refusal?.failure)
+                    }
+                }
+                return try await group.reduce(into: [(Bool, LoginFailure?)]()) { $0.append($1) }
+            }
+            #expect(results.count == 1100)
+            #expect(results.allSatisfy { $0.0 })
+            #expect(results.filter { $0.1 == .unavailable }.count == 1000)
+            #expect(results.filter { $0.1 == nil }.count == 100)
+        }
+        try await Waiting.until {
+            RunningProcesses.mentioning(folder.path).isEmpty && RunningProcesses.zombies == 0
+                && RunningProcesses.openDescriptors <= descriptors
+        }
+    }
+
+    @Test(arguments: ["once", "lines"])
+    func `names and passwords with any characters arrive unchanged`(mode: String) async throws {
+        let program = try folder.write(
+            """
+            #!/usr/bin/env python3
+            base64, hashlib, sys = map(__import__, ("base64", "hashlib", "sys"))
+            channel = open(3, "r+b", buffering=0)
+            def answer(user, password):
+                return [b"user " + user, b"group " + hashlib.sha256(password).hexdigest().encode(), b"authorize"]
+            if sys.argv[-1] == "lines":
+                for line in channel:
+                    number, _, user, password = line.split()[:4]
+                    lines = answer(base64.b64decode(user), base64.b64decode(password)) + [b"done"]
+                    channel.write(b"".join(number + b" " + line + b"\\n" for line in lines))
+            else:
+                password = channel.read().split(b"\\0")[1]
+                channel.write(b"\\n".join(answer(sys.argv[-1].encode(errors="surrogateescape"), password)))
+            """,
+            to: "echo.py",
+            mode: 0o755
+        )
+        let setup = try ExecSetup(program, ["mode": .string(mode), "processes": .integer(2)])
+        var random = Random(seed: 13)
+        let parts = [
+            "-", "--", "-s", "a", "B", " ", "'", "\"", "\\", "$(id)", "`id`", "${HOME}", ";", "|", "&", ">", "*", "{",
+            "}",
+            "[", ":", ",", "\\n", "%s", "%n", "../", "/", "é", "e\u{301}", "日本", "😀", "\u{200D}", "=", "#", "~", "!",
+        ]
+        for _ in 0..<(mode == "once" ? 40 : 300) {
+            let name = (0..<(1 + random.below(8))).map { _ in random.pick(parts) }.joined()
+            guard let user = try? Username(name), name.utf8.count <= 256 else { continue }
+            let password = (0..<(1 + random.below(20))).map { _ in random.pick(parts + ["\n", "\r", "\t"]) }.joined()
+            let report = try await setup.login(name, password)
+            let identity = try #require(report.identity, "\(name.debugDescription): \(report.faultTexts)")
+            #expect(identity.username == user)
+            let again = try await setup.login("zed", password)
+            #expect(again.identity?.groups == identity.groups)
+        }
+    }
+}
