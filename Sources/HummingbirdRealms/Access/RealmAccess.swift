@@ -73,11 +73,12 @@ struct RealmAccess: Sendable {
         var rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
         rule.whenUnavailable = whenUnavailable
         let accessController = components.accessController.with(rules: ProtectionRules([rule]))
+        let challenge = Challenge(rule)
         return RouteGuard(
             access: self,
             accessController: accessController,
             usesPath: false,
-            challenge: Challenge(rule)
+            challenge: challenge.isEmpty ? nil : challenge
         )
     }
 
