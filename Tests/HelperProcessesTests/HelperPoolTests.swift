@@ -98,6 +98,38 @@ struct HelperPoolTests {
         #expect(events.list == ["started", "open", "flood", "ann", "flood", "flood"])
     }
 
+    @Test(arguments: [0, 1, 3])
+    func `a full queue rejects requests, and free slots need no place in it`(queue: Int) async throws {
+        var settings = HelperPoolSettings()
+        settings.processes = 2
+        settings.queue = queue
+        settings.timeout = .seconds(60)
+        for _ in 0..<3 {
+            let pool = HelperPool(settings, log: nil)
+            let events = Events()
+            let codes = await withTaskGroup(of: HelperFault.Code?.self) { group in
+                for _ in 0..<(queue + 5) {
+                    group.addTask {
+                        do throws(HelperFault) {
+                            try await pool.run(source: "here") { _, call throws(HelperFault) in
+                                events.add("started")
+                                while !events.list.contains("full") { try call.check() }
+                            }
+                            return nil
+                        } catch {
+                            events.add("full")
+                            return error.code
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            // After the first rejection slots become free, so later requests may be accepted.
+            #expect(codes.contains(.full))
+            #expect(codes.filter { $0 == nil }.count >= queue + 2)
+        }
+    }
+
     @Test func `requests that wait for too long are rejected while the only slot is busy`() async throws {
         var settings = HelperPoolSettings()
         settings.processes = 1

@@ -3,8 +3,8 @@
 
 internal import Bytes
 internal import RealmKit
-internal import Synchronization
 internal import Slots
+internal import Synchronization
 internal import WorkerThreads
 
 /// The queue and the threads behind ``HelperPool``.
@@ -39,6 +39,8 @@ final class HelperScheduler: Sendable {
         var threads = 0
         /// The threads without work, the last one that became idle last.
         var idle: [WakeUp] = []
+        /// The number of threads that were woken or started for a request and have not taken it yet.
+        var waking = 0
         var lastNumber: UInt64 = 0
         var waiting: [UInt64: Job] = [:]
         var running: [UInt64: HelperCall] = [:]
@@ -64,6 +66,7 @@ final class HelperScheduler: Sendable {
     func close() {
         let idle = state.withLock { state in
             state.isClosed = true
+            state.waking += state.idle.count
             defer { state.idle = [] }
             return state.idle
         }
@@ -85,7 +88,8 @@ final class HelperScheduler: Sendable {
             state.lastNumber += 1
             let number = state.lastNumber
             var rejected: (Job, HelperFault)?
-            if state.queue.count >= settings.queue, state.queue.count > 0 || state.threads >= settings.processes {
+            let free = state.idle.count + state.waking + settings.processes - state.threads
+            if state.queue.count >= settings.queue + free {
                 let isOldest = settings.whenFull == .cancelOldest
                 let fault = HelperFault(.full, "too many requests wait for a helper process")
                 guard let victim = state.queue.jobToReject(for: job.source, cancelsOldest: isOldest),
@@ -95,7 +99,10 @@ final class HelperScheduler: Sendable {
             }
             state.waiting[number] = job
             state.queue.append(number, of: job.source)
-            if let idle = state.idle.popLast() { return (number, idle, rejected) }
+            if let idle = state.idle.popLast() {
+                state.waking += 1
+                return (number, idle, rejected)
+            }
             if state.threads < settings.processes, !startThread(&state), state.threads == 0 {
                 _ = remove(number, from: &state)
                 rejected = (job, HelperFault(.cannotStart, "no thread for a helper could be started"))
@@ -143,8 +150,10 @@ final class HelperScheduler: Sendable {
     private func startThread(_ state: inout State) -> Bool {
         // The thread is counted before it starts, so that the limit is never exceeded.
         state.threads += 1
+        state.waking += 1
         if WorkerThread.start(niceness: 0, work: serve) { return true }
         state.threads -= 1
+        state.waking -= 1
         return false
     }
 
@@ -158,13 +167,17 @@ final class HelperScheduler: Sendable {
             return
         }
         let slot = HelperSlot(log: log)
+        var isWoken = true
         while true {
-            switch next(wake) {
+            switch next(wake, isWoken: isWoken) {
             case .run(let number, let job):
+                isWoken = false
                 run(job, in: slot, wake: wake)
                 state.withLock { $0.running[number] = nil }
             case .wait:
-                if idle(slot, wake: wake) || !leaveIdle(wake) { continue }
+                let hasWork = idle(slot, wake: wake)
+                isWoken = !leaveIdle(wake)
+                if hasWork || isWoken { continue }
                 slot.process?.endGracefully(wake: wake)
                 slot.end()
                 if endThread() { return }
@@ -176,9 +189,10 @@ final class HelperScheduler: Sendable {
         }
     }
 
-    private func next(_ wake: WakeUp) -> Step {
+    private func next(_ wake: WakeUp, isWoken: Bool) -> Step {
         rejectLate()
         return state.withLock { state in
+            if isWoken { state.waking -= 1 }
             if let number = state.queue.takeNext(), let job = state.waiting.removeValue(forKey: number) {
                 state.running[number] = job.call
                 return .run(number, job)
@@ -187,8 +201,6 @@ final class HelperScheduler: Sendable {
                 state.threads -= 1
                 return .end
             }
-            // After a late wake-up it may be there already.
-            state.idle.removeAll { $0 === wake }
             state.idle.append(wake)
             return .wait
         }
@@ -240,7 +252,7 @@ final class HelperScheduler: Sendable {
         return wake.wait(until: until)
     }
 
-    /// Returns whether the thread was idle; then it gets no more work.
+    /// Returns whether the thread was still idle; if not, it was woken for a request.
     private func leaveIdle(_ wake: WakeUp) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === wake }) else { return false }
@@ -261,6 +273,7 @@ final class HelperScheduler: Sendable {
     private func endWithoutDescriptor(_ fault: HelperFault) {
         let jobs = state.withLock { state -> [Job] in
             state.threads -= 1
+            state.waking -= 1
             guard state.threads == 0 else { return [] }
             defer { (state.waiting, state.queue) = ([:], FairQueue()) }
             return Array(state.waiting.values)

@@ -40,7 +40,8 @@ struct HelperOutput: ~Copyable {
         for byte in bytes {
             if byte == UInt8(ascii: "\n") {
                 flush()
-            } else if line.count < Self.maximumLine {
+            } else if line.count < Self.maximumLine + (secret?.count ?? 0) {
+                // Long enough to find a secret that begins before the limit.
                 line.append(byte)
             }
         }
@@ -56,7 +57,9 @@ struct HelperOutput: ~Copyable {
             log?("\(name): the rest of its output is not logged")
             return
         }
-        let text = containsSecret ? "(a line with the secret of the login is not logged)" : HelperText.escaped(line)
+        let text =
+            containsSecret
+            ? "(a line with the secret of the login is not logged)" : HelperText.escaped(line.prefix(Self.maximumLine))
         log?("\(name): \(text)")
     }
 
