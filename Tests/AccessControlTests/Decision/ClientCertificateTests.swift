@@ -29,7 +29,11 @@ import Testing
         private let time = Time()
         private let monotonic = ManualClock()
 
-        init(schemes: [ProtectRule.Scheme] = [.certificate], realms: [String] = ["cards"]) throws {
+        init(
+            schemes: [ProtectRule.Scheme] = [.certificate],
+            realms: [String] = ["cards"],
+            unavailable: Set<String> = []
+        ) throws {
             let wall = WallClock { [time] in time.seconds.withLock { $0 } }
             var services = RealmServices()
             services[WallClock.self] = wall
@@ -44,7 +48,9 @@ import Testing
                     )
                 )
                 let options = try ModuleOptions(schema: CertificateLoginModule.options, realmName: name)
-                let module = try CertificateLoginModule(realm: realm, options: options)
+                let module: any LoginModule =
+                    unavailable.contains(name)
+                    ? UnavailableModule() : try CertificateLoginModule(realm: realm, options: options)
                 let stack = LoginStack(name: name, [.init(module, .required)], clock: monotonic)
                 return BoundRealm(name: name, className: "CertificateRealm", realm: realm, stack: stack)
             }
@@ -64,6 +70,20 @@ import Testing
         func advance(seconds: Int) {
             time.seconds.withLock { $0 += seconds }
             monotonic.advance(by: .seconds(seconds))
+        }
+    }
+
+    /// A module whose back end cannot be reached.
+    private struct UnavailableModule: CertificateNamingModule {
+        init() {}
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+
+        func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username {
+            throw .unavailable("the back end is down")
+        }
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            throw .unavailable("the back end is down")
         }
     }
 
@@ -92,6 +112,7 @@ import Testing
         case cached(String)
         case loggedIn(String)
         case certificateNeeded(String)
+        case unavailable(String)
         case other
     }
 
@@ -105,6 +126,7 @@ import Testing
             switch completed.decision {
             case .allowed(let user): return .loggedIn(user.username.text)
             case .certificateNeeded: return .certificateNeeded(completed.certificateFault?.log ?? "")
+            case .unavailable: return .unavailable(completed.certificateFault?.log ?? "")
             default: return .other
             }
         }
@@ -161,6 +183,20 @@ import Testing
         #expect(try await result(site, Self.chain()) == .loggedIn("ann"))
         let strict = try Site(realms: ["mail"])
         #expect(try await result(strict, Self.chain()) == .certificateNeeded("the certificate has no mail address"))
+    }
+
+    @Test func `a realm that cannot read certificates at present is unavailable`() async throws {
+        let site = try Site(realms: ["down"], unavailable: ["down"])
+        #expect(try await result(site, Self.chain()) == .unavailable("the back end is down"))
+        // Another realm of the rule may still accept the certificate. If it rejects it, the user may be in the first.
+        for realms in [["down", "cards"], ["cards", "down"]] {
+            let site = try Site(realms: realms, unavailable: ["down"])
+            #expect(try await result(site, Self.chain()) == .loggedIn("ann"))
+        }
+        for realms in [["down", "mail"], ["mail", "down"]] {
+            let site = try Site(realms: realms, unavailable: ["down"])
+            #expect(try await result(site, Self.chain()) == .unavailable("the back end is down"))
+        }
     }
 
     @Test func `cached credentials of a connection with a certificate are not used on another connection`() throws {
