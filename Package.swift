@@ -319,7 +319,7 @@ let package = Package(
         .testTarget(
             name: "RealmAggregateTests",
             dependencies: [
-                "Passwords", "RealmAggregate", "RealmFile", "RealmKit", "RealmStack", "RealmTesting", "SeededRandom",
+                "RealmAggregate", "RealmFile", "RealmKit", "RealmStack", "RealmTesting", "SeededRandom",
                 "TestTools",
             ]
         ),

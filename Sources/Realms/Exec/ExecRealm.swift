@@ -16,7 +16,7 @@ public import RealmKit
 /// `user`, `memory` (256, in MiB), `allow-setuid` (`false`), `processes` (8), `queue` (128), `when-full` (`refuse`),
 /// `requests-per-process` (1000), `idle-time` (`60s`). See docs/realms/exec.md. It may be used from any thread.
 public struct ExecRealm: Realm {
-    /// True. A helper program may ask any system.
+    /// True, because a helper program may ask any system.
     public static let dependsOnOtherSystems = true
 
     /// The properties that are listed above.

@@ -13,7 +13,7 @@ public import RealmKit
 ///
 /// Properties: see docs/realms/remote.md. It may be used from any thread.
 public struct RemoteRealm: Realm {
-    /// True. The realm asks a web service.
+    /// True, because the realm asks a web service.
     public static let dependsOnOtherSystems = true
 
     /// The properties that are listed in docs/realms/remote.md.
