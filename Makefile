@@ -14,7 +14,7 @@ REALM_BENCH_PACKAGES = nginx-light libcurl4-openssl-dev openssl python3
 BROWSER_PACKAGES = chromium python3-venv
 OPENAPI_PACKAGES = python3-venv
 
-.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms examples smoke scanners stalls flood timing durability deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms examples smoke scanners stalls flood outages timing durability deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -36,6 +36,7 @@ help:
 	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request"
 	@echo "make stalls    test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
 	@echo "make flood     guess passwords over 1,000 connections, and check that other users can still sign in"
+	@echo "make outages   break the service behind a realm in several ways, and compare the logins of another realm"
 	@echo "make timing    measure whether the time of a rejection reveals its reason"
 	@echo "make durability  kill the server and user commands at random moments, and check the data afterwards"
 	@echo "make deps      install the Debian packages that are missing"
@@ -127,6 +128,10 @@ stalls:
 flood: deps
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Flood/flood.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+
+outages:
+	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	Tests/Outages/outages.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 timing:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
