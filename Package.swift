@@ -116,7 +116,8 @@ let package = Package(
         .target(
             name: "RealmsWithoutStore",
             dependencies: [
-                "RealmAggregate", "RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack", "RealmStartWith",
+                "RealmAggregate", "RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack",
+                "RealmStartWith",
             ]
         ),
         // PAM. libpam is in the helper program only.
