@@ -11,6 +11,11 @@ struct AuthcheckOptions: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authcheck",
         abstract: "Test whether a realm accepts a user.",
+        usage: """
+            authcheck [--config <file>] [--password-stdin] [--trace] [--json] [--quiet] <realm> <user>
+            authcheck --server <url> [--ca <file> | --pin <pin>] [--password-stdin] [--json] <realm> <user>
+            authcheck --server <url> [--ca <file> | --pin <pin>] --list
+            """,
         discussion: """
             If a module of the realm needs a password, the command prompts for it on the terminal.
 

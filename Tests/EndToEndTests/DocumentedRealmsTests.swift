@@ -34,11 +34,14 @@ struct DocumentedRealmsTests {
         let lines = try #require(block, "\(page) has no configuration")
             .filter { getuid() == 0 || !$0.contains(" nobody;") }
             .map { $0.replacing("/etc/gatehouse", with: folder.url.path) }
+            // The service file is in the folder and not in /etc/pam.d.
+            .map { $0.replacing("class    PAMRealm;", with: "class PAMRealm; confdir \(folder.url.path);") }
         try folder.write(lines.joined(separator: "\n") + "\n", to: "realms.conf")
         for name in ["users", "accounts", "staff"] {
             let file = try folder.write("", to: name)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         }
+        try folder.write("auth required pam_deny.so\naccount required pam_deny.so\n", to: "gatehouse")
         let program = folder.url.appendingPathComponent("users-file.sh")
         try FileManager.default.copyItem(
             at: Self.root.appendingPathComponent("Examples/Helpers/users-file.sh"),

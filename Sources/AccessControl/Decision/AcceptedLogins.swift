@@ -6,33 +6,40 @@ package import RealmKit
 internal import Sessions
 internal import Synchronization
 
-/// The cache for the realms with a `cache` block: the last accepted login of each account.
+/// The cache for the realms with a `cache` block: the last accepted logins of each account.
 ///
 /// - Only accepted logins are stored. Every other login is decided by the realm.
-/// - The password is not stored. An entry has a MAC of the realm, the user name and the password. The secret key of the
-///   MAC is random and exists only in this process. The MAC covers each input with its length.
-/// - An account has one entry. If a user changes the password, the entry of the old password is removed by the first
-///   login with the new one, and by any change that the realm reports.
+/// - The password is not stored. An entry has a MAC of the realm, the service, the client's address, the user name and the
+///   password. The secret key of the MAC is random and exists only in this process. The MAC covers each input with its
+///   length.
+/// - All entries of an account have the same password. If a user changes the password, the entries of the old password are
+///   removed by the first login with the new one, and by any change that the realm reports.
 /// - The time of an entry begins with the login that the realm has accepted. A use of the entry does not extend it.
-/// - The number of entries is limited. If the cache is full, the oldest entry is removed.
+/// - The number of accounts is limited. If the cache is full, the account whose last login is the oldest is removed. An
+///   account has at most ``addresses`` entries.
 ///
 /// The credential cache of ``CredentialCache`` is different: it spares a login for each request of one client. This cache
-/// spares a call of the realm's back end for each login of all clients.
+/// spares a call of the realm's back end for each login.
 package final class AcceptedLogins: LoginCache {
+    /// The maximum number of services and client addresses of an account: 8.
+    static let addresses = 8
+
     private struct Entry {
         let tag: Digest
         let login: CachedLogin
         let client: CredentialCache.Client
         let time: UInt64
-        let number: UInt64
+    }
+
+    private struct AccountEntries {
+        /// The MAC of the password, without service and address.
+        let passwordTag: Digest
+        /// The entries, the oldest first.
+        var entries: [Entry]
     }
 
     private struct State {
-        var entries: [Account: Entry] = [:]
-        /// The accounts and numbers of the entries in the order in which they were stored; some may be removed.
-        var order: [(account: Account, number: UInt64)] = []
-        var first = 0
-        var lastNumber: UInt64 = 0
+        var accounts: [Account: AccountEntries] = [:]
         var revocations = RevocationLog<CredentialCache.Client>()
     }
 
@@ -46,7 +53,7 @@ package final class AcceptedLogins: LoginCache {
     ///
     /// - Parameters:
     ///   - clock: The clock for the age of entries.
-    ///   - capacity: The maximum number of entries.
+    ///   - capacity: The maximum number of accounts.
     ///   - log: The log for users who are accepted while their realm is unavailable.
     /// - Throws: ``OpenSSLError`` if no random bytes can be generated for the key of the MAC.
     package init(clock: any LoginClock, capacity: Int = 10_000, log: RealmLog) throws(OpenSSLError) {
@@ -59,29 +66,36 @@ package final class AcceptedLogins: LoginCache {
     }
 
     package func place(
-        of account: Account,
-        username: Username,
-        password: Secret,
-        from peer: String?
+        of request: LoginRequest,
+        account: Account,
+        password: Secret
     ) -> (any LoginCachePlace)? {
-        let tag: Digest? = password.withBytes { password in
+        let tags: (password: Digest, login: Digest)? = password.withBytes { password in
             do throws(OpenSSLError) {
-                return try mac.tag { message in
+                let passwordTag = try mac.tag { message in
                     message.append(field: account.realm.utf8Span.span)
-                    message.append(field: username.text.utf8Span.span)
+                    message.append(field: request.username.text.utf8Span.span)
                     message.append(field: password)
                 }
+                let loginTag = try mac.tag { message in
+                    passwordTag.withBytes { message.append($0) }
+                    message.append(field: request.service.utf8Span.span)
+                    message.append(request.peer == nil ? 0 : 1)
+                    message.append(field: (request.peer ?? "").utf8Span.span)
+                }
+                return (passwordTag, loginTag)
             } catch {
                 // Without a MAC there is no place, and the realm decides.
                 return nil
             }
         }
-        guard let tag else { return nil }
+        guard let tags else { return nil }
         return Place(
             cache: self,
-            tag: tag,
+            passwordTag: tags.password,
+            tag: tags.login,
             account: account,
-            network: peer.map { ClientNetwork($0) },
+            network: request.peer.map { ClientNetwork($0) },
             epoch: state.withLock { $0.revocations.epoch }
         )
     }
@@ -100,15 +114,21 @@ package final class AcceptedLogins: LoginCache {
     package func evict(where matches: @escaping @Sendable (CredentialCache.Client) -> Bool) {
         state.withLock { state in
             state.revocations.revoke(where: matches)
-            for (account, entry) in state.entries where matches(entry.client) { state.entries[account] = nil }
+            for (account, entries) in state.accounts {
+                let kept = entries.entries.filter { !matches($0.client) }
+                guard kept.count < entries.entries.count else { continue }
+                state.accounts[account]?.entries = kept
+                if kept.isEmpty { state.accounts[account] = nil }
+            }
         }
     }
 
-    /// The number of entries.
-    package var count: Int { state.withLock { $0.entries.count } }
+    /// The number of accounts with entries.
+    package var count: Int { state.withLock { $0.accounts.count } }
 
     private struct Place: LoginCachePlace {
         let cache: AcceptedLogins
+        let passwordTag: Digest
         let tag: Digest
         let account: Account
         let network: ClientNetwork?
@@ -117,7 +137,8 @@ package final class AcceptedLogins: LoginCache {
         var entry: (login: CachedLogin, age: Duration)? {
             let now = cache.clock.now
             return cache.state.withLock { state in
-                guard let entry = state.entries[account], constantTimeEqual(entry.tag.bytes, tag.bytes) else {
+                let entries = state.accounts[account]?.entries ?? []
+                guard let entry = entries.first(where: { constantTimeEqual($0.tag.bytes, tag.bytes) }) else {
                     return nil
                 }
                 return (entry.login, .nanoseconds(Int64(clamping: now &- min(entry.time, now))))
@@ -126,36 +147,30 @@ package final class AcceptedLogins: LoginCache {
 
         func store(_ login: CachedLogin) {
             let client = CredentialCache.Client(account: account, username: login.username, network: network)
-            let now = cache.clock.now
+            let entry = Entry(tag: tag, login: login, client: client, time: cache.clock.now)
             cache.state.withLock { state in
                 guard !state.revocations.hasRevoked(client, since: epoch) else { return }
-                state.lastNumber &+= 1
-                state.entries[account] = Entry(
-                    tag: tag,
-                    login: login,
-                    client: client,
-                    time: now,
-                    number: state.lastNumber
-                )
-                state.order.append((account, state.lastNumber))
-                while state.first < state.order.count,
-                    state.entries.count > cache.capacity || AcceptedLogins.isOldestRemoved(state)
-                {
-                    let (oldest, number) = state.order[state.first]
-                    if state.entries[oldest]?.number == number { state.entries[oldest] = nil }
-                    state.first += 1
+                var entries = state.accounts[account]?.entries ?? []
+                let isSamePassword = state.accounts[account].map {
+                    constantTimeEqual($0.passwordTag.bytes, passwordTag.bytes)
                 }
-                guard state.first > 1024, state.first * 2 > state.order.count else { return }
-                state.order.removeFirst(state.first)
-                state.first = 0
+                if isSamePassword != true { entries = [] }
+                entries.removeAll { constantTimeEqual($0.tag.bytes, tag.bytes) }
+                if entries.count >= AcceptedLogins.addresses { entries.removeFirst() }
+                entries.append(entry)
+                state.accounts[account] = AccountEntries(passwordTag: passwordTag, entries: entries)
+                if state.accounts.count > cache.capacity { AcceptedLogins.removeOldest(&state) }
             }
         }
 
-        func remove() { cache.state.withLock { $0.entries[account] = nil } }
+        func remove() { cache.state.withLock { $0.accounts[account] = nil } }
     }
 
-    private static func isOldestRemoved(_ state: State) -> Bool {
-        let (account, number) = state.order[state.first]
-        return state.entries[account]?.number != number
+    /// Removes a tenth of the accounts, those whose last login is the oldest.
+    ///
+    /// The accounts have to be sorted, so several are removed at once.
+    private static func removeOldest(_ state: inout State) {
+        let byAge = state.accounts.sorted { ($0.value.entries.last?.time ?? 0) < ($1.value.entries.last?.time ?? 0) }
+        for (account, _) in byAge.prefix(max(1, byAge.count / 10)) { state.accounts[account] = nil }
     }
 }

@@ -22,10 +22,9 @@ extension BoundRealm {
     ) async -> LoginReport {
         guard let cache, let cacheTimes, mayGrant, let password = await presentedPassword(conversation),
             let place = cache.place(
-                of: account(of: request.username),
-                username: request.username,
-                password: password,
-                from: request.peer
+                of: copy request,
+                account: account(of: request.username),
+                password: password
             )
         else { return await login(request, asking: conversation, mayGrant: mayGrant) }
         if let (login, age) = place.entry, age < cacheTimes.lifetime {

@@ -13,17 +13,17 @@
 package protocol LoginCache: Sendable {
     /// Returns the place of a login in the cache.
     ///
+    /// Modules may decide by the service and by the client's address, so both are part of the place.
+    ///
     /// - Parameters:
+    ///   - request: The realm, the user name, the service and the client's address.
     ///   - account: The account of the user name.
-    ///   - username: The name as it was typed.
     ///   - password: The password.
-    ///   - peer: The network address of the client, if the login came over a network.
     /// - Returns: The place; nil if the cache cannot be used now, so that the realm must decide.
     func place(
-        of account: Account,
-        username: Username,
-        password: Secret,
-        from peer: String?
+        of request: LoginRequest,
+        account: Account,
+        password: Secret
     ) -> (any LoginCachePlace)?
 
     /// Reports that an unavailable realm has not decided about a login, which was accepted because of its entry.
@@ -35,12 +35,12 @@ package protocol LoginCache: Sendable {
     func reportStaleUse(_ account: Account, instead report: LoginReport, age: Duration)
 }
 
-/// The place of one login in a ``LoginCache``: the same realm, user name and password.
+/// The place of one login in a ``LoginCache``: the same realm, service, client address, user name and password.
 package protocol LoginCachePlace: Sendable {
     /// The accepted login with the same credentials, of any age; nil if there is none.
     var entry: (login: CachedLogin, age: Duration)? { get }
 
-    /// Stores an accepted login, and removes other entries of the same account.
+    /// Stores an accepted login, and removes the account's entries with another password.
     ///
     /// - Parameter login: The accepted login.
     func store(_ login: CachedLogin)
@@ -61,18 +61,5 @@ package struct CachedLogin: Sendable {
         let user = Principal.user(identity.username.text)
         principals = subject.principals.filter { $0 != user }
         attributes = subject.attributes
-    }
-}
-
-/// The times of a realm's `cache` block.
-package struct CacheTimes: Sendable, Hashable {
-    /// The time for which an accepted login is repeated without asking the realm.
-    package let lifetime: Duration
-    /// The additional time for which it is repeated if the realm is unavailable.
-    package let staleTime: Duration
-
-    package init(lifetime: Duration, staleTime: Duration) {
-        self.lifetime = lifetime
-        self.staleTime = staleTime
     }
 }

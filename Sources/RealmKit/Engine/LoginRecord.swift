@@ -9,7 +9,7 @@ internal import Synchronization
 /// Every call of a module is a round with a number, and every contribution has the number of its round. The engine
 /// closes the round when it receives the module's answer, so later contributions do not count. After the decision the
 /// conversation and the shared state are released, so a report contains no secret.
-final class LoginRecord: OngoingLogin {
+final class LoginRecord: NestingLogin {
     let request: LoginRequest
     let stack: LoginStack
     let mayGrant: Bool

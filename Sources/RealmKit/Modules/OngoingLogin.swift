@@ -26,14 +26,6 @@ protocol OngoingLogin: AnyObject, Sendable {
     /// True if the login may be granted; false if the throttle has locked the account or the client's address.
     var mayGrant: Bool { get }
 
-    /// Adds the report of a login in another realm, unless the call has ended.
-    ///
-    /// - Returns: False if the call has ended.
-    func addNested(_ report: LoginReport, module: Int, round: Int) -> Bool
-
-    /// The identities that other realms have accepted in logins of a module.
-    func nestedIdentities(of module: Int) -> [AuthenticatedIdentity]
-
     /// Passes callbacks to the conversation. The wait for the answers does not count towards the module's deadline.
     func ask(_ callbacks: [Callback], round: Int) async throws(LoginFault) -> [Answer]
 }

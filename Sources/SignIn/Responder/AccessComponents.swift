@@ -84,4 +84,13 @@ extension SignInService {
             renderer: ResponseRenderer(rules: configuration.rules, context: context)
         )
     }
+
+    /// Returns the realm API of a configuration.
+    private func realmAPI(_ settings: RealmAPISettings, at site: SignInSite) -> RealmAPI {
+        RealmAPI(
+            site: site,
+            programs: Programs(settings.clients, throttle: throttle),
+            log: ProgramLog(logger)
+        )
+    }
 }

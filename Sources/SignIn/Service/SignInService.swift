@@ -19,7 +19,7 @@ package final class SignInService: Sendable {
     let refresher: RealmRefresher
     let throttle: FailureThrottle
     let state: SignInState
-    private let logger: Logger
+    let logger: Logger
 
     /// The service for a configuration.
     ///
@@ -38,15 +38,6 @@ package final class SignInService: Sendable {
         } catch {
             throw configuration.server.stateFolder.errors("\(error)")
         }
-    }
-
-    /// Returns the realm API of a configuration.
-    func realmAPI(_ settings: RealmAPISettings, at site: SignInSite) -> RealmAPI {
-        RealmAPI(
-            site: site,
-            programs: Programs(settings.clients, throttle: throttle),
-            log: ProgramLog(logger)
-        )
     }
 
     /// Reads the stored locks and sessions.

@@ -94,8 +94,13 @@ import Testing
         authenticator = Authenticator([realm]).caching(by: logins)
     }
 
-    private func login(_ name: String, _ password: String, peer: String = "192.0.2.7") async throws -> LoginReport {
-        let request = LoginRequest(realm: "people", username: try Username(name), service: "https", peer: peer)
+    private func login(
+        _ name: String,
+        _ password: String,
+        peer: String = "192.0.2.7",
+        service: String = "https"
+    ) async throws -> LoginReport {
+        let request = LoginRequest(realm: "people", username: try Username(name), service: service, peer: peer)
         let conversation = PreparedConversation(
             name: name,
             password: Secret(utf8: password),
@@ -109,14 +114,40 @@ import Testing
     {
         let first = try #require(try await login("ann", "right").identity)
         clock.advance(by: .seconds(59))
-        let report = try await login("ann", "right", peer: "198.51.100.1")
+        let report = try await login("ann", "right")
         let second = try #require(report.identity)
         #expect(backEnd.calls == 1)
         #expect(second.groups == first.groups && second.groups == ["Staff", "Everyone"])
         #expect(second.attributes == first.attributes && second.username == first.username)
-        #expect(report.peer == "198.51.100.1")
+        #expect(report.peer == "192.0.2.7")
         #expect(report.steps.map(\.module) == ["cache", "cache"])
         #expect(report.notes.map(\.text) == ["accepted 59 s ago by the realm"])
+    }
+
+    @Test func `a login from another address or for another service is decided by the realm`() async throws {
+        _ = try await login("ann", "right")
+        #expect(try await login("ann", "right", peer: "198.51.100.1").steps.first?.module == "directory")
+        #expect(try await login("ann", "right", service: "imap").steps.first?.module == "directory")
+        #expect(backEnd.calls == 3)
+        // Each of them now has an entry of its own.
+        _ = try await login("ann", "right")
+        _ = try await login("ann", "right", peer: "198.51.100.1")
+        _ = try await login("ann", "right", service: "imap")
+        #expect(backEnd.calls == 3 && logins.count == 1)
+        backEnd.state.withLock { $0.passwords["ann"] = "new" }
+        #expect(try await login("ann", "new").identity != nil)
+        for peer in ["192.0.2.7", "198.51.100.1"] {
+            #expect(try await login("ann", "right", peer: peer).identity == nil)
+        }
+    }
+
+    @Test func `an account has a limited number of addresses, and the oldest goes first`() async throws {
+        for number in 0...AcceptedLogins.addresses { _ = try await login("ann", "right", peer: "192.0.2.\(number)") }
+        let calls = backEnd.calls
+        _ = try await login("ann", "right", peer: "192.0.2.1")
+        #expect(backEnd.calls == calls)
+        _ = try await login("ann", "right", peer: "192.0.2.0")
+        #expect(backEnd.calls == calls + 1)
     }
 
     @Test func `a use does not extend the lifetime, and after it the realm decides`() async throws {

@@ -4,7 +4,7 @@
 internal import FoundationEssentials
 
 /// The responses of the realm API.
-enum RemoteAnswer {
+enum RealmAPIAnswer {
     /// The list of realms.
     struct Realms: Codable {
         struct Realm: Codable {
@@ -58,6 +58,6 @@ struct RemoteReportJSON: Encodable {
     let user: String
     var reason: String?
     var error: String?
-    var principals: [RemoteAnswer.Outcome.Principal]?
+    var principals: [RealmAPIAnswer.Outcome.Principal]?
     var attributes: [String: [String]]?
 }

@@ -27,7 +27,7 @@ extension LoginAttempt {
         let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
         let report = await realm.login(request, asking: NestedConversation(self), mayGrant: login.mayGrant)
         for text in report.nestedTexts { note("\(realm.name): \(text)") }
-        guard login.addNested(report, module: module, round: round) else {
+        guard nesting?.addNested(report, module: module, round: round) == true else {
             _ = await report.identity?.logoutOnce()
             throw .unavailable("the login in realm \(realm.name) came too late")
         }
@@ -40,7 +40,9 @@ extension LoginAttempt {
     }
 
     /// The identities that other realms have accepted in this module's calls of ``login(in:)``, in order.
-    package var nestedIdentities: [AuthenticatedIdentity] { login.nestedIdentities(of: module) }
+    package var nestedIdentities: [AuthenticatedIdentity] { nesting?.nestedIdentities(of: module) ?? [] }
+
+    private var nesting: (any NestingLogin)? { login as? any NestingLogin }
 
     /// Logs out the identities that other realms have accepted in this module's calls, each once.
     ///

@@ -135,7 +135,7 @@ struct RemoteCheck {
     /// The password is requested later, so that no password is typed for a server that is not trusted.
     private mutating func realms(
         token: Secret?
-    ) async throws(Ended) -> (realms: RemoteAnswer.Realms, trust: RemoteTransport.Trust) {
+    ) async throws(Ended) -> (realms: RealmAPIAnswer.Realms, trust: RemoteTransport.Trust) {
         var trust = try trust()
         var response: RemoteTransport.Response
         do throws(RemoteTransport.Fault) {
@@ -149,7 +149,8 @@ struct RemoteCheck {
                 throw unreachable(error)
             }
         }
-        guard response.status == 200, let realms = RemoteAnswer.decode(RemoteAnswer.Realms.self, from: response.body)
+        guard response.status == 200,
+            let realms = RealmAPIAnswer.decode(RealmAPIAnswer.Realms.self, from: response.body)
         else { throw unexpected(response) }
         return (realms, trust)
     }
@@ -246,7 +247,7 @@ struct RemoteCheck {
     }
 
     private func unexpected(_ response: RemoteTransport.Response) -> Ended {
-        let failure = RemoteAnswer.decode(RemoteAnswer.Failure.self, from: response.body)
+        let failure = RealmAPIAnswer.decode(RealmAPIAnswer.Failure.self, from: response.body)
         let reason = failure.map { ": \($0.error)" + ($0.reason.map { ", \($0)" } ?? "") } ?? ""
         switch response.status {
         case 401:
@@ -266,7 +267,7 @@ struct RemoteCheck {
     // MARK: The check
 
     private mutating func check(
-        among realms: RemoteAnswer.Realms,
+        among realms: RealmAPIAnswer.Realms,
         token: Secret?,
         trust: RemoteTransport.Trust
     ) async throws(Ended) -> ExitStatus {
@@ -298,7 +299,7 @@ struct RemoteCheck {
             throw unreachable(error)
         }
         guard response.status == 200,
-            let outcome = RemoteAnswer.decode(RemoteAnswer.Outcome.self, from: response.body)
+            let outcome = RealmAPIAnswer.decode(RealmAPIAnswer.Outcome.self, from: response.body)
         else { throw unexpected(response) }
         var report = report(isAccepted: outcome.outcome == "accepted")
         guard outcome.outcome == "accepted" || outcome.outcome == "refused" else { throw unexpected(response) }
@@ -361,7 +362,7 @@ struct RemoteCheck {
         return status
     }
 
-    private func list(_ realms: RemoteAnswer.Realms) -> ExitStatus {
+    private func list(_ realms: RealmAPIAnswer.Realms) -> ExitStatus {
         guard !options.quiet else { return .accepted }
         if options.json {
             write(realms)
