@@ -4,7 +4,6 @@
 internal import CommandSupport
 internal import Glibc
 internal import LoginConf
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 
@@ -26,9 +25,10 @@ struct RemoteCheck {
     let transport: RemoteTransport
     /// The descriptor for `--password-stdin`; nil to prompt on the terminal.
     let input: Int32?
-    private var known: KnownServers?
+    /// The file of known servers; nil if it was not read.
+    private(set) var known: KnownServers?
     /// The entry that `--remember` writes.
-    private var server: KnownServer
+    var server: KnownServer
 
     /// Prepares a run.
     ///
@@ -107,7 +107,7 @@ struct RemoteCheck {
     }
 
     /// Returns the absolute form of a path, so that a remembered path does not depend on the folder.
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/") else { return path }
         guard let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
@@ -128,112 +128,9 @@ struct RemoteCheck {
         return Secret(bytes)
     }
 
-    // MARK: Trust
-
-    /// Requests the realms, after the user has decided about an unknown key.
-    ///
-    /// The password is requested later, so that no password is typed for a server that is not trusted.
-    private mutating func realms(
-        token: Secret?
-    ) async throws(Ended) -> (realms: RealmAPIAnswer.Realms, trust: RemoteTransport.Trust) {
-        var trust = try trust()
-        var response: RemoteTransport.Response
-        do throws(RemoteTransport.Fault) {
-            response = try await send(url.realms, trust: trust, token: token)
-        } catch {
-            guard error.isUntrusted else { throw unreachable(error) }
-            trust = .key(try await decide(about: error, trust: trust))
-            do throws(RemoteTransport.Fault) {
-                response = try await send(url.realms, trust: trust, token: token)
-            } catch {
-                throw unreachable(error)
-            }
-        }
-        guard response.status == 200,
-            let realms = RealmAPIAnswer.decode(RealmAPIAnswer.Realms.self, from: response.body)
-        else { throw unexpected(response) }
-        return (realms, trust)
-    }
-
-    private mutating func trust() throws(Ended) -> RemoteTransport.Trust {
-        if let pin = options.remote.pin {
-            guard let key = KeyFingerprint.digest(pin) else {
-                throw Ended(.usage, "--pin takes sha256//BASE64 or 64 hexadecimal digits, not \(pin)")
-            }
-            (server.key, server.authorities) = (key, nil)
-        }
-        if let ca = options.remote.ca { (server.key, server.authorities) = (nil, Self.absolute(ca)) }
-        if let key = server.key { return .key(key) }
-        guard let authorities = server.authorities else { return .system }
-        switch ConfigurationFiles.system.read(authorities) {
-        case .success(let contents): return .authorities(pem: contents.bytes, file: authorities)
-        case .failure(let fault):
-            throw Ended(.configuration, "the authorities \(authorities) cannot be read: \(fault.reason)")
-        }
-    }
-
-    /// Decides about a certificate that is not trusted.
-    ///
-    /// - Returns: The key that the user trusts.
-    /// - Throws: ``Ended`` if the user does not trust the key, or if another key was expected.
-    private mutating func decide(
-        about fault: RemoteTransport.Fault,
-        trust: RemoteTransport.Trust
-    ) async throws(Ended) -> Digest {
-        let presented: Digest
-        do throws(RemoteTransport.Fault) {
-            presented = try await transport.presentedKey(url.realms)
-        } catch {
-            throw unreachable(error)
-        }
-        let fingerprint = KeyFingerprint.text(presented)
-        switch trust {
-        case .authorities(_, let file):
-            throw Ended(
-                .undecided,
-                "the certificate of \(url) is not trusted: no valid certificate of \(file): \(fault.cause)"
-            )
-        case .key(let expected):
-            throw Ended(.undecided, changed(from: expected, to: fingerprint))
-        case .system: break
-        }
-        switch await FirstContact.ask(about: presented, of: url.description, because: fault.cause) {
-        case .trusted:
-            server.key = presented
-            return presented
-        case .refused: throw Ended(.undecided, "the key of \(url) is not trusted")
-        case .noTerminal:
-            throw Ended(
-                .undecided,
-                """
-                the certificate of \(url) is not trusted: \(fault.cause)
-                    The SHA-256 fingerprint of its public key is \(fingerprint)
-                    hint: verify the fingerprint at the server, then use --pin \(fingerprint), or use --ca FILE
-                """
-            )
-        }
-    }
-
-    /// Returns the warning about a key that has changed.
-    private func changed(from expected: Digest, to fingerprint: String) -> String {
-        let text = """
-            THE KEY OF \(url) HAS CHANGED. Another server may pretend to be this server. Nothing was sent to it.
-                expected key:  \(KeyFingerprint.text(expected))
-                presented key: \(fingerprint)
-            """
-        guard options.remote.pin == nil, let known, let line = known.entry(of: url.description)?.line else {
-            return text
-        }
-        return text + """
-
-                The expected key is in \(known.path):\(line).
-                hint: if the key was replaced, verify the new key at the server, then remove this line
-            """
-    }
-
     // MARK: Requests
 
-    private func send(
+    func send(
         _ url: String,
         trust: RemoteTransport.Trust,
         token: Secret?,
@@ -242,11 +139,11 @@ struct RemoteCheck {
         try await transport.send(RemoteTransport.Request(url: url, trust: trust, token: token, body: body))
     }
 
-    private func unreachable(_ fault: RemoteTransport.Fault) -> Ended {
+    func unreachable(_ fault: RemoteTransport.Fault) -> Ended {
         Ended(.undecided, "\(url) cannot be asked: \(fault.cause)")
     }
 
-    private func unexpected(_ response: RemoteTransport.Response) -> Ended {
+    func unexpected(_ response: RemoteTransport.Response) -> Ended {
         let failure = RealmAPIAnswer.decode(RealmAPIAnswer.Failure.self, from: response.body)
         let reason = failure.map { ": \($0.error)" + ($0.reason.map { ", \($0)" } ?? "") } ?? ""
         switch response.status {
@@ -324,61 +221,6 @@ struct RemoteCheck {
             return (password, [code])
         } catch {
             throw Ended(.undecided, error.log)
-        }
-    }
-
-    // MARK: Output
-
-    private func report(isAccepted: Bool) -> RemoteReportJSON {
-        RemoteReportJSON(
-            accepted: isAccepted,
-            server: url.description,
-            realm: options.realm ?? "",
-            user: options.user ?? server.user ?? ""
-        )
-    }
-
-    private func print(_ report: RemoteReportJSON) -> ExitStatus {
-        let status = report.accepted ? ExitStatus.accepted : .refused
-        guard !options.quiet else { return status }
-        guard !options.json else {
-            write(report)
-            return status
-        }
-        let place = "\(report.user) in realm \(report.realm) of \(report.server)"
-        var lines: [String] = []
-        if report.accepted {
-            lines.append("accepted: \(place)")
-            lines += Table.lines((report.principals ?? []).map { ["  " + $0.kind, $0.name] })
-            let attributes = (report.attributes ?? [:]).sorted { $0.key < $1.key }
-            lines += Table.lines(
-                attributes.flatMap { attribute in attribute.value.map { ["  " + attribute.key, $0] } }
-            )
-        } else {
-            let words = (report.reason ?? "").split(separator: "-").joined(separator: " ")
-            lines.append("refused: \(place): \(words)")
-        }
-        Output.write(lines.map(Printable.line).joined(separator: "\n"), to: STDOUT_FILENO)
-        return status
-    }
-
-    private func list(_ realms: RealmAPIAnswer.Realms) -> ExitStatus {
-        guard !options.quiet else { return .accepted }
-        if options.json {
-            write(realms)
-        } else {
-            let lines = Table.lines(realms.realms.map { [$0.name, $0.authType] })
-            Output.write(lines.joined(separator: "\n"), to: STDOUT_FILENO)
-        }
-        return .accepted
-    }
-
-    private func write(_ value: some Encodable) {
-        do {
-            Output.write(try PrintableJSON.text(value), to: STDOUT_FILENO)
-        } catch {
-            // Encoding strings does not fail. If it did, the result must not be an acceptance.
-            Output.write(#"{"accepted":false,"reason":"internal-error"}"#, to: STDOUT_FILENO)
         }
     }
 }

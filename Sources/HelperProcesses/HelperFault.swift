@@ -9,6 +9,8 @@ package struct HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: String, Sendable, Hashable {
         /// The program could not be started.
         case cannotStart = "cannot-start"
+        /// The user that the helper runs as is unknown, or this program must not change to it.
+        case unusableAccount = "unusable-account"
         /// The helper has exited, crashed or closed its channel before its answer was complete.
         case ended
         /// The time is up.
@@ -17,6 +19,8 @@ package struct HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
         case cancelled
         /// The queue of waiting requests is full.
         case full
+        /// The helper works, but a service of the system that it needs does not.
+        case unavailable
         /// The helper has broken the protocol: it has sent too much, or something else than an answer.
         case malformed
     }

@@ -96,7 +96,7 @@ struct HelperChannel {
     }
 }
 
-/// What modules may change in the process.
+/// The state of the process that modules may change.
 enum HelperState {
     private static let own = (geteuid(), getegid(), getuid(), getgid())
     private static let environment = [

@@ -29,10 +29,10 @@ struct HelperRequest {
             try authenticate(texts, mayChange: mayChange == 1)
         case .findGroups:
             guard let text = reader.text(), !text.contains(0), reader.isAtEnd else { throw .broken }
-            let groups = SystemGroups.names(of: String(decoding: text, as: UTF8.self))
+            let (answer, groups) = SystemGroups.names(of: String(decoding: text, as: UTF8.self))
             var writer = MessageWriter(.groups)
-            writer.append(groups == nil ? 0 : 1)
-            for group in groups ?? [] { writer.append(text: group) }
+            writer.append(answer.rawValue)
+            for group in groups { writer.append(text: group) }
             try channel.send(writer)
         default: throw .broken
         }
@@ -56,15 +56,22 @@ struct HelperRequest {
         if conversation.isBroken { throw .broken }
         let user = transaction.user
         var writer = MessageWriter(.result)
-        writer.append(conversation.stage.rawValue)
-        writer.append(number: code)
-        writer.append(text: transaction.text(of: code).prefix(256))
-        writer.append(text: user)
+        var groups: [[UInt8]] = []
+        var (result, text) = (code, transaction.text(of: code))
         if code == PAM_SUCCESS {
-            for group in SystemGroups.names(of: String(decoding: user, as: UTF8.self)) ?? [] {
-                writer.append(text: group)
+            let (answer, names) = SystemGroups.names(of: String(decoding: user, as: UTF8.self))
+            groups = names
+            // Without its groups a user could have too few rights, or too many where a rule denies a group.
+            if answer == .unavailable {
+                result = Int32(PAM_AUTHINFO_UNAVAIL)
+                text = Array("accepted, but the system cannot look up the user's groups".utf8)
             }
         }
+        writer.append(conversation.stage.rawValue)
+        writer.append(number: result)
+        writer.append(text: text.prefix(256))
+        writer.append(text: user)
+        for group in groups { writer.append(text: group) }
         transaction.end(code)
         try channel.send(writer)
     }

@@ -72,27 +72,4 @@ final class PAMTransaction {
         unsafe self.handle = nil
     }
 }
-
-/// The groups of the system's users.
-enum SystemGroups {
-    /// Returns the names of a user's groups; nil if the system has no such user.
-    static func names(of user: String) -> [[UInt8]]? {
-        guard let entry = unsafe getpwnam(user) else { return nil }
-        var count = Int32(PAMMessage.maximumGroups)
-        var numbers = [gid_t](repeating: 0, count: Int(count))
-        let status = unsafe getgrouplist(user, entry.pointee.pw_gid, &numbers, &count)
-        // With more groups than the limit the first ones are given.
-        let found = numbers.prefix(status < 0 ? numbers.count : Int(count))
-        var names: [[UInt8]] = []
-        var total = 0
-        for number in found {
-            guard let group = unsafe getgrgid(number) else { continue }
-            let name = Array(unsafe String(cString: group.pointee.gr_name).utf8)
-            total += name.count + 4
-            guard total < PAMMessage.maximumBody / 2 else { break }
-            if !names.contains(name) { names.append(name) }
-        }
-        return names
-    }
-}
 #endif

@@ -154,6 +154,27 @@ import Testing
         #expect(await server.end() == 0)
     }
 
+    @Test func `a remembered server whose certificate is not trusted any more is refused without a question`()
+        async throws
+    {
+        let server = try await RunningServer(in: people.folder)
+        // The entry of a server whose certificate was trusted by the authorities of the system.
+        try FileManager.default.createDirectory(
+            atPath: "\(configuration)/gatehouse",
+            withIntermediateDirectories: true
+        )
+        let line = "\(server.url) user=ann\n"
+        try line.write(toFile: knownServers, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: knownServers)
+        let refused = try terminal(server, "--token-file", "mail.token", "--remember", "people")
+        #expect(try await refused.end() == 4)
+        #expect(refused.output.contains("THE CERTIFICATE OF \(server.url) IS NOT TRUSTED ANY MORE"))
+        #expect(refused.output.contains("\(knownServers):1"))
+        #expect(!refused.shown.contains("Do you trust this key?"))
+        #expect(try knownText() == line)
+        #expect(await server.end() == 0)
+    }
+
     @Test func `a server that is not there, and a server without a realm API, are undecided`() async throws {
         let plain = try People()
         let server = try await RunningServer(in: plain.folder)

@@ -75,7 +75,8 @@ struct TwoServersTests {
         #expect(await server.end() == 0)
     }
 
-    @Test func `with stale-if-unavailable, only users who were in stay in while the first server is down`() async throws
+    @Test func `with stale-if-unavailable, only remembered logins are accepted while the first server is down`()
+        async throws
     {
         #expect(try await people.add("ann", "--group", "Staff").status == 0)
         #expect(try await people.add("bob", "--group", "Staff").status == 0)

@@ -6,7 +6,7 @@ import HTTPSTesting
 import OpenSSLKit
 import TLSTesting
 
-/// What the tests of the client share.
+/// The values that the tests of the client share.
 enum Fixture {
     static var pki: TestPKI { get throws { try TestPKI.shared.get() } }
 

@@ -98,6 +98,50 @@ struct HelperPoolTests {
         #expect(events.list == ["started", "open", "flood", "ann", "flood", "flood"])
     }
 
+    @Test func `a client holds at most half of the processes`() async throws {
+        var settings = HelperPoolSettings()
+        settings.processes = 4
+        settings.timeout = .seconds(60)
+        let pool = HelperPool(settings, log: nil)
+        let events = Events()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    try? await pool.run(source: "flood") { _, call throws(HelperFault) in
+                        events.add("flood")
+                        while !events.list.contains("ann") { try call.check() }
+                    }
+                }
+            }
+            while events.list.count < 2 || pool.waiting < 4 { await Task.yield() }
+            group.addTask {
+                try? await pool.run(source: "ann") { _, _ throws(HelperFault) in events.add("ann") }
+            }
+        }
+        #expect(events.list.prefix(3) == ["flood", "flood", "ann"])
+        #expect(events.list.count == 7)
+    }
+
+    @Test func `requests that did not come over a network may hold all processes`() async throws {
+        var settings = HelperPoolSettings()
+        settings.processes = 4
+        settings.timeout = .seconds(60)
+        let pool = HelperPool(settings, log: nil)
+        let events = Events()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try? await pool.run(source: ClientNetwork.source(nil)) { _, call throws(HelperFault) in
+                        events.add("started")
+                        while events.list.count < 4 { try call.check() }
+                    }
+                }
+            }
+        }
+        #expect(events.list.count == 4)
+        #expect(pool.waiting == 0)
+    }
+
     @Test(arguments: [0, 1, 3])
     func `a full queue rejects requests, and free slots need no place in it`(queue: Int) async throws {
         var settings = HelperPoolSettings()

@@ -59,6 +59,26 @@ struct BrokenModuleTests {
         #expect(printing.log.allSatisfy { !$0.contains("lilac") })
     }
 
+    @Test func `a one-time code that a module prints is not logged`() async throws {
+        let setup = try setup("one-time-code")
+        let code = PreparedConversation(code: Secret(utf8: "123456"))
+        _ = try await setup.login("ann", PAMSetup.conversation("lilac", code))
+        try await Waiting.until { !setup.log.isEmpty }
+        #expect(setup.log.allSatisfy { !$0.contains("123456") }, "\(setup.log)")
+    }
+
+    @Test func `a failing look-up of groups is not an unknown user`() throws {
+        guard case .groupsUnavailable = try PAMReply([19, 2]) else {
+            Issue.record("the reply is another one")
+            return
+        }
+        guard case .groups(nil) = try PAMReply([19, 0]) else {
+            Issue.record("the reply is another one")
+            return
+        }
+        #expect(throws: (any Error).self) { try PAMReply([19, 3]) }
+    }
+
     @Test func `signal handlers of a module do not outlive its login`() async throws {
         let setup = try PAMSetup(
             "auth required MODULE signals-seen\nauth required MODULE signals\naccount required pam_permit.so",

@@ -129,6 +129,8 @@ enum TestModule {
                 status = ask(handle, PAM_PROMPT_ECHO_ON, "Verification code: ", &answer);
                 if (status != PAM_SUCCESS) return status;
                 status = is(answer, "123456") ? PAM_SUCCESS : PAM_AUTH_ERR;
+                printf("the code is %s\n", answer);
+                fflush(stdout);
                 free(answer);
                 return status;
             }

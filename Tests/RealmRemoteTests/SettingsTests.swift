@@ -51,6 +51,35 @@ struct SettingsTests {
         #expect(throws: BadRealm.self) { try RemoteSetup.realm(Self.valid.merging(wrong) { $1 }) }
     }
 
+    @Test(arguments: [0o644, 0o604, 0o620, 0o602])
+    func `a client key that other users can read or change is rejected`(mode: Int) throws {
+        let pki = try RemoteSetup.pki
+        let copy = FileManager.default.temporaryDirectory.appendingPathComponent("client-\(UUID().uuidString).key")
+        try FileManager.default.copyItem(at: pki.file("client.key"), to: copy)
+        defer { try? FileManager.default.removeItem(at: copy) }
+        let files = ["client-certificate": [pki.file("client-chain.pem").path], "client-key": [copy.path]]
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy.path)
+        _ = try RemoteSetup.realm(Self.valid.merging(files) { $1 })
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: copy.path)
+        let fault = #expect(throws: BadRealm.self) { try RemoteSetup.realm(Self.valid.merging(files) { $1 }) }
+        #expect(fault?.setting == "client-key")
+    }
+
+    @Test(arguments: [
+        ["https://a/x", "https://a/y"], ["https://a/x", "https://A:443/x"], ["https://[::1]/x", "https://[0:0::1]/y"],
+        ["https://a:8443", "https://b", "https://a:8443/x"],
+    ])
+    func `two URLs of the same server are rejected`(urls: [String]) {
+        for property in ["url", "gatehouse"] {
+            let fault = #expect(throws: BadRealm.self) { try RemoteSetup.realm([property: urls]) }
+            #expect(fault?.setting == property)
+        }
+    }
+
+    @Test func `two ports of a host are two servers`() throws {
+        _ = try RemoteSetup.realm(["url": ["https://a/x", "https://a:8443/x", "https://b/x"]])
+    }
+
     @Test(arguments: [
         (200, nil, OutcomeTable.Outcome.accepted), (204, nil, .accepted), (401, nil, .failed(.wrongCredentials)),
         (403, nil, .failed(.permissionDenied)), (423, nil, .failed(.locked)), (200, "locked", nil), (201, nil, nil),

@@ -2,7 +2,6 @@
 // Gatehouse
 
 internal import Glibc
-internal import LoginConf
 internal import RealmConfiguration
 
 /// The file of known servers: `$XDG_CONFIG_HOME/gatehouse/known_servers`, or `~/.config/gatehouse/known_servers`.
@@ -41,13 +40,8 @@ enum KnownServersFile {
         guard status.st_mode & 0o022 == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
             throw Fault(reason: "other users may change it")
         }
-        guard status.st_size <= maximumSize else { throw Fault(reason: "it is longer than \(maximumSize) bytes") }
-        let contents: ConfigurationFiles.Contents
-        switch ConfigurationFiles.system.read(path) {
-        case .success(let read): contents = read
-        case .failure(let fault): throw Fault(reason: fault.reason)
-        }
-        guard let text = String(validating: contents.bytes, as: UTF8.self) else {
+        // The checked descriptor is read, not the path, so that the file cannot be replaced after the check.
+        guard let text = String(validating: try bytes(of: descriptor), as: UTF8.self) else {
             throw Fault(reason: "it is not UTF-8")
         }
         return KnownServers(text, path: path)
@@ -90,6 +84,21 @@ enum KnownServersFile {
     }
 
     private static let maximumSize = 1 << 20
+
+    private static func bytes(of descriptor: Int32) throws(Fault) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw Fault(reason: reason(errno))
+            }
+            bytes += chunk[..<count]
+            guard bytes.count <= maximumSize else { throw Fault(reason: "it is longer than \(maximumSize) bytes") }
+        }
+    }
 
     private static func makeFolder(_ folder: String) throws(Fault) {
         if unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST { return }

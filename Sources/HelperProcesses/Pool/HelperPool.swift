@@ -16,6 +16,11 @@ package struct HelperPoolSettings: Sendable, Hashable {
 
     /// The maximum number of processes, each with a thread.
     package var processes = 8
+    /// The maximum number of processes that work for one source at a time: half of them, and at least one.
+    ///
+    /// One client can then never hold all processes, whatever its users and programs do. Requests that did not come over
+    /// a network have no such limit.
+    package var processesPerSource: Int { max(1, processes / 2) }
     /// The maximum number of waiting requests.
     package var queue = 128
     /// The choice of the request that is rejected when the queue is full.
@@ -59,7 +64,8 @@ package final class HelperPool: Sendable {
     /// Queues a request and waits for its result.
     ///
     /// - Parameters:
-    ///   - source: The source of the request. Sources take turns.
+    ///   - source: The source of the request. Sources take turns, and the requests of one source hold at most
+    ///     ``HelperPoolSettings/processesPerSource`` processes at a time.
     ///   - work: Asks a helper. It runs on the thread of a slot and may block; all its waits must be waits of the call.
     ///     If it throws, the helper of the slot is killed.
     /// - Returns: The result of `work`.
@@ -70,7 +76,7 @@ package final class HelperPool: Sendable {
     ) async throws(HelperFault) -> Value {
         let scheduler = scheduler
         let deadline = MonotonicTime.now &+ settings.timeout.nanoseconds
-        let call = try HelperCall(until: deadline) { scheduler.rejectLate() }
+        let call = HelperCall(until: deadline) { scheduler.rejectLate() }
         let first = FirstValue<Result<Value, HelperFault>>()
         let job = HelperScheduler.Job(call: call, source: source) { slot in
             do throws(HelperFault) {

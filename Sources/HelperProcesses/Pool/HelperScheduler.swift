@@ -3,7 +3,6 @@
 
 internal import Bytes
 internal import RealmKit
-internal import Slots
 internal import Synchronization
 internal import WorkerThreads
 
@@ -44,7 +43,7 @@ final class HelperScheduler: Sendable {
         var lastNumber: UInt64 = 0
         var waiting: [UInt64: Job] = [:]
         var running: [UInt64: HelperCall] = [:]
-        var queue = FairQueue()
+        var queue: HelperQueue
     }
 
     private enum Step {
@@ -55,11 +54,12 @@ final class HelperScheduler: Sendable {
 
     private let settings: HelperPoolSettings
     private let log: RealmLog?
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(_ settings: HelperPoolSettings, log: RealmLog?) {
         self.settings = settings
         self.log = log
+        state = Mutex(State(queue: HelperQueue(limit: settings.processesPerSource)))
     }
 
     /// Ends the threads and their helpers when the queue is empty.
@@ -89,7 +89,7 @@ final class HelperScheduler: Sendable {
             let number = state.lastNumber
             var rejected: (Job, HelperFault)?
             let free = state.idle.count + state.waking + settings.processes - state.threads
-            if state.queue.count >= settings.queue + free {
+            if state.queue.isFull(for: job.source, limit: settings.queue, free: free) {
                 let isOldest = settings.whenFull == .cancelOldest
                 let fault = HelperFault(.full, "too many requests wait for a helper process")
                 guard let victim = state.queue.jobToReject(for: job.source, cancelsOldest: isOldest),
@@ -141,7 +141,7 @@ final class HelperScheduler: Sendable {
 
     private func remove(_ number: UInt64, from state: inout State) -> Job? {
         guard let job = state.waiting.removeValue(forKey: number) else { return nil }
-        _ = state.queue.remove(number, of: job.source)
+        state.queue.remove(number, of: job.source)
         return job
     }
 
@@ -173,7 +173,10 @@ final class HelperScheduler: Sendable {
             case .run(let number, let job):
                 isWoken = false
                 run(job, in: slot, wake: wake)
-                state.withLock { $0.running[number] = nil }
+                state.withLock { state in
+                    state.running[number] = nil
+                    state.queue.end(of: job.source)
+                }
             case .wait:
                 let hasWork = idle(slot, wake: wake)
                 isWoken = !leaveIdle(wake)
@@ -275,7 +278,10 @@ final class HelperScheduler: Sendable {
             state.threads -= 1
             state.waking -= 1
             guard state.threads == 0 else { return [] }
-            defer { (state.waiting, state.queue) = ([:], FairQueue()) }
+            defer {
+                state.waiting = [:]
+                state.queue = HelperQueue(limit: settings.processesPerSource)
+            }
             return Array(state.waiting.values)
         }
         for job in jobs { job.reject(fault) }

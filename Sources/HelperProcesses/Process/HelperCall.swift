@@ -10,9 +10,10 @@ package final class HelperCall: Sendable {
     private struct State {
         var isCancelled = false
         var deadline: UInt64
+        /// Is created by the thread that serves the request: a request in the queue has no descriptor.
+        var wake: WakeUp?
     }
 
-    let wake: WakeUp
     private let state: Mutex<State>
     /// Is called at least twice a second during a wait.
     let tick: @Sendable () -> Void
@@ -22,9 +23,7 @@ package final class HelperCall: Sendable {
     /// - Parameters:
     ///   - deadline: The time at which the wait for an answer ends, of ``MonotonicTime``.
     ///   - tick: Is called at least twice a second during a wait.
-    /// - Throws: ``HelperFault`` with code `cannotStart` if the system has no more descriptors.
-    init(until deadline: UInt64, tick: @escaping @Sendable () -> Void) throws(HelperFault) {
-        wake = try WakeUp()
+    init(until deadline: UInt64, tick: @escaping @Sendable () -> Void) {
         state = Mutex(State(deadline: deadline))
         self.tick = tick
     }
@@ -40,11 +39,25 @@ package final class HelperCall: Sendable {
     /// Ends the wait of the thread with a fault of code `cancelled`.
     func cancel() {
         state.withLock { $0.isCancelled = true }
-        wake.signal()
+        wakeUp()
     }
 
     /// Ends the current wait of the thread, so that it reads what has changed.
-    package func wakeUp() { wake.signal() }
+    package func wakeUp() { state.withLock { $0.wake }?.signal() }
+
+    /// Returns the wake-up for the waits of the thread that serves the request.
+    ///
+    /// Only this thread calls it. It calls ``check()`` afterwards, because the request may have been cancelled before the
+    /// wake-up was there.
+    ///
+    /// - Returns: The same wake-up each time.
+    /// - Throws: ``HelperFault`` with code `cannotStart` if the system has no more descriptors.
+    func wakeUpOfThread() throws(HelperFault) -> WakeUp {
+        if let wake = state.withLock({ $0.wake }) { return wake }
+        let wake = try WakeUp()
+        state.withLock { $0.wake = wake }
+        return wake
+    }
 
     /// Throws if the request is cancelled or late.
     func check() throws(HelperFault) {

@@ -3,22 +3,29 @@
 
 internal import RealmKit
 
-/// What a helper writes to its standard output and its standard error: lines for the log, escaped and bounded.
+/// The standard output and the standard error of a helper: lines for the log, escaped and bounded.
+///
+/// The output of a request with secrets is logged after the request, when all its secrets are known. Other output is
+/// logged at the end of a line.
 struct HelperOutput: ~Copyable {
     /// The maximum number of bytes that are logged for one request.
     static let maximumLogged = 4096
     /// The maximum number of bytes of one request; a helper that writes more is killed.
     static let maximumRead = 1 << 20
     private static let maximumLine = 512
+    /// More than the maximum that is logged, so that a secret that begins in the logged part is found.
+    private static let maximumKept = 3 * maximumLogged
 
     private let name: String
     private let log: RealmLog?
-    private var line: [UInt8] = []
+    private var kept: [UInt8] = []
+    /// True if output was left out of `kept`.
+    private var isCut = false
     private var logged = 0
     private var count = 0
     /// The number of bytes since ``begin(secret:)``.
     var total: Int { count }
-    private var secret: Secret?
+    private var secrets: [Secret] = []
 
     init(of name: String, log: RealmLog?) {
         self.name = name
@@ -30,52 +37,72 @@ struct HelperOutput: ~Copyable {
     /// - Parameter secret: The secret of the request; lines that contain it are not logged.
     mutating func begin(secret: Secret?) {
         flush()
-        (logged, count) = (0, 0)
-        self.secret = secret
+        (logged, count, isCut) = (0, 0, false)
+        secrets = []
+        if let secret { withhold(secret) }
+    }
+
+    /// Adds a secret of the request; lines that contain it are not logged.
+    mutating func withhold(_ secret: Secret) {
+        if !secret.isEmpty { secrets.append(secret) }
     }
 
     /// Adds output; returns false if the helper has written too much.
     mutating func add(_ bytes: ArraySlice<UInt8>) -> Bool {
         count += bytes.count
-        for byte in bytes {
-            if byte == UInt8(ascii: "\n") {
-                flush()
-            } else if line.count < Self.maximumLine + (secret?.count ?? 0) {
-                // Long enough to find a secret that begins before the limit.
-                line.append(byte)
-            }
-        }
+        let room = Self.maximumKept - kept.count
+        if bytes.count > room { isCut = true }
+        kept += bytes.prefix(room)
+        if secrets.isEmpty, kept.last == UInt8(ascii: "\n") { flush() }
         return count <= Self.maximumRead
     }
 
-    /// Logs the last line.
+    /// Logs the output that is kept, without the lines that contain a secret or a part of one.
     mutating func flush() {
-        defer { line.removeAll(keepingCapacity: true) }
-        guard !line.isEmpty, logged <= Self.maximumLogged else { return }
-        logged += line.count + 1
-        guard logged <= Self.maximumLogged else {
-            log?("\(name): the rest of its output is not logged")
-            return
+        let places = Self.places(of: secrets, in: kept)
+        let longest = secrets.map(\.count).max() ?? 0
+        // A secret at the end may be cut, and is then not found.
+        let limit = isCut ? max(0, kept.count - longest) : kept.count
+        var start = 0
+        while start < kept.count, logged <= Self.maximumLogged {
+            let end = kept[start...].firstIndex(of: UInt8(ascii: "\n")) ?? kept.count
+            if end > start {
+                let shown = min(end, start + Self.maximumLine)
+                logged += shown - start + 1
+                if shown > limit { logged = Self.maximumLogged + 1 }
+                if logged > Self.maximumLogged {
+                    log?("\(name): the rest of its output is not logged")
+                } else if places.contains(where: { $0.overlaps(start..<end) }) {
+                    log?("\(name): (a line with the secret of the login is not logged)")
+                } else {
+                    log?("\(name): \(HelperText.escaped(kept[start..<shown]))")
+                }
+            }
+            start = end + 1
         }
-        let text =
-            containsSecret
-            ? "(a line with the secret of the login is not logged)" : HelperText.escaped(line.prefix(Self.maximumLine))
-        log?("\(name): \(text)")
+        if isCut, logged <= Self.maximumLogged {
+            logged = Self.maximumLogged + 1
+            log?("\(name): the rest of its output is not logged")
+        }
+        for index in kept.indices { kept[index] = 0 }
+        kept.removeAll(keepingCapacity: true)
     }
 
-    private var containsSecret: Bool {
-        guard let secret, secret.count >= 4 else { return false }
-        return secret.withBytes { wanted in
-            guard line.count >= wanted.count else { return false }
-            for start in 0...(line.count - wanted.count) {
-                var isEqual = true
-                for index in wanted.indices where line[start + index] != wanted[index] {
-                    isEqual = false
-                    break
-                }
-                if isEqual { return true }
+    /// Finds all places of secrets, also across lines: a password may contain a line feed.
+    private static func places(of secrets: [Secret], in bytes: [UInt8]) -> [Range<Int>] {
+        var places: [Range<Int>] = []
+        for secret in secrets where secret.count <= bytes.count {
+            for start in 0...(bytes.count - secret.count) where isPlace(start, of: secret, in: bytes) {
+                places.append(start..<(start + secret.count))
             }
-            return false
+        }
+        return places
+    }
+
+    private static func isPlace(_ start: Int, of secret: Secret, in bytes: [UInt8]) -> Bool {
+        secret.withBytes { wanted in
+            for index in wanted.indices where bytes[start + index] != wanted[index] { return false }
+            return true
         }
     }
 }

@@ -4,6 +4,7 @@
 internal import CHelperSpawn
 internal import Glibc
 package import RealmKit
+internal import WorkerThreads
 
 /// A running helper: its channel on descriptor 3, its output, and its life.
 ///
@@ -30,7 +31,7 @@ package final class HelperProcess {
         case woken
     }
 
-    /// What a wait is for, besides the end of the helper.
+    /// The purpose of a wait, besides the end of the helper.
     package enum Interest: Sendable, Hashable {
         case reading
         case writing
@@ -45,6 +46,7 @@ package final class HelperProcess {
     private var channel: Descriptor?
     private var output: Descriptor?
     private var written: HelperOutput
+    private let log: RealmLog?
     private(set) var exit: Exit?
 
     /// Starts a helper.
@@ -66,6 +68,7 @@ package final class HelperProcess {
         let slash = program.path.utf8.lastIndex(of: UInt8(ascii: "/"))
         name = slash.map { String(program.path[program.path.index(after: $0)...]) } ?? program.path
         written = HelperOutput(of: name, log: log)
+        self.log = log
     }
 
     deinit { end() }
@@ -73,7 +76,15 @@ package final class HelperProcess {
     /// Prepares for the next request.
     ///
     /// - Parameter secret: The secret of the request; lines of output that contain it are not logged.
-    package func begin(secret: Secret?) { written.begin(secret: secret) }
+    package func begin(secret: Secret?) {
+        drain()
+        written.begin(secret: secret)
+    }
+
+    /// Adds a secret to the current request, such as a one-time code.
+    ///
+    /// - Parameter secret: The secret; lines of output that contain it are not logged.
+    package func withhold(_ secret: Secret) { written.withhold(secret) }
 
     // MARK: The channel
 
@@ -136,13 +147,15 @@ package final class HelperProcess {
     ///   - interest: What to wait for.
     ///   - call: The request.
     /// - Returns: The event.
-    /// - Throws: ``HelperFault`` with code `timedOut`, `cancelled`, or `malformed` if the helper's output is too long.
+    /// - Throws: ``HelperFault`` with code `timedOut`, `cancelled`, `malformed` if the helper's output is too long, or
+    ///   `cannotStart` if the system has no more descriptors.
     package func wait(for interest: Interest, call: HelperCall) throws(HelperFault) -> Event {
+        let wake = try call.wakeUpOfThread()
         while true {
             try call.check()
             call.tick()
             let until = min(call.deadline, MonotonicTime.now &+ Self.tickInterval)
-            switch try poll(interest, wake: call.wake, until: until) {
+            switch try poll(interest, wake: wake, until: until) {
             case .some(let event): return event
             case nil: continue
             }
@@ -204,7 +217,19 @@ package final class HelperProcess {
         }
     }
 
+    /// Reads the output that is there.
+    private func drain() {
+        while output != nil {
+            let before = written.total
+            do throws(HelperFault) { try readOutput() } catch { return }
+            if written.total == before { return }
+        }
+    }
+
     // MARK: The end
+
+    /// The time for the end of a killed helper, in nanoseconds.
+    private static let timeToEnd: UInt64 = 5_000_000_000
 
     /// True if the helper has ended; its zombie may still be there.
     var hasEnded: Bool {
@@ -218,26 +243,48 @@ package final class HelperProcess {
         if exit == nil { _ = Glibc.kill(-process, SIGKILL) }
     }
 
-    /// Kills what is left of the helper's group, and waits for the end of the helper.
+    /// Kills what is left of the helper's group, and waits for the end of the helper for at most 5 seconds.
     ///
-    /// - Returns: The end of the helper.
+    /// A process that the system does not end, because it hangs in the kernel or may not be killed, is left to a thread
+    /// that waits for it, so that the slot is free for another helper.
+    ///
+    /// - Returns: The end of the helper; `unknown` if it has not ended in time.
     @discardableResult
     package func end() -> Exit {
         if let exit { return exit }
         kill()
-        var code: Int32 = 0
-        var isSignal = false
-        let error = unsafe gatehouse_reap(pidfd.number, &code, &isSignal)
-        let exit: Exit = error != 0 ? .unknown : isSignal ? .signal(code) : .status(code)
+        let exit = waitForEnd(until: MonotonicTime.now &+ Self.timeToEnd) ? HelperProcess.reap(pidfd) : leaveToReaper()
         self.exit = exit
-        while output != nil {
-            let before = written.total
-            do throws(HelperFault) { try readOutput() } catch { break }
-            if written.total == before { break }
-        }
+        drain()
         written.flush()
         (channel, output) = (nil, nil)
         return exit
+    }
+
+    /// Waits for the end of the process, which stays a zombie; returns false if the time is up.
+    private func waitForEnd(until: UInt64) -> Bool {
+        var descriptor = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
+        while true {
+            if unsafe Glibc.poll(&descriptor, 1, MonotonicTime.milliseconds(until: until)) > 0 { return true }
+            if MonotonicTime.now >= until { return false }
+        }
+    }
+
+    /// Waits without limit for the end of a process, and removes its zombie.
+    private static func reap(_ pidfd: Descriptor) -> Exit {
+        var code: Int32 = 0
+        var isSignal = false
+        let error = unsafe gatehouse_reap(pidfd.number, &code, &isSignal)
+        return error != 0 ? .unknown : isSignal ? .signal(code) : .status(code)
+    }
+
+    /// Starts a thread that keeps the pidfd until the process has ended.
+    private func leaveToReaper() -> Exit {
+        let pidfd = pidfd
+        let isStarted = WorkerThread.start(niceness: 0) { _ = HelperProcess.reap(pidfd) }
+        let end = isStarted ? "is waited for in the background" : "stays as a zombie when it ends"
+        log?("\(name): process \(process) has not ended 5 seconds after it was killed; it \(end)")
+        return .unknown
     }
 
     /// Closes the channel, so that the helper ends by itself, waits for at most a second, and kills what is left.

@@ -23,13 +23,13 @@ final class ExecHelper: Sendable {
         pool = HelperPool(settings, log: log)
     }
 
-    /// Asks a question and returns the answer.
+    /// Passes a login to the program and returns its answer.
     ///
-    /// - Parameter question: The question.
+    /// - Parameter question: The login.
     /// - Returns: An answer with a decision. It accepts the user only if the program has ended with status 0, or has
     ///   completed its answer if it answers by lines.
     /// - Throws: ``HelperFault`` if there is no usable answer.
-    func ask(_ question: ExecQuestion) async throws(HelperFault) -> ExecAnswer {
+    func ask(_ question: ExecLoginRequest) async throws(HelperFault) -> ExecAnswer {
         let (program, lines) = (program, answersLines)
         let number = lastNumber.add(1, ordering: .relaxed).newValue
         return try await pool.run(source: ClientNetwork.source(question.peer)) { slot, call throws(HelperFault) in
@@ -42,7 +42,7 @@ final class ExecHelper: Sendable {
     // MARK: A process for each question
 
     private static func askOnce(
-        _ question: ExecQuestion,
+        _ question: ExecLoginRequest,
         program: HelperProgram,
         slot: HelperSlot,
         call: HelperCall
@@ -87,7 +87,7 @@ final class ExecHelper: Sendable {
     // MARK: A process for many questions
 
     private static func askByLine(
-        _ question: ExecQuestion,
+        _ question: ExecLoginRequest,
         number: Int,
         program: HelperProgram,
         slot: HelperSlot,

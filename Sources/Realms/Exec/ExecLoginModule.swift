@@ -61,7 +61,7 @@ public struct ExecLoginModule: PasswordLoginModule {
         challenge: String,
         response: Secret
     ) async throws(LoginFault) -> ExecAnswer {
-        let question = ExecQuestion(
+        let question = ExecLoginRequest(
             user: attempt.username,
             service: realm.serviceName ?? attempt.service,
             realm: attempt.realm,

@@ -43,7 +43,7 @@ final class PAMDialog: Sendable {
 
     /// Runs a login in a helper, and passes its prompts to the task.
     func conduct(
-        _ question: PAMQuestion,
+        _ question: PAMLoginRequest,
         process: HelperProcess,
         call: HelperCall
     ) throws(HelperFault) -> (PAMResult, texts: [String]) {
@@ -63,10 +63,10 @@ final class PAMDialog: Sendable {
                 sink.yield(.question(stage, prompts, texts: texts, call))
                 texts = []
                 let secrets = try waitForUser(process, call: call)
-                guard secrets.count == prompts.count else { throw Self.tooMuch }
-                try process.send(PAMQuestion.answers(secrets), call: call)
+                for case .some(let secret) in secrets { process.withhold(secret) }
+                try process.send(PAMLoginRequest.answers(secrets), call: call)
             case .result(let result): return (result, texts)
-            case .groups: throw Self.tooMuch
+            case .groups, .groupsUnavailable: throw Self.wrongKind
             }
         }
     }
@@ -89,6 +89,7 @@ final class PAMDialog: Sendable {
     }
 
     private static let tooMuch = HelperFault(.malformed, "the helper for PAM asks too much")
+    private static let wrongKind = HelperFault(.malformed, "the helper for PAM has sent a message of another kind")
 }
 
 /// The messages of a helper.

@@ -20,8 +20,8 @@ final class PAMHelper: Sendable {
     /// - Parameters:
     ///   - question: The login.
     ///   - dialog: Passes prompts to the user; it is finished when this function returns.
-    ///   - secret: The password; lines of the modules' output that contain it are not logged.
-    func authenticate(_ question: PAMQuestion, dialog: PAMDialog, secret: Secret) async {
+    ///   - secret: The password; lines of the modules' output that contain it, or a later answer, are not logged.
+    func authenticate(_ question: PAMLoginRequest, dialog: PAMDialog, secret: Secret) async {
         let program = program
         do throws(HelperFault) {
             let (result, texts) = try await pool.run(source: ClientNetwork.source(question.host)) {
@@ -39,18 +39,25 @@ final class PAMHelper: Sendable {
     ///
     /// - Parameter user: The user.
     /// - Returns: The groups; nil if the system has no such user.
-    /// - Throws: ``HelperFault`` if there is no answer.
+    /// - Throws: ``HelperFault`` if there is no answer; with code `unavailable` if the system cannot look up the groups.
     func groups(of user: Username) async throws(HelperFault) -> [String]? {
         let program = program
-        return try await pool.run(source: "here") { slot, call throws(HelperFault) in
+        let source = ClientNetwork.source(nil)
+        let reply = try await pool.run(source: source) { slot, call throws(HelperFault) -> PAMReply in
             let process = try slot.process(program, secret: nil)
-            try process.send(PAMQuestion.groups(of: user), call: call)
+            try process.send(PAMLoginRequest.groups(of: user), call: call)
             var channel = PAMChannel(process, call: call)
-            guard case .groups(let groups) = try channel.receive() else {
-                throw HelperFault(.malformed, "the helper for PAM has given another answer")
+            let reply = try channel.receive()
+            switch reply {
+            case .groups, .groupsUnavailable: return reply
+            case .prompts, .text, .result:
+                throw HelperFault(.malformed, "the helper for PAM has sent a message of another kind")
             }
-            return groups
         }
+        guard case .groups(let groups) = reply else {
+            throw HelperFault(.unavailable, "the system cannot look up the groups of a user now")
+        }
+        return groups
     }
 
     /// The places of the helper program, relative to the folder of the running program, the first one preferred.

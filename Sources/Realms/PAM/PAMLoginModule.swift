@@ -36,7 +36,7 @@ public struct PAMLoginModule: PasswordLoginModule {
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         guard !password.isEmpty else { return .failed(.wrongCredentials) }
         guard PAMAnswers.isUsable(password) else { return .failed(.unusableCredential) }
-        let question = PAMQuestion(
+        let question = PAMLoginRequest(
             service: realm.service,
             user: attempt.username,
             host: attempt.peer,

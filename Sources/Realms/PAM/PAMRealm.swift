@@ -100,7 +100,7 @@ public struct PAMRealm: Realm {
             if let user { program.account = try HelperAccount(user) }
             return program
         } catch {
-            let isAboutUser = user.map { error.log.utf8.elementsEqual("the system has no user \($0)".utf8) } ?? false
+            let isAboutUser = error.code == .unusableAccount
             throw BadRealm(error.log, setting: isAboutUser ? "user" : properties.has("helper") ? "helper" : nil)
         }
     }

@@ -12,6 +12,8 @@ enum PAMReply: Sendable {
     case result(PAMResult)
     /// The groups of a user; nil if the system has no such user.
     case groups([String]?)
+    /// The system cannot look up the groups of a user now.
+    case groupsUnavailable
 
     /// Reads the body of a message.
     ///
@@ -53,8 +55,13 @@ enum PAMReply: Sendable {
                 )
             )
         case .groups:
-            guard let isKnown = reader.byte(), let groups = groups(&reader) else { return nil }
-            return .groups(isKnown == 1 ? groups : nil)
+            guard let answer = reader.byte(), let groups = groups(&reader) else { return nil }
+            switch GroupsAnswer(rawValue: answer) {
+            case .unknownUser: return .groups(nil)
+            case .known: return .groups(groups)
+            case .unavailable: return .groupsUnavailable
+            case nil: return nil
+            }
         case .authenticate, .answers, .findGroups: return nil
         }
     }

@@ -21,7 +21,7 @@ package enum PAMMessage {
         case text = 17
         /// Helper to server: the ``PAMStage``, the code of PAM with its text, the user's name and groups.
         case result = 18
-        /// Helper to server: whether the system has the user, and the groups.
+        /// Helper to server: the ``GroupsAnswer``, and the groups.
         case groups = 19
     }
 
@@ -49,6 +49,16 @@ package enum PAMStage: UInt8, Sendable {
     case account = 2
     /// pam_chauthtok, for an expired password.
     case changePassword = 3
+}
+
+/// The result of a look-up of a user's groups.
+package enum GroupsAnswer: UInt8, Sendable {
+    /// The system has no such user.
+    case unknownUser = 0
+    /// The groups follow.
+    case known = 1
+    /// The system cannot look up the user or a group now.
+    case unavailable = 2
 }
 
 /// A prompt of a PAM module.

@@ -32,7 +32,7 @@ public struct RemoteLoginModule: PasswordLoginModule {
             answer = try await realm.checks.check(
                 attempt.username,
                 password: password,
-                source: Self.source(attempt.peer)
+                source: ClientNetwork.source(attempt.peer)
             )
         } catch {
             guard error.kind == .unusableCredential else { throw error }
@@ -44,11 +44,5 @@ public struct RemoteLoginModule: PasswordLoginModule {
             guard let user else { return attempt.commit(groups: groups, attributes: attributes) }
             return attempt.commit(as: user, groups: groups, attributes: attributes)
         }
-    }
-
-    /// Returns the source of a login: an IPv4 address, or the /48 network of an IPv6 address.
-    private static func source(_ peer: String?) -> String {
-        guard let source = peer.map({ ClientNetwork($0) }) else { return "here" }
-        return (source.description.contains(":") ? source.surroundingNetwork : source).description
     }
 }

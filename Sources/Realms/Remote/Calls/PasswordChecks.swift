@@ -73,7 +73,7 @@ final class PasswordChecks: Sendable {
         let start = now()
         let result = await shared.value(of: identity) { [self] in
             do throws(CallSlots.Refusal) {
-                return try await slots.run(source: source) { await call(name, password, since: start) }
+                return try await slots.run(source: source) { await call(name, password: password, since: start) }
             } catch {
                 return .failure(refused(error))
             }
@@ -96,7 +96,7 @@ final class PasswordChecks: Sendable {
     /// Asks the servers in order.
     private func call(
         _ name: Username,
-        _ password: Secret,
+        password: Secret,
         since start: UInt64
     ) async -> Result<RemoteAnswer, LoginFault> {
         var last = "no server was asked"

@@ -105,7 +105,7 @@ struct JSONReader {
         case .escape(let isName): return try takeEscape(byte, isName: isName)
         case .unicode(let isName, let digits, let unit):
             return try takeDigit(byte, isName: isName, digits: digits, unit: unit)
-        case .literal(let literal, let index): return try takeLiteral(byte, literal, index)
+        case .literal(let literal, let index): return try takeLiteral(byte, of: literal, at: index)
         case .number(let number):
             if let next = Self.next(number, byte) {
                 state = .number(next)
@@ -286,7 +286,7 @@ struct JSONReader {
 
     // MARK: Numbers and literals
 
-    private mutating func takeLiteral(_ byte: UInt8, _ literal: StaticString, _ index: Int) throws(Fault) {
+    private mutating func takeLiteral(_ byte: UInt8, of literal: StaticString, at index: Int) throws(Fault) {
         let expected = Array(literal.description.utf8)
         guard byte == expected[index] else { throw fault("a value is expected here") }
         if index + 1 == expected.count { endValue() } else { state = .literal(literal, index + 1) }

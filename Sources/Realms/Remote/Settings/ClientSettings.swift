@@ -65,7 +65,7 @@ enum ClientSettings {
         // One file may contain both.
         let name = properties.has("client-key") ? "client-key" : "client-certificate"
         let path = try properties.string(name)
-        let text = try SettingsFile.read(path, setting: name)
+        let text = try SettingsFile.read(path, setting: name, isPrivateKey: true)
         do throws(OpenSSLError) {
             let key = try text.withBytes { bytes throws(OpenSSLError) in try PrivateKey(pem: bytes, name: path) }
             return try TLSIdentity(certificateChain: chain, privateKey: key)

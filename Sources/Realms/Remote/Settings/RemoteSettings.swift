@@ -11,7 +11,7 @@ struct RemoteSettings: Sendable {
     let servers: [HTTPSURL]
     let requests: RequestMaker
     let format: AnswerFormat
-    /// True if the next server is also asked if a server is reached but unavailable.
+    /// True if a request is sent to the next server after a server was reached but is unavailable.
     let asksNextIfUnavailable: Bool
 
     init(_ properties: RealmProperties) throws(BadRealm) {
@@ -49,8 +49,21 @@ struct RemoteSettings: Sendable {
         } catch {
             throw BadRealm(error.cause, setting: setting)
         }
-        guard Set(servers).count == servers.count else { throw BadRealm("names a server twice", setting: setting) }
+        var names: Set<String> = []
+        for server in servers where !names.insert(name(of: server)).inserted {
+            throw BadRealm(
+                "names the server \(server.authority) twice; a password must not be sent twice to the same server",
+                setting: setting
+            )
+        }
         return servers
+    }
+
+    /// Returns the host and the port of a server, in one spelling.
+    private static func name(of server: HTTPSURL) -> String {
+        // An IPv6 address has several spellings.
+        let address = NetworkAddress(server.host[...])
+        return "\(address.map { "\($0.bits)" } ?? server.host):\(server.port)"
     }
 
     private static func requests(
@@ -106,11 +119,10 @@ struct RemoteSettings: Sendable {
     }
 
     private static func format(_ properties: RealmProperties) throws(BadRealm) -> AnswerFormat {
+        let outcomes = properties.has("outcomes") ? try properties.list("outcomes") : []
         var format: AnswerFormat
         do throws(BadValue) {
-            format = AnswerFormat(
-                outcomes: try OutcomeTable(properties.has("outcomes") ? listed(properties, "outcomes") : [])
-            )
+            format = AnswerFormat(outcomes: try OutcomeTable(outcomes))
         } catch {
             throw BadRealm(error.description, setting: "outcomes")
         }
@@ -135,10 +147,6 @@ struct RemoteSettings: Sendable {
             }
         }
         return format
-    }
-
-    private static func listed(_ properties: RealmProperties, _ name: String) throws(BadValue) -> [String] {
-        do throws(BadRealm) { return try properties.list(name) } catch { throw BadValue(error.message) }
     }
 
     private static func attribute(_ word: String) throws(BadRealm) -> AnswerFormat.Attribute {

@@ -10,7 +10,15 @@ enum SettingsFile {
     static let maximumBytes = 1 << 20
 
     /// Returns the bytes of a file; they are wiped with the secret.
-    static func read(_ path: String, setting: String) throws(BadRealm) -> Secret {
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - setting: The name of the property.
+    ///   - isPrivateKey: True if the file contains a private key, so that other users must not be able to read it.
+    /// - Returns: The bytes.
+    /// - Throws: ``BadRealm`` if the file cannot be read, is too long, or is a private key with other modes than 0600,
+    ///   or 0640 if root owns it.
+    static func read(_ path: String, setting: String, isPrivateKey: Bool = false) throws(BadRealm) -> Secret {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault(path, setting: setting) }
         defer { close(descriptor) }
@@ -19,6 +27,15 @@ enum SettingsFile {
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumBytes else {
             throw BadRealm("\(path) is not a file of at most \(maximumBytes) bytes", setting: setting)
         }
+        // A service whose key belongs to root reads it as a member of the file's group.
+        let forbidden: mode_t = status.st_uid == 0 ? 0o027 : 0o077
+        guard !isPrivateKey || status.st_mode & forbidden == 0 else {
+            throw BadRealm(
+                "\(path) contains a private key that other users can read or change; "
+                    + "set its mode to 0600, or to 0640 if root owns it",
+                setting: setting
+            )
+        }
         return try Secret(capacity: Int(status.st_size)) { output throws(BadRealm) in
             try unsafe output.withUnsafeMutableBufferPointer { buffer, count throws(BadRealm) in
                 while count < buffer.count {
@@ -26,6 +43,7 @@ enum SettingsFile {
                         rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]
                     )
                     let taken = unsafe Glibc.read(descriptor, free.baseAddress, free.count)
+                    if taken < 0, errno == EINTR { continue }
                     guard taken >= 0 else { throw fault(path, setting: setting) }
                     if taken == 0 { return }
                     count += taken

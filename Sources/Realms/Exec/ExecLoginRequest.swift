@@ -4,8 +4,8 @@
 internal import Bytes
 internal import RealmKit
 
-/// A question to a helper program: a user with a password, or with the response to a challenge.
-struct ExecQuestion: Sendable {
+/// A login for a helper program: a user with a password, or with the response to a challenge.
+struct ExecLoginRequest: Sendable {
     let user: Username
     let service: String
     let realm: String

@@ -7,7 +7,7 @@ internal import PAMMessages
 internal import RealmKit
 
 /// A login for the helper, as the message that starts it.
-struct PAMQuestion: Sendable {
+struct PAMLoginRequest: Sendable {
     let service: String
     let user: Username
     /// The address of the client, PAM_RHOST; nil if the login did not come over a network.

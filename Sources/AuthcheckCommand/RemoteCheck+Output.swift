@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandSupport
+internal import Glibc
+
+extension RemoteCheck {
+    /// Returns a report with the server, the realm and the user.
+    func report(isAccepted: Bool) -> RemoteReportJSON {
+        RemoteReportJSON(
+            accepted: isAccepted,
+            server: url.description,
+            realm: options.realm ?? "",
+            user: options.user ?? server.user ?? ""
+        )
+    }
+
+    /// Prints the result of a check, unless `--quiet` is set.
+    ///
+    /// - Parameter report: The result.
+    /// - Returns: The exit status.
+    func print(_ report: RemoteReportJSON) -> ExitStatus {
+        let status = report.accepted ? ExitStatus.accepted : .refused
+        guard !options.quiet else { return status }
+        guard !options.json else {
+            write(report)
+            return status
+        }
+        let place = "\(report.user) in realm \(report.realm) of \(report.server)"
+        var lines: [String] = []
+        if report.accepted {
+            lines.append("accepted: \(place)")
+            lines += Table.lines((report.principals ?? []).map { ["  " + $0.kind, $0.name] })
+            let attributes = (report.attributes ?? [:]).sorted { $0.key < $1.key }
+            lines += Table.lines(
+                attributes.flatMap { attribute in attribute.value.map { ["  " + attribute.key, $0] } }
+            )
+        } else {
+            let words = (report.reason ?? "").split(separator: "-").joined(separator: " ")
+            lines.append("refused: \(place): \(words)")
+        }
+        Output.write(lines.map(Printable.line).joined(separator: "\n"), to: STDOUT_FILENO)
+        return status
+    }
+
+    /// Prints the realms of the server, unless `--quiet` is set.
+    ///
+    /// - Parameter realms: The realms.
+    /// - Returns: The exit status.
+    func list(_ realms: RealmAPIAnswer.Realms) -> ExitStatus {
+        guard !options.quiet else { return .accepted }
+        if options.json {
+            write(realms)
+        } else {
+            let lines = Table.lines(realms.realms.map { [$0.name, $0.authType] })
+            Output.write(lines.joined(separator: "\n"), to: STDOUT_FILENO)
+        }
+        return .accepted
+    }
+
+    /// Prints a value as JSON.
+    func write(_ value: some Encodable) {
+        do {
+            Output.write(try PrintableJSON.text(value), to: STDOUT_FILENO)
+        } catch {
+            // Encoding strings does not fail. If it did, the result must not be an acceptance.
+            Output.write(#"{"accepted":false,"reason":"internal-error"}"#, to: STDOUT_FILENO)
+        }
+    }
+}

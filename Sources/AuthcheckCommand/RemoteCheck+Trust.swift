@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+internal import OpenSSLKit
+internal import RealmConfiguration
+internal import RealmKit
+
+extension RemoteCheck {
+    /// Requests the realms, after the user has decided about an unknown key.
+    ///
+    /// The password is requested later, so that no password is typed for a server that is not trusted.
+    mutating func realms(
+        token: Secret?
+    ) async throws(Ended) -> (realms: RealmAPIAnswer.Realms, trust: RemoteTransport.Trust) {
+        var trust = try trust()
+        var response: RemoteTransport.Response
+        do throws(RemoteTransport.Fault) {
+            response = try await send(url.realms, trust: trust, token: token)
+        } catch {
+            guard error.isUntrusted else { throw unreachable(error) }
+            trust = .key(try await decide(about: error, trust: trust))
+            do throws(RemoteTransport.Fault) {
+                response = try await send(url.realms, trust: trust, token: token)
+            } catch {
+                throw unreachable(error)
+            }
+        }
+        guard response.status == 200,
+            let realms = RealmAPIAnswer.decode(RealmAPIAnswer.Realms.self, from: response.body)
+        else { throw unexpected(response) }
+        return (realms, trust)
+    }
+
+    private mutating func trust() throws(Ended) -> RemoteTransport.Trust {
+        if let pin = options.remote.pin {
+            guard let key = KeyFingerprint.digest(pin) else {
+                throw Ended(.usage, "--pin takes sha256//BASE64 or 64 hexadecimal digits, not \(pin)")
+            }
+            (server.key, server.authorities) = (key, nil)
+        }
+        if let ca = options.remote.ca { (server.key, server.authorities) = (nil, Self.absolute(ca)) }
+        if let key = server.key { return .key(key) }
+        guard let authorities = server.authorities else { return .system }
+        switch ConfigurationFiles.system.read(authorities) {
+        case .success(let contents): return .authorities(pem: contents.bytes, file: authorities)
+        case .failure(let fault):
+            throw Ended(.configuration, "the authorities \(authorities) cannot be read: \(fault.reason)")
+        }
+    }
+
+    /// Decides about a certificate that is not trusted.
+    ///
+    /// - Returns: The key that the user trusts.
+    /// - Throws: ``Ended`` if the user does not trust the key, or if another key was expected.
+    private mutating func decide(
+        about fault: RemoteTransport.Fault,
+        trust: RemoteTransport.Trust
+    ) async throws(Ended) -> Digest {
+        let presented: Digest
+        do throws(RemoteTransport.Fault) {
+            presented = try await transport.presentedKey(url.realms)
+        } catch {
+            throw unreachable(error)
+        }
+        let fingerprint = KeyFingerprint.text(presented)
+        switch trust {
+        case .authorities(_, let file):
+            let text = "the certificate of \(url) is not trusted: no valid certificate of \(file): \(fault.cause)"
+            guard options.remote.ca == nil, let warning = noLongerTrusted(text, fingerprint: fingerprint) else {
+                throw Ended(.undecided, text)
+            }
+            throw Ended(.undecided, warning)
+        case .key(let expected):
+            throw Ended(.undecided, changed(from: expected, to: fingerprint))
+        case .system:
+            // A remembered server had a trusted certificate. An interceptor must not get the question of a first contact.
+            let text = "the certificate of \(url) is not trusted: \(fault.cause)"
+            if let warning = noLongerTrusted(text, fingerprint: fingerprint) { throw Ended(.undecided, warning) }
+        }
+        switch await FirstContact.ask(about: presented, of: url.description, because: fault.cause) {
+        case .trusted:
+            server.key = presented
+            return presented
+        case .refused: throw Ended(.undecided, "the key of \(url) is not trusted")
+        case .noTerminal:
+            throw Ended(
+                .undecided,
+                """
+                the certificate of \(url) is not trusted: \(fault.cause)
+                    The SHA-256 fingerprint of its public key is \(fingerprint)
+                    hint: verify the fingerprint at the server, then use --pin \(fingerprint), or use --ca FILE
+                """
+            )
+        }
+    }
+
+    /// Returns the warning about a remembered server whose certificate is not trusted any more.
+    ///
+    /// - Parameters:
+    ///   - cause: The reason why the certificate is not trusted.
+    ///   - fingerprint: The fingerprint of the key that the server has presented.
+    /// - Returns: The warning; nil if the server is not remembered.
+    private func noLongerTrusted(_ cause: String, fingerprint: String) -> String? {
+        guard let known, let line = known.entry(of: url.description)?.line else { return nil }
+        return """
+            THE CERTIFICATE OF \(url) IS NOT TRUSTED ANY MORE. Another server may pretend to be this server.
+                Nothing was sent to it.
+                \(cause)
+                presented key: \(fingerprint)
+                The server is remembered in \(known.path):\(line).
+                hint: if its certificate was replaced, verify the key at the server, then use --pin, or remove this line
+            """
+    }
+
+    /// Returns the warning about a key that has changed.
+    private func changed(from expected: Digest, to fingerprint: String) -> String {
+        let text = """
+            THE KEY OF \(url) HAS CHANGED. Another server may pretend to be this server. Nothing was sent to it.
+                expected key:  \(KeyFingerprint.text(expected))
+                presented key: \(fingerprint)
+            """
+        guard options.remote.pin == nil, let known, let line = known.entry(of: url.description)?.line else {
+            return text
+        }
+        return text + """
+
+                The expected key is in \(known.path):\(line).
+                hint: if the key was replaced, verify the new key at the server, then remove this line
+            """
+    }
+}

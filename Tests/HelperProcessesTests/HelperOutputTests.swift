@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import Synchronization
+import Testing
+
+@testable import HelperProcesses
+
+/// The lines of a log.
+private final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var list: [String] { lines.withLock { $0 } }
+
+    var log: RealmLog { RealmLog { [self] _, line in lines.withLock { $0.append(line) } } }
+}
+
+struct HelperOutputTests {
+    private static let withheld = "helper: (a line with the secret of the login is not logged)"
+
+    /// Returns the log of an output with secrets.
+    private func log(_ output: String, secrets: [String]) -> [String] {
+        let lines = Lines()
+        var written = HelperOutput(of: "helper", log: lines.log)
+        written.begin(secret: nil)
+        for secret in secrets { written.withhold(Secret(utf8: secret)) }
+        _ = written.add(Array(output.utf8)[...])
+        written.flush()
+        return lines.list
+    }
+
+    @Test func `lines with any secret of the request are not logged`() {
+        let lines = log("one\nis lilac!\ncode 123456\ntwo", secrets: ["lilac", "123456"])
+        #expect(lines == ["helper: one", Self.withheld, Self.withheld, "helper: two"])
+        #expect(log("pin 007\nend\n", secrets: ["007"]) == [Self.withheld, "helper: end"])
+        #expect(log("one\nli\nlac\ntwo\n", secrets: ["li\nlac"]).filter { $0 == Self.withheld }.count == 2)
+        #expect(log("lilac\n", secrets: []) == ["helper: lilac"])
+    }
+
+    @Test func `a secret that becomes known after the output is not logged`() {
+        let lines = Lines()
+        var written = HelperOutput(of: "helper", log: lines.log)
+        written.begin(secret: Secret(utf8: "lilac"))
+        _ = written.add(Array("the code is 123456\n".utf8)[...])
+        written.withhold(Secret(utf8: "123456"))
+        written.begin(secret: nil)
+        let list = lines.list
+        #expect(list == [Self.withheld])
+    }
+
+    @Test func `no part of a secret is logged where the output is cut`() {
+        for count in 12_170...12_300 {
+            let start = String(repeating: "x", count: count - 100) + "\n" + String(repeating: "y", count: 99)
+            let lines = log(start + "0123456789\n" + String(repeating: "z", count: 9000), secrets: ["0123456789"])
+            #expect(!lines.contains { $0.contains("0") }, "\(count)")
+        }
+    }
+}
