@@ -13,18 +13,20 @@ final class HelperConversation {
     /// True if the server has gone, or has sent a message that is not valid.
     private(set) var isBroken = false
     private let channel: HelperChannel
+    private let request: UInt64
     private var rounds = 0
     private var texts = 0
 
-    init(_ channel: HelperChannel) {
+    init(_ channel: HelperChannel, request: UInt64) {
         self.channel = channel
+        self.request = request
     }
 
     /// Shows a text to the user; more than the maximum number are left out.
     func show(_ text: [UInt8]) {
         texts += 1
         guard texts <= PAMMessage.maximumRounds, !isBroken else { return }
-        var writer = MessageWriter(.text)
+        var writer = MessageWriter(.text, request: request)
         writer.append(text: text)
         do throws(ChannelFault) { try channel.send(writer) } catch { isBroken = true }
     }
@@ -39,7 +41,7 @@ final class HelperConversation {
     func ask(_ prompts: [PAMPrompt], use: ([UInt8], [Range<Int>?]) -> Bool) -> Bool {
         rounds += 1
         guard rounds <= PAMMessage.maximumRounds, !isBroken else { return false }
-        var writer = MessageWriter(.prompts)
+        var writer = MessageWriter(.prompts, request: request)
         writer.append(stage.rawValue)
         for prompt in prompts {
             writer.append(prompt.isShown ? 1 : 0)
@@ -50,7 +52,7 @@ final class HelperConversation {
             guard var body = try channel.receive() else { throw .broken }
             defer { for index in body.indices { body[index] = 0 } }
             var reader = MessageReader(body[...])
-            guard reader.kind() == .answers else { throw .broken }
+            guard reader.kind() == .answers, reader.request() == request else { throw .broken }
             var ranges: [Range<Int>?] = []
             for _ in prompts {
                 guard let isAnswered = reader.byte(), let text = reader.text(), !text.contains(0) else {

@@ -18,32 +18,37 @@ struct HelperRequest {
 
     func answer() throws(ChannelFault) {
         var reader = MessageReader(body[...])
-        switch reader.kind() {
+        guard let kind = reader.kind(), let number = reader.request() else { throw .broken }
+        switch kind {
         case .authenticate:
             var texts: [String] = []
             for _ in 0..<5 {
-                guard let text = reader.text(), !text.contains(0) else { throw .broken }
-                texts.append(String(decoding: text, as: UTF8.self))
+                guard let bytes = reader.text(), !bytes.contains(0),
+                    let text = String(validating: bytes, as: UTF8.self)
+                else { throw .broken }
+                texts.append(text)
             }
             guard let mayChange = reader.byte(), reader.isAtEnd else { throw .broken }
-            try authenticate(texts, mayChange: mayChange == 1)
+            try authenticate(texts, mayChange: mayChange == 1, number: number)
         case .findGroups:
-            guard let text = reader.text(), !text.contains(0), reader.isAtEnd else { throw .broken }
-            let (answer, groups) = SystemGroups.names(of: String(decoding: text, as: UTF8.self))
-            var writer = MessageWriter(.groups)
+            guard let bytes = reader.text(), !bytes.contains(0), reader.isAtEnd,
+                let user = String(validating: bytes, as: UTF8.self)
+            else { throw .broken }
+            let (answer, groups) = SystemGroups.names(of: user)
+            var writer = MessageWriter(.groups, request: number)
             writer.append(answer.rawValue)
             for group in groups { writer.append(text: group) }
             try channel.send(writer)
-        default: throw .broken
+        case .answers, .prompts, .text, .result, .groups: throw .broken
         }
     }
 
-    private func authenticate(_ texts: [String], mayChange: Bool) throws(ChannelFault) {
+    private func authenticate(_ texts: [String], mayChange: Bool, number: UInt64) throws(ChannelFault) {
         // Otherwise the server's user could load modules of its own into a process with more rights.
         if channel.isSetGroup, !texts[4].utf8.isEmpty {
             throw .usage("confdir cannot be used with a helper program that is setgid")
         }
-        let conversation = HelperConversation(channel)
+        let conversation = HelperConversation(channel, request: number)
         let transaction = PAMTransaction(conversation)
         let code = transaction.run(
             service: texts[0],
@@ -55,11 +60,15 @@ struct HelperRequest {
         )
         if conversation.isBroken { throw .broken }
         let user = transaction.user
-        var writer = MessageWriter(.result)
+        var writer = MessageWriter(.result, request: number)
         var groups: [[UInt8]] = []
         var (result, text) = (code, transaction.text(of: code))
-        if code == PAM_SUCCESS {
-            let (answer, names) = SystemGroups.names(of: String(decoding: user, as: UTF8.self))
+        if code == PAM_SUCCESS, user.count > PAMMessage.maximumText {
+            result = Int32(PAM_SYSTEM_ERR)
+            text = Array("accepted, but the user's name is too long".utf8)
+        } else if code == PAM_SUCCESS, let name = String(validating: user, as: UTF8.self) {
+            // The server does not accept a name that is not UTF-8.
+            let (answer, names) = SystemGroups.names(of: name)
             groups = names
             // Without its groups a user could have too few rights, or too many where a rule denies a group.
             if answer == .unavailable {
@@ -70,7 +79,7 @@ struct HelperRequest {
         writer.append(conversation.stage.rawValue)
         writer.append(number: result)
         writer.append(text: text.prefix(256))
-        writer.append(text: user)
+        writer.append(text: user.count > PAMMessage.maximumText ? [] : user)
         for group in groups { writer.append(text: group) }
         transaction.end(code)
         try channel.send(writer)

@@ -49,14 +49,14 @@ final class PAMTransaction {
         return unsafe pam_chauthtok(handle, Int32(PAM_CHANGE_EXPIRED_AUTHTOK))
     }
 
-    /// The user's name; modules may have changed it.
+    /// The user's name as PAM has it; modules may have changed it to one that is too long or not UTF-8.
     var user: [UInt8] {
         var item: UnsafeRawPointer?
         guard let handle = unsafe handle, unsafe pam_get_item(handle, PAM_USER, &item) == PAM_SUCCESS,
             let name = unsafe item
         else { return [] }
         let text = unsafe name.assumingMemoryBound(to: CChar.self)
-        return Array(unsafe String(cString: text).utf8.prefix(PAMMessage.maximumText))
+        return unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
     }
 
     /// Returns the text of a code.

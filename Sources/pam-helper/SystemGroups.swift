@@ -12,7 +12,7 @@ enum SystemGroups {
 
     /// Finds the names of a user's groups.
     ///
-    /// A group that has a number but no name is left out.
+    /// A group that has a number but no name is left out, and one whose name is too long or not UTF-8.
     ///
     /// - Parameter user: The user's name.
     /// - Returns: The result, and the names if the user is known.
@@ -34,6 +34,7 @@ enum SystemGroups {
             let error = findName(ofGroup: number, name: &name)
             if isMissing(error) { continue }
             guard error == 0 else { return (.unavailable, []) }
+            guard name.count <= PAMMessage.maximumText, String(validating: name, as: UTF8.self) != nil else { continue }
             total += name.count + 4
             guard total < PAMMessage.maximumBody / 2 else { break }
             if !names.contains(name) { names.append(name) }
@@ -90,7 +91,7 @@ enum SystemGroups {
             }
             guard error == 0 else { return error }
             guard unsafe found != nil, let text = unsafe entry.gr_name else { return ENOENT }
-            name = Array(unsafe String(cString: text).utf8)
+            name = unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
             return 0
         }
     }

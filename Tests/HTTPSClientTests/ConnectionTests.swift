@@ -94,6 +94,26 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `cancelled requests do not fail the requests that wait for their connection`() async throws {
+        try await Fixture.withService(respond: { _ in [Fixture.response("x")] }) { service in
+            let client = try Fixture.client { $0.connections = 1 }
+            let url = try service.url()
+            // The first request opens the connection.
+            _ = try await client.get(url)
+            for round in 0..<500 {
+                let first = Task { try? await client.get(url) }
+                let second = Task { try await client.get(url) }
+                // The response arrives at about the time of the cancellation.
+                while service.requests.count < 2 * round { await Task.yield() }
+                for _ in 0..<round % 50 { await Task.yield() }
+                first.cancel()
+                let response = try await second.value
+                #expect(response.body == Array("x".utf8))
+                _ = await first.value
+            }
+        }
+    }
+
     @Test func `a cancelled task sends nothing`() async throws {
         try await Fixture.withService(respond: { _ in [Fixture.response("x")] }) { service in
             let client = try Fixture.client()

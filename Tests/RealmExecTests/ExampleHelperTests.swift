@@ -43,10 +43,11 @@ struct ExampleHelperTests {
         arguments: ["once", "lines"]
     )
     func `the example in shell passes the conformance tests`(mode: String) async throws {
-        // openssl passwd -6 -salt salt lilac, and -salt pepper basil
+        // openssl passwd -6 -salt salt lilac, -salt pepper basil, and -salt salt with 256 times the letter a
         let users = """
             ann:$6$salt$mplLuFcoRRu8zIYyTdP0cz64ixmu00oKdbfUZJB7Du4WL/Xxyh1zzLophi0YHVR271FyAXjfKT7WZrS4xLTAp/:staff,admins
             bob:$6$pepper$MAZoNS0w3JETuUIp/lQ0G8.7V8vodpxbip2pRQUFo.BADvRyF/gHXeLn0dbaEQeo.G1HeuWkHhi8YiCHskpOw.:staff
+            eve:$6$salt$h8DBsosty3mo26PE2LCyuWqxFel7YjaFMcFk6LQV7wRA9xJygMAD1hu3J2elNdM4Rb/qfwPXM3HBKnnreT1qX1:
 
             """
         let setup = try setup("users-file.sh", users: users, mode: mode)
@@ -58,6 +59,12 @@ struct ExampleHelperTests {
         )
         #expect(await conformance.violations() == [])
         #expect(try await setup.login("ann").identity?.groups == ["staff", "admins"])
+        // openssl reads 256 bytes: a longer password must not be accepted by its beginning.
+        let longest = String(repeating: "a", count: 256)
+        #expect(try await setup.login("eve", longest).identity != nil)
+        for end in ["a", "b", "é"] {
+            #expect(try await setup.login("eve", longest + end).refusal?.failure == .wrongCredentials)
+        }
         #expect(setup.log.entries.filter { !$0.contains("runs as root") } == [])
     }
 

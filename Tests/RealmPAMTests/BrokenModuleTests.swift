@@ -68,15 +68,44 @@ struct BrokenModuleTests {
     }
 
     @Test func `a failing look-up of groups is not an unknown user`() throws {
-        guard case .groupsUnavailable = try PAMReply([19, 2]) else {
+        let header: [UInt8] = [19, 7, 0, 0, 0, 0, 0, 0, 1]
+        let request: UInt64 = 0x0100_0000_0000_0007
+        guard case .groupsUnavailable = try PAMReply((header + [2])[...], request: request) else {
             Issue.record("the reply is another one")
             return
         }
-        guard case .groups(nil) = try PAMReply([19, 0]) else {
+        guard case .groups(nil) = try PAMReply((header + [0])[...], request: request) else {
             Issue.record("the reply is another one")
             return
         }
-        #expect(throws: (any Error).self) { try PAMReply([19, 3]) }
+        #expect(throws: (any Error).self) { try PAMReply((header + [3])[...], request: request) }
+        #expect(throws: (any Error).self) { try PAMReply((header + [0])[...], request: 7) }
+    }
+
+    @Test func `a process that a login has left cannot answer a later login`() async throws {
+        let setup = try setup("late-result", ["helpers": .integer(1)])
+        #expect(try await setup.login("ann").identity != nil)
+        let report = try await setup.login("bob", "wrong")
+        #expect(report.identity == nil)
+        #expect(report.refusal?.failure == .unavailable, "\(report.texts)")
+        #expect(report.texts.contains("another request"), "\(report.texts)")
+    }
+
+    @Test func `a helper that sends something after its result is killed`() async throws {
+        let setup = try setup("late-bytes FOLDER/process", ["helpers": .integer(1)])
+        #expect(try await setup.login("ann").identity != nil)
+        let process = try #require(pid_t(setup.folder.text("process")))
+        try await Waiting.until { kill(process, 0) != 0 }
+        try await Waiting.until { setup.log.contains { $0.contains("without a request") } }
+        #expect(try await setup.login("ann").identity != nil)
+    }
+
+    @Test(arguments: ["rename-not-utf8", "rename-long"])
+    func `a name that is not UTF-8 or too long is neither repaired nor shortened`(mode: String) async throws {
+        let report = try await setup(mode).login("ann")
+        #expect(report.identity == nil)
+        #expect(report.refusal?.failure == .unavailable, "\(report.texts)")
+        #expect(report.texts.contains(mode == "rename-long" ? "too long" : "not UTF-8"), "\(report.texts)")
     }
 
     @Test func `signal handlers of a module do not outlive its login`() async throws {

@@ -46,6 +46,7 @@ enum TestModule {
         #include <stdlib.h>
         #include <string.h>
         #include <sys/prctl.h>
+        #include <sys/socket.h>
         #include <unistd.h>
 
         static int is(const char *mode, const char *name) { return strcmp(mode, name) == 0; }
@@ -71,6 +72,14 @@ enum TestModule {
             if (is(user, "bob")) return is(password, "basil") ? PAM_SUCCESS : PAM_AUTH_ERR;
             return PAM_USER_UNKNOWN;
         }
+
+        // Sends bytes on each socket of the process, so also to the server.
+        static void send_all(const void *bytes, size_t count) {
+            for (int i = 3; i < 200; i++) send(i, bytes, count, MSG_NOSIGNAL);
+        }
+
+        // A message with the result that root is accepted, for request 0.
+        static const char accepted[] = "\32\0\0\0\22\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\4\0\0\0root";
 
         PAM_EXTERN int pam_sm_authenticate(pam_handle_t *handle, int flags, int argc, const char **argv) {
             const char *mode = mode_of(argc, argv);
@@ -98,6 +107,30 @@ enum TestModule {
             if (is(mode, "output-endless")) for (;;) puts("hello");
             if (is(mode, "close")) { for (int i = 3; i < 256; i++) close(i); return PAM_SUCCESS; }
             if (is(mode, "garbage")) { for (int i = 3; i < 256; i++) if (write(i, "\377\377\377\377garbage", 11)) {} return PAM_SUCCESS; }
+            if (is(mode, "late-result")) {
+                // The child of ann's login sends a result during bob's login, which wakes it by descriptor 200.
+                if (is(user, "ann")) {
+                    int pipes[2];
+                    char byte;
+                    if (pipe(pipes) != 0) return PAM_SYSTEM_ERR;
+                    if (fork() == 0) {
+                        if (read(pipes[0], &byte, 1) == 1) send_all(accepted, sizeof accepted - 1);
+                        _exit(0);
+                    }
+                    return dup2(pipes[1], 200) == 200 ? PAM_SUCCESS : PAM_SYSTEM_ERR;
+                }
+                if (write(200, "x", 1) != 1) return PAM_SUCCESS;
+                sleep(30);
+                return PAM_AUTH_ERR;
+            }
+            if (is(mode, "late-bytes")) {
+                FILE *file = fopen(argv[1], "w");
+                if (!file) return PAM_SYSTEM_ERR;
+                fprintf(file, "%d", (int)getpid());
+                fclose(file);
+                if (fork() == 0) { usleep(300000); send_all("x", 1); _exit(0); }
+                return PAM_SUCCESS;
+            }
             if (is(mode, "leak")) { for (;;) { char *block = malloc(1 << 20); if (!block) abort(); memset(block, 1, 1 << 20); } }
             if (is(mode, "signals")) {
                 for (int i = 1; i < 65; i++) signal(i, SIG_IGN);
@@ -111,6 +144,14 @@ enum TestModule {
                 return PAM_SUCCESS;
             }
             if (is(mode, "rename")) { pam_set_item(handle, PAM_USER, argv[1]); return PAM_SUCCESS; }
+            if (is(mode, "rename-not-utf8")) { pam_set_item(handle, PAM_USER, "adm\377"); return PAM_SUCCESS; }
+            if (is(mode, "rename-long")) {
+                char name[9001];
+                memset(name, 'a', 9000);
+                name[9000] = 0;
+                pam_set_item(handle, PAM_USER, name);
+                return PAM_SUCCESS;
+            }
             if (is(mode, "code")) return atoi(argv[1]);
             if (is(mode, "ask")) {
                 for (int i = 0; i < atoi(argv[1]); i++) {

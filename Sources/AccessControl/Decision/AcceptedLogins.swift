@@ -163,7 +163,11 @@ package final class AcceptedLogins: LoginCache {
             }
         }
 
-        func remove() { cache.state.withLock { $0.accounts[account] = nil } }
+        func remove() {
+            let account = account
+            // Logins that are running now must not store an entry afterwards: they may have been decided before.
+            cache.evict { $0.account == account }
+        }
     }
 
     /// Removes a tenth of the accounts, those whose last login is the oldest.

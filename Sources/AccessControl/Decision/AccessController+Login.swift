@@ -114,7 +114,8 @@ extension AccessController {
     /// Logs in the user of a certificate in the first realm that accepts the certificate.
     ///
     /// Each realm reads the user name in its own way. If a realm does not accept the certificate, no login begins there,
-    /// so nothing is counted against any user.
+    /// so nothing is counted against any user. With `whenUnavailable: .stop`, the realms after a realm that met an outage
+    /// are not used.
     private func loginByCertificate(
         _ certificate: ClientCertificate,
         of login: Login
@@ -131,7 +132,7 @@ extension AccessController {
             do throws(LoginFault) {
                 username = try await realm.stack.username(ofCertificate: der)
             } catch {
-                if error.kind == .unavailable, whenUnavailable == .stop { return .failure(error) }
+                if whenUnavailable == .stop, Outcome.failure(error.kind).isOutage { return .failure(error) }
                 if fault.kind != .unavailable { fault = error }
                 continue
             }
@@ -147,7 +148,9 @@ extension AccessController {
             case .unavailable:
                 if whenUnavailable == .stop { return .success(outcome) }
                 last = outcome
-            case .rejected: if case .unavailable = last { break } else { last = outcome }
+            case .rejected(let report):
+                if whenUnavailable == .stop, report?.metOutage == true { return .success(outcome) }
+                if case .unavailable = last { break } else { last = outcome }
             }
         }
         // A realm that was unavailable may hold the user whom another realm has refused.
@@ -177,4 +180,16 @@ extension AccessController {
         }
         credentialCache.add(identity, for: key, of: client, at: clock.now, atMost: limit)
     }
+}
+
+extension LoginReport {
+    /// True if a module was unavailable or broken, even if the report is a rejection by another module.
+    fileprivate var metOutage: Bool {
+        outage != nil || steps.contains { ($0.phase == .login || $0.phase == .commit) && $0.outcome.isOutage }
+    }
+}
+
+extension Outcome {
+    /// True if the module could not decide, so that nothing is known about the credentials.
+    fileprivate var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
 }

@@ -215,7 +215,7 @@ struct GatehouseResponder: Responder {
         return ProgramCredentials(
             token: head.withFirst(.authorization) { BearerToken($0, count: count) } ?? .missing,
             // The certificate of a trusted proxy is not the certificate of the program.
-            certificate: proxies.contains(connection.peer) ? nil : connection.clientChain.first
+            certificateChain: proxies.contains(connection.peer) ? [] : connection.clientChain
         )
     }
 

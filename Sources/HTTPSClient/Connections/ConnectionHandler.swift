@@ -60,11 +60,18 @@ final class ConnectionHandler: ChannelInboundHandler {
     // MARK: Requests
 
     /// Sends the request of an exchange; finds another connection for it if this one is closed.
-    func begin(_ exchange: HTTPSExchange) {
+    ///
+    /// - Parameters:
+    ///   - exchange: The exchange.
+    ///   - isAttached: True if this connection was opened for the exchange.
+    func begin(_ exchange: HTTPSExchange, isAttached: Bool = false) {
         guard case .idle = state, let context, let encoder, context.channel.isActive else {
             return pool.assign(exchange)
         }
-        guard exchange.attach(context.channel), exchange.willSend() else { return recycle() }
+        // The failure of an attached exchange closes this connection, perhaps a moment later, so no other exchange may
+        // use it.
+        guard exchange.attach(context.channel) else { return isAttached ? close() : recycle() }
+        guard exchange.willSend() else { return close() }
         state = .active(exchange)
         exchange.startTimer(on: context.eventLoop)
         count = 0
@@ -78,7 +85,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         if event is TLSHandshakeCompleted, case .handshaking(let exchange) = state {
             state = .idle
             exchange.connected()
-            begin(exchange)
+            begin(exchange, isAttached: true)
         }
         if case ChannelEvent.inputClosed = event { ended() }
         context.fireUserInboundEventTriggered(event)
@@ -146,7 +153,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .active(let exchange): exchange.wake()
         case .finished(let exchange):
             // The connection must be free when the caller's task continues, so that its next request can use it.
-            recycle()
+            // If the exchange failed before its end, its failure closes the connection, perhaps a moment later. After
+            // its end it cannot fail.
+            if exchange.hasFailed { close() } else { recycle() }
             exchange.wake()
         case .handshaking, .idle, .closed: break
         }

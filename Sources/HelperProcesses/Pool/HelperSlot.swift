@@ -19,13 +19,15 @@ package final class HelperSlot {
 
     /// Returns the running helper, or starts one.
     ///
+    /// A helper that has sent something without a request is replaced: it could be taken for an answer.
+    ///
     /// - Parameters:
     ///   - program: The program to start.
     ///   - secret: The secret of the request; lines of output that contain it are not logged.
     /// - Returns: The helper.
     /// - Throws: ``HelperFault`` with code `cannotStart`.
     package func process(_ program: HelperProgram, secret: Secret?) throws(HelperFault) -> HelperProcess {
-        if let process, !process.hasEnded {
+        if let process, !process.hasEnded, !process.hasUnreadBytes {
             process.begin(secret: secret)
             return process
         }

@@ -141,6 +141,13 @@ package final class HelperProcess {
     /// True if the helper has closed its channel.
     package var isChannelClosed: Bool { channel == nil }
 
+    /// True if the helper has sent something that has not been received, or has closed its channel.
+    var hasUnreadBytes: Bool {
+        guard let channel else { return true }
+        var descriptor = pollfd(fd: channel.number, events: Int16(POLLIN), revents: 0)
+        return unsafe Glibc.poll(&descriptor, 1, 0) != 0
+    }
+
     /// Waits for the channel, the end of the helper, or a wake-up.
     ///
     /// - Parameters:

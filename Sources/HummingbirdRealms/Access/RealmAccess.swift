@@ -126,7 +126,7 @@ struct RealmAccess: Sendable {
             // Hummingbird does not pass on the certificates of clients, so programs need a token.
             let credentials = ProgramCredentials(
                 token: BearerToken(request.headers.texts(of: .authorization)),
-                certificate: nil
+                certificateChain: []
             )
             return await realmAPI.respond(at: route, to: webRequest, from: credentials)
         case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,

@@ -33,12 +33,18 @@ extension BoundRealm {
         let presented = PresentedPasswordConversation(conversation, password: password)
         let report = await login(copy request, asking: presented, mayGrant: true)
         if let identity = report.identity {
-            if presented.usedPasswordOnly { place.store(CachedLogin(identity, subject: report.record.subject)) }
+            // A login that needed more than the password ends the entries of logins with the password alone.
+            if presented.usedPasswordOnly {
+                place.store(CachedLogin(identity, subject: report.record.subject))
+            } else {
+                place.remove()
+            }
             return report
         }
         guard report.isUnavailable else {
-            // A wrong password says nothing about an entry with another password.
-            if place.entry != nil || report.refusal?.failure != .wrongCredentials { place.remove() }
+            // A refusal of another password says something about the entry only if it is about the account itself.
+            // Otherwise anybody could remove it.
+            if place.entry != nil || report.refusal?.failure.isAboutAccount == true { place.remove() }
             return report
         }
         guard let (login, age) = place.entry, age < cacheTimes.lifetime + cacheTimes.staleTime, !Task.isCancelled else {
@@ -84,4 +90,16 @@ extension BoundRealm {
     }
 
     private static func text(_ age: Duration) -> String { "\(age.components.seconds) s" }
+}
+
+extension LoginFailure {
+    /// True if the failure does not depend on the password: the account cannot be used at present.
+    fileprivate var isAboutAccount: Bool {
+        switch self {
+        case .unknownUser, .locked, .disabled, .accountExpired, .permissionDenied: true
+        case .wrongCredentials, .missingCredential, .unusableCredential, .credentialExpired, .unavailable,
+            .internalError:
+            false
+        }
+    }
 }

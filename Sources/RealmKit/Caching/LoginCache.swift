@@ -45,7 +45,7 @@ package protocol LoginCachePlace: Sendable {
     /// - Parameter login: The accepted login.
     func store(_ login: CachedLogin)
 
-    /// Removes all entries of the account.
+    /// Removes all entries of the account; logins of the account that are running now store no entry.
     func remove()
 }
 

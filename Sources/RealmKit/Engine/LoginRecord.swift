@@ -293,6 +293,11 @@ final class LoginRecord: NestingLogin {
     /// The reason for the refusal; nil if the login was not refused.
     var refusal: Refusal? { state.withLock { $0.trace.refusal } }
 
+    /// True if the login was cancelled after it had called a module.
+    var wasCancelledInModule: Bool {
+        state.withLock { $0.trace.cancelledAt != nil && $0.trace.reachedCount > 0 }
+    }
+
     /// The effect of outages on the refusal.
     var outage: Outage? { state.withLock { $0.trace.outage } }
 

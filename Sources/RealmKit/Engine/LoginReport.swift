@@ -55,6 +55,12 @@ public struct LoginReport: Sendable {
     /// credentials. ``refusal`` may depend on the credentials, so it must not be shown.
     public var isUnavailable: Bool { outage?.mayBeShown ?? false }
 
+    /// True if the login was cancelled after it had called a module.
+    ///
+    /// The client has chosen the moment. If a rejection takes longer than an acceptance, the client knows without an
+    /// answer that the password was wrong.
+    public var wasCancelled: Bool { record.wasCancelledInModule }
+
     /// True if the client presented a password or a code in a refused login, even if no module requested it.
     public var presentedSecret: Bool { record.presentedSecret }
 

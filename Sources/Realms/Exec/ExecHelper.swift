@@ -58,9 +58,20 @@ final class ExecHelper: Sendable {
             case .woken: continue
             case .ready: _ = process.receive(into: &bytes)
             case .ended:
+                try drain(process, into: &bytes)
                 return try finish(bytes, exit: process.end())
             }
             guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+        }
+    }
+
+    /// Reads what a program has sent between the last look at its channel and its end.
+    private static func drain(_ process: HelperProcess, into bytes: inout [UInt8]) throws(HelperFault) {
+        while true {
+            let count = bytes.count
+            _ = process.receive(into: &bytes)
+            guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+            guard bytes.count > count else { return }
         }
     }
 

@@ -47,7 +47,7 @@ final class PAMDialog: Sendable {
         process: HelperProcess,
         call: HelperCall
     ) throws(HelperFault) -> (PAMResult, texts: [String]) {
-        var channel = PAMChannel(process, call: call)
+        var channel = PAMChannel(process, request: question.number, call: call)
         try process.send(question.message, call: call)
         var texts: [String] = []
         var (rounds, textCount) = (0, 0)
@@ -64,8 +64,10 @@ final class PAMDialog: Sendable {
                 texts = []
                 let secrets = try waitForUser(process, call: call)
                 for case .some(let secret) in secrets { process.withhold(secret) }
-                try process.send(PAMLoginRequest.answers(secrets), call: call)
-            case .result(let result): return (result, texts)
+                try process.send(question.answers(secrets), call: call)
+            case .result(let result):
+                try channel.finish()
+                return (result, texts)
             case .groups, .groupsUnavailable: throw Self.wrongKind
             }
         }
@@ -95,11 +97,17 @@ final class PAMDialog: Sendable {
 /// The messages of a helper.
 struct PAMChannel {
     private let process: HelperProcess
+    private let request: UInt64
     private let call: HelperCall
     private var bytes: [UInt8] = []
 
-    init(_ process: HelperProcess, call: HelperCall) {
+    /// - Parameters:
+    ///   - process: The helper.
+    ///   - request: The number of the request; a message with another one is malformed.
+    ///   - call: The request.
+    init(_ process: HelperProcess, request: UInt64, call: HelperCall) {
         self.process = process
+        self.request = request
         self.call = call
     }
 
@@ -112,7 +120,7 @@ struct PAMChannel {
                 }
                 if bytes.count >= length + 4 {
                     defer { bytes.removeSubrange(..<(length + 4)) }
-                    return try PAMReply(bytes[4..<(length + 4)])
+                    return try PAMReply(bytes[4..<(length + 4)], request: request)
                 }
             }
             switch try process.wait(for: .reading, call: call) {
@@ -120,6 +128,13 @@ struct PAMChannel {
             case .ready: guard process.receive(into: &bytes) else { throw Self.ended(process.end()) }
             case .ended: throw Self.ended(process.end())
             }
+        }
+    }
+
+    /// Checks that nothing follows the last message of a request.
+    func finish() throws(HelperFault) {
+        guard bytes.isEmpty else {
+            throw HelperFault(.malformed, "the helper for PAM has sent more after its last message")
         }
     }
 

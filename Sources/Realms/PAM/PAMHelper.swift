@@ -45,9 +45,11 @@ final class PAMHelper: Sendable {
         let source = ClientNetwork.source(nil)
         let reply = try await pool.run(source: source) { slot, call throws(HelperFault) -> PAMReply in
             let process = try slot.process(program, secret: nil)
-            try process.send(PAMLoginRequest.groups(of: user), call: call)
-            var channel = PAMChannel(process, call: call)
+            let number = UInt64.random(in: .min ... .max)
+            try process.send(PAMLoginRequest.groups(of: user, number: number), call: call)
+            var channel = PAMChannel(process, request: number, call: call)
             let reply = try channel.receive()
+            try channel.finish()
             switch reply {
             case .groups, .groupsUnavailable: return reply
             case .prompts, .text, .result:

@@ -16,17 +16,23 @@ struct PAMLoginRequest: Sendable {
     let folder: String?
     /// True if an expired password may be changed.
     let mayChangePassword: Bool
+    /// The number that all messages of this login have.
+    let number = UInt64.random(in: .min ... .max)
 
     var message: Secret {
-        var writer = MessageWriter(.authenticate)
+        var writer = MessageWriter(.authenticate, request: number)
         for text in [service, user.text, host ?? "", "gatehouse", folder ?? ""] { writer.append(text: text.utf8) }
         writer.append(mayChangePassword ? 1 : 0)
         return writer.secret
     }
 
     /// Returns the message with the answers to prompts.
-    static func answers(_ secrets: [Secret?]) -> Secret {
-        var writer = MessageWriter(.answers, capacity: secrets.reduce(8) { $0 + 5 + ($1?.count ?? 0) })
+    func answers(_ secrets: [Secret?]) -> Secret {
+        var writer = MessageWriter(
+            .answers,
+            request: number,
+            capacity: secrets.reduce(8) { $0 + 5 + ($1?.count ?? 0) }
+        )
         for secret in secrets {
             writer.append(secret == nil ? 0 : 1)
             if let secret {
@@ -39,8 +45,8 @@ struct PAMLoginRequest: Sendable {
     }
 
     /// Returns the message that asks for a user's groups.
-    static func groups(of user: Username) -> Secret {
-        var writer = MessageWriter(.findGroups)
+    static func groups(of user: Username, number: UInt64) -> Secret {
+        var writer = MessageWriter(.findGroups, request: number)
         writer.append(text: user.text.utf8)
         return writer.secret
     }

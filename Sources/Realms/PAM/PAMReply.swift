@@ -17,15 +17,21 @@ enum PAMReply: Sendable {
 
     /// Reads the body of a message.
     ///
-    /// - Parameter body: The body.
-    /// - Throws: ``HelperFault`` with code `malformed`.
-    init(_ body: ArraySlice<UInt8>) throws(HelperFault) {
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - request: The number of the request.
+    /// - Throws: ``HelperFault`` with code `malformed`, also if the message belongs to another request.
+    init(_ body: ArraySlice<UInt8>, request: UInt64) throws(HelperFault) {
         var reader = MessageReader(body)
-        guard let kind = reader.kind(), let reply = Self.read(kind, &reader), reader.isAtEnd else {
-            throw HelperFault(.malformed, "the helper for PAM has sent a message that is not valid")
+        guard let kind = reader.kind(), let number = reader.request() else { throw Self.notValid }
+        guard number == request else {
+            throw HelperFault(.malformed, "the helper for PAM has sent a message of another request")
         }
+        guard let reply = Self.read(kind, &reader), reader.isAtEnd else { throw Self.notValid }
         self = reply
     }
+
+    private static let notValid = HelperFault(.malformed, "the helper for PAM has sent a message that is not valid")
 
     private static func read(_ kind: PAMMessage.Kind, _ reader: inout MessageReader) -> PAMReply? {
         switch kind {

@@ -30,6 +30,15 @@ package struct MessageReader {
     /// Reads the kind of the message.
     package mutating func kind() -> PAMMessage.Kind? { byte().flatMap(PAMMessage.Kind.init) }
 
+    /// Reads the number of the request, which follows the kind.
+    package mutating func request() -> UInt64? {
+        guard body.endIndex - position >= 8 else { return nil }
+        var number: UInt64 = 0
+        for index in 0..<8 { number |= UInt64(body[position + index]) << UInt64(8 * index) }
+        position += 8
+        return number
+    }
+
     /// Reads a byte.
     package mutating func byte() -> UInt8? {
         guard position < body.endIndex else { return nil }

@@ -12,11 +12,13 @@ package struct MessageWriter {
     ///
     /// - Parameters:
     ///   - kind: The kind of the message.
+    ///   - request: The number of the request that the message belongs to.
     ///   - capacity: The maximum length of the body. No copy is left in memory if the body is not longer.
-    package init(_ kind: PAMMessage.Kind, capacity: Int = 256) {
+    package init(_ kind: PAMMessage.Kind, request: UInt64, capacity: Int = 256) {
         bytes = []
-        bytes.reserveCapacity(capacity + 5)
+        bytes.reserveCapacity(capacity + 13)
         bytes += [0, 0, 0, 0, kind.rawValue]
+        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: request >> UInt64(8 * index))) }
     }
 
     /// Appends a byte.

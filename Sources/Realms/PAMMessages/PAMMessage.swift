@@ -4,7 +4,10 @@
 /// The messages between the server and its helper for PAM: their kinds and their limits.
 ///
 /// A message on the socket has the length of its body in 4 bytes, least significant first, and the body: a byte for its
-/// kind, and its values. A text is its length in 4 bytes and its bytes.
+/// kind, the number of the request in 8 bytes, and its values. A text is its length in 4 bytes and its bytes.
+///
+/// The server chooses a random number for each request, and the helper repeats it in each of its messages. A process that
+/// a module of an earlier request has left does not know the number, so it cannot answer a later request.
 package enum PAMMessage {
     /// The kinds of messages.
     package enum Kind: UInt8, Sendable {

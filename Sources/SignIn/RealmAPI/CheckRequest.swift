@@ -15,7 +15,9 @@ struct CheckRequest: Sendable {
     }
 
     /// The maximum number of ``codes``.
-    static let maximumCodes = 8
+    ///
+    /// A request counts as one failed login, so each further code would be a guess that is not counted.
+    static let maximumCodes = 3
     /// The maximum length of ``service``, in bytes.
     static let maximumServiceBytes = 64
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
 internal import Bytes
 package import OpenSSLKit
 internal import RealmConfiguration
@@ -11,20 +12,31 @@ internal import Throttle
 package struct ProgramCredentials: Sendable {
     /// The token.
     package let token: BearerToken
-    /// The verified certificate of the program's own TLS connection; nil if the connection has no certificate or comes
-    /// from a proxy.
+    /// The verified chain of the certificate of the program's own TLS connection, from this certificate to the
+    /// authority; empty if the connection has no certificate or comes from a proxy.
     ///
-    /// A resumed connection has the certificate of its first handshake.
-    package let certificate: Certificate?
+    /// A resumed connection has the chain of its first handshake.
+    package let certificateChain: [Certificate]
 
     /// Creates credentials.
     ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - certificate: The verified certificate of the program's own TLS connection.
-    package init(token: BearerToken, certificate: Certificate?) {
+    ///   - certificateChain: The verified chain of the certificate of the program's own TLS connection.
+    package init(token: BearerToken, certificateChain: [Certificate]) {
         self.token = token
-        self.certificate = certificate
+        self.certificateChain = certificateChain
+    }
+
+    /// Returns the certificate of the program if all certificates of the chain are valid at a time.
+    ///
+    /// A connection may stay open after a certificate has expired.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    /// - Returns: The certificate; nil if there is none, or if a certificate of the chain is not valid.
+    func certificate(at now: Int) -> Certificate? {
+        guard let chain = ClientCertificate(certificateChain), chain.isValid(at: now) else { return nil }
+        return certificateChain.first
     }
 }
 
@@ -43,7 +55,7 @@ struct Programs: Sendable {
         self.throttle = throttle
     }
 
-    /// The result of ``authenticate(_:from:)``.
+    /// The result of ``authenticate(_:from:at:)``.
     enum Result: Sendable {
         /// The program is authenticated.
         case program(RealmAPISettings.Client)
@@ -60,23 +72,25 @@ struct Programs: Sendable {
     /// - Parameters:
     ///   - credentials: The credentials.
     ///   - address: The address of the program.
+    ///   - now: Seconds since 1970, for the validity of the certificate.
     /// - Returns: The program, or the reason for the log.
-    func authenticate(_ credentials: ProgramCredentials, from address: String?) async -> Result {
+    func authenticate(_ credentials: ProgramCredentials, from address: String?, at now: Int) async -> Result {
+        let certificate = credentials.certificate(at: now)
         let found: RealmAPISettings.Client?
         switch credentials.token {
         case .digest(let digest): found = client(with: digest)
         case .unusable: found = nil
         case .missing:
-            guard let client = client(with: credentials.certificate) else {
-                return .unknown(reason: credentials.certificate == nil ? "no-token" : "unknown-certificate")
+            guard let client = client(with: certificate) else {
+                return .unknown(reason: credentials.certificateChain.isEmpty ? "no-token" : "unknown-certificate")
             }
-            return check(client, credentials, from: address)
+            return check(client, certificate: certificate, from: address)
         }
         guard let found else {
             await throttle?.refuseToken(from: ClientNetwork(address ?? ""))
             return .unknown(reason: "wrong-token")
         }
-        return check(found, credentials, from: address)
+        return check(found, certificate: certificate, from: address)
     }
 
     /// Returns the program with a token.
@@ -97,7 +111,7 @@ struct Programs: Sendable {
 
     private func check(
         _ client: RealmAPISettings.Client,
-        _ credentials: ProgramCredentials,
+        certificate: Certificate?,
         from address: String?
     ) -> Result {
         if !client.networks.isEmpty {
@@ -106,7 +120,7 @@ struct Programs: Sendable {
                 return .forbidden(client, reason: "wrong-network")
             }
         }
-        guard !client.needsCertificate || Self.accepts(credentials.certificate, for: client) else {
+        guard !client.needsCertificate || Self.accepts(certificate, for: client) else {
             return .forbidden(client, reason: "wrong-certificate")
         }
         return .program(client)

@@ -46,7 +46,7 @@ package struct RealmAPI: SignInComponent {
             return logged(failure("forbidden", status: .forbidden, to: request), remark: "cross-origin")
         }
         let program: RealmAPISettings.Client
-        switch await programs.authenticate(credentials, from: request.address) {
+        switch await programs.authenticate(credentials, from: request.address, at: state.wallClock.seconds) {
         case .program(let found): program = found
         case .unknown(let reason):
             log.logRefusal(reason, of: nil, at: request.address)

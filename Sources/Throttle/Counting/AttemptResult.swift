@@ -22,6 +22,8 @@ extension LoginReport {
     /// logging in. It does not depend on why a module rejected the login, or on which module rejected it last.
     var result: AttemptResult {
         guard let refusal else { return .success }
+        // A client that ends its request after some time without an acceptance has made a guess.
+        if wasCancelled { return presentedSecret ? .failure : .notCounted }
         if let outage, outage.excludesSuccess { return .notCounted }
         switch refusal.failure {
         case .wrongCredentials, .unknownUser, .unusableCredential, .locked, .disabled, .accountExpired,

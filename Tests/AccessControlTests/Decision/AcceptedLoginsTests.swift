@@ -19,6 +19,8 @@ import Testing
             var outcome: LoginFailure?
             var calls = 0
             var beforeAnswer: (@Sendable () -> Void)?
+            var needsCode = true
+            var wait: (@Sendable () async -> Void)?
         }
 
         let state = Mutex(State())
@@ -36,12 +38,14 @@ import Testing
         func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
             let password = try await attempt.password(prompt: "Directory password")
             // The user bob has a second factor.
-            if attempt.username.text == "bob" { _ = try await attempt.oneTimeCode() }
-            let (outcome, expected, before) = backEnd.state.withLock { state in
+            let needsCode = backEnd.state.withLock { $0.needsCode }
+            if attempt.username.text == "bob", needsCode { _ = try await attempt.oneTimeCode() }
+            let (outcome, expected, before, wait) = backEnd.state.withLock { state in
                 state.calls += 1
-                return (state.outcome, state.passwords[attempt.username.text], state.beforeAnswer)
+                return (state.outcome, state.passwords[attempt.username.text], state.beforeAnswer, state.wait)
             }
             before?()
+            await wait?()
             if outcome == .unavailable { throw .unavailable("no connection") }
             if let outcome { return .failed(outcome) }
             guard let expected else { return .failed(.unknownUser) }
@@ -222,6 +226,56 @@ import Testing
         #expect(backEnd.calls == 2)
     }
 
+    @Test func `a login that needs a second factor ends the entry of the password alone`() async throws {
+        backEnd.state.withLock { $0.needsCode = false }
+        #expect(try await login("bob", "code").identity != nil)
+        #expect(logins.count == 1)
+        backEnd.state.withLock { $0.needsCode = true }
+        clock.advance(by: .seconds(61))
+        #expect(try await login("bob", "code").identity != nil)
+        backEnd.set(.unavailable)
+        #expect(try await login("bob", "code").identity == nil)
+    }
+
+    @Test(arguments: [LoginFailure.wrongCredentials, .unusableCredential, .missingCredential, .credentialExpired])
+    func `a refusal of another password that is not about the account leaves the entry`(
+        failure: LoginFailure
+    ) async throws {
+        _ = try await login("ann", "right")
+        backEnd.set(failure)
+        #expect(try await login("ann", "other").refusal?.failure == failure)
+        backEnd.set(.unavailable)
+        clock.advance(by: .seconds(61))
+        #expect(try await login("ann", "right").identity != nil)
+    }
+
+    @Test func `a login that was accepted before a refusal, and ends after it, stores no entry`() async throws {
+        let backEnd = backEnd
+        let authenticator = authenticator
+        let request = LoginRequest(realm: "people", username: try Username("ann"), service: "https", peer: "192.0.2.7")
+        let (started, hasStarted) = AsyncStream.makeStream(of: Void.self)
+        let (end, mayEnd) = AsyncStream.makeStream(of: Void.self)
+        backEnd.state.withLock { state in
+            state.wait = {
+                hasStarted.finish()
+                for await _ in end {}
+            }
+        }
+        let slow = Task {
+            try await authenticator.login(request, asking: PreparedConversation(password: Secret(utf8: "right")))
+        }
+        for await _ in started {}
+        backEnd.state.withLock { $0.wait = nil }
+        backEnd.set(.disabled)
+        let report = try await login("ann", "right")
+        #expect(report.refusal?.failure == .disabled)
+        mayEnd.finish()
+        #expect(try await slow.value.identity != nil)
+        backEnd.set(.unavailable)
+        #expect(try await login("ann", "right").identity == nil)
+        #expect(logins.count == 0)
+    }
+
     @Test func `a user who has to be asked for the password is not answered from the cache`() async throws {
         _ = try await login("ann", "right")
         let request = LoginRequest(realm: "people", username: try Username("ann"))
@@ -263,7 +317,10 @@ import Testing
         backEnd.state.withLock { state in
             for number in 0..<5 { state.passwords["user\(number)"] = "p" }
         }
-        for number in 0..<5 { _ = try await login("user\(number)", "p") }
+        for number in 0..<5 {
+            clock.advance(by: .seconds(1))
+            _ = try await login("user\(number)", "p")
+        }
         #expect(logins.count == 3)
         _ = try await login("user4", "p")
         #expect(backEnd.calls == 5)

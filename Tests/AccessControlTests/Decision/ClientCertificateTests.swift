@@ -32,7 +32,9 @@ import Testing
         init(
             schemes: [ProtectRule.Scheme] = [.certificate],
             realms: [String] = ["cards"],
-            unavailable: Set<String> = []
+            unavailable: Set<String> = [],
+            broken: Set<String> = [],
+            whenUnavailable: WhenUnavailable = .continue
         ) throws {
             let wall = WallClock { [time] in time.seconds.withLock { $0 } }
             var services = RealmServices()
@@ -51,13 +53,17 @@ import Testing
                 let module: any LoginModule =
                     unavailable.contains(name)
                     ? UnavailableModule() : try CertificateLoginModule(realm: realm, options: options)
-                let stack = LoginStack(name: name, [.init(module, .required)], clock: monotonic)
+                // The second module rejects every user, so the login is a rejection in spite of the outage.
+                let others: [LoginStack.Entry] =
+                    broken.contains(name)
+                    ? [.init(UnavailableModule(), .optional), .init(RejectingModule(), .required)] : []
+                let stack = LoginStack(name: name, [.init(module, .required)] + others, clock: monotonic)
                 return BoundRealm(name: name, className: "CertificateRealm", realm: realm, stack: stack)
             }
+            var rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
+            rule.whenUnavailable = whenUnavailable
             controller = AccessController(
-                rules: ProtectionRules([
-                    ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
-                ]),
+                rules: ProtectionRules([rule]),
                 authenticator: Authenticator(bound),
                 sessions: SessionTable(SessionSettings(), clock: monotonic, wall: wall, onEnd: { _, _ in }),
                 credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
@@ -84,6 +90,16 @@ import Testing
 
         func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
             throw .unavailable("the back end is down")
+        }
+    }
+
+    /// A module that rejects every user.
+    private struct RejectingModule: LoginModule {
+        init() {}
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+            .failed(.permissionDenied)
         }
     }
 
@@ -197,6 +213,16 @@ import Testing
             let site = try Site(realms: realms, unavailable: ["down"])
             #expect(try await result(site, Self.chain()) == .unavailable("the back end is down"))
         }
+    }
+
+    @Test func `with stop, the realms after an outage are not used, also if the login was rejected`() async throws {
+        let realms = ["partner", "cards"]
+        let lenient = try Site(realms: realms, broken: ["partner"])
+        #expect(try await result(lenient, Self.chain()) == .loggedIn("ann"))
+        let strict = try Site(realms: realms, broken: ["partner"], whenUnavailable: .stop)
+        #expect(try await result(strict, Self.chain()) == .certificateNeeded(""))
+        let down = try Site(realms: realms, unavailable: ["partner"], whenUnavailable: .stop)
+        #expect(try await result(down, Self.chain()) == .unavailable("the back end is down"))
     }
 
     @Test func `cached credentials of a connection with a certificate are not used on another connection`() throws {

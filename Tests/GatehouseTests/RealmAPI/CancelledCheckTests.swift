@@ -55,7 +55,7 @@ private struct EndlessRealm: Realm {
         let api = try #require(server.realmAPI)
         let credentials = ProgramCredentials(
             token: .digest(try Digest.sha256(Array(AskedServer.token.utf8))),
-            certificate: nil
+            certificateChain: []
         )
         let target = "/realms/endless/check"
         let request = WebRequest(

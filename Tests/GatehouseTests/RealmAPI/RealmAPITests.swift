@@ -195,11 +195,11 @@ import Throttle
             "an unknown field; the fields are username, password, codes, service, address"
         ),
         (
-            "{\"username\":\"ann\",\"password\":\"x\",\"codes\":\"1\"}", "codes is not an array of up to 8 strings"
+            "{\"username\":\"ann\",\"password\":\"x\",\"codes\":\"1\"}", "codes is not an array of up to 3 strings"
         ),
         (
-            "{\"username\":\"ann\",\"password\":\"x\",\"codes\":[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\"]}",
-            "codes is not an array of up to 8 strings"
+            "{\"username\":\"ann\",\"password\":\"x\",\"codes\":[\"\",\"\",\"\",\"\"]}",
+            "codes is not an array of up to 3 strings"
         ),
         (
             "{\"username\":\"ann\",\"password\":\"x\",\"service\":\"../x\"}",

@@ -16,9 +16,11 @@ struct ProgramsTests {
 
     private let certificate: Certificate
     private let other: Certificate
+    private let authority: Certificate
 
     init() throws {
         let pki = try TestPKI.shared.get()
+        authority = try #require(try pki.certificates("root").first)
         certificate = try #require(try pki.certificates("client").first)
         other = try #require(try pki.certificates("direct").first)
     }
@@ -40,12 +42,15 @@ struct ProgramsTests {
         _ clients: [RealmAPISettings.Client],
         token: String? = nil,
         certificate: Certificate? = nil,
-        from address: String? = "192.0.2.7"
+        from address: String? = "192.0.2.7",
+        at now: Int64? = nil
     ) async -> String {
         let field = token.map { "Bearer \($0)" }
         let bearer = field.map { BearerToken($0.utf8Span.span, count: 1) } ?? .missing
-        let credentials = ProgramCredentials(token: bearer, certificate: certificate)
-        switch await Programs(clients, throttle: nil).authenticate(credentials, from: address) {
+        let chain = certificate.map { [$0, authority] } ?? []
+        let now = Int(now ?? max(certificate?.notBefore ?? 0, authority.notBefore))
+        let credentials = ProgramCredentials(token: bearer, certificateChain: chain)
+        switch await Programs(clients, throttle: nil).authenticate(credentials, from: address, at: now) {
         case .program(let client): return client.name
         case .unknown(let reason): return "unknown: \(reason)"
         case .forbidden(let client, let reason): return "\(client.name): \(reason)"
@@ -73,6 +78,21 @@ struct ProgramsTests {
         #expect(await result(both, token: Self.token) == "both: wrong-certificate")
         #expect(await result(both, token: Self.token, certificate: other) == "both: wrong-certificate")
         #expect(await result(both, certificate: certificate) == "unknown: unknown-certificate")
+    }
+
+    @Test func `a certificate is refused after it has expired, also on an open connection`() async throws {
+        let alone = [try client("alone", keys: [try certificate.publicKeyDigest()])]
+        let both = [try client("both", token: Self.token, subjects: ["CN=client"])]
+        let end = min(certificate.notAfter, authority.notAfter)
+        #expect(await result(alone, certificate: certificate, at: end) == "alone")
+        #expect(await result(both, token: Self.token, certificate: certificate, at: end) == "both")
+        let begin = max(certificate.notBefore, authority.notBefore)
+        for now in [begin - 1, end + 1] {
+            #expect(await result(alone, certificate: certificate, at: now) == "unknown: unknown-certificate")
+            #expect(
+                await result(both, token: Self.token, certificate: certificate, at: now) == "both: wrong-certificate"
+            )
+        }
     }
 
     @Test func `a program with networks is refused if its address is not known or in another network`() async throws {
