@@ -90,9 +90,7 @@ def expect_user_allowed(place):
 def identity_fields(name):
     """The identity fields that the application must receive for a user, percent-encoded."""
     groups = ",".join(urllib.parse.quote(group, safe="") for group in GROUPS[name])
-    return [
-        ("remote-email", ""), ("remote-groups", groups), ("remote-name", ""), ("remote-realm", "town"), ("remote-user", name)
-    ]
+    return [("remote-groups", groups), ("remote-realm", "town"), ("remote-user", name)]
 
 
 def basic(name, password=None):
