@@ -34,7 +34,7 @@ extension RemoteCheck {
 
     private mutating func trust() throws(Ended) -> RemoteTransport.Trust {
         if let pin = options.remote.pin {
-            guard let key = KeyFingerprint.digest(pin) else {
+            guard let key = Digest(pin: pin) else {
                 throw Ended(.usage, "--pin takes sha256//BASE64 or 64 hexadecimal digits, not \(pin)")
             }
             (server.key, server.authorities) = (key, nil)
@@ -63,7 +63,7 @@ extension RemoteCheck {
         } catch {
             throw unreachable(error)
         }
-        let fingerprint = KeyFingerprint.text(presented)
+        let fingerprint = presented.pin
         switch trust {
         case .authorities(_, let file):
             let text = "the certificate of \(url) is not trusted: no valid certificate of \(file): \(fault.cause)"
@@ -117,7 +117,7 @@ extension RemoteCheck {
     private func changed(from expected: Digest, to fingerprint: String) -> String {
         let text = """
             THE KEY OF \(url) HAS CHANGED. Another server may pretend to be this server. Nothing was sent to it.
-                expected key:  \(KeyFingerprint.text(expected))
+                expected key:  \(expected.pin)
                 presented key: \(fingerprint)
             """
         guard options.remote.pin == nil, let known, let line = known.entry(of: url.description)?.line else {

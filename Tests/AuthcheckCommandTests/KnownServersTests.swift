@@ -78,12 +78,12 @@ import Testing
 
     @Test func `a fingerprint has three spellings`() throws {
         let digest = try Digest.sha256([])
-        #expect(KeyFingerprint.digest(Self.pin) == digest)
-        #expect(KeyFingerprint.digest(digest.hex) == digest)
-        #expect(KeyFingerprint.digest(digest.fingerprint) == digest)
-        #expect(KeyFingerprint.digest(digest.hex.uppercased()) == digest)
+        #expect(Digest(pin: Self.pin) == digest)
+        #expect(Digest(pin: digest.hex) == digest)
+        #expect(Digest(pin: digest.fingerprint) == digest)
+        #expect(Digest(pin: digest.hex.uppercased()) == digest)
         for text in ["", "yes", "sha256//", "sha1//AAAA", String(digest.hex.dropLast()), "sha256/" + Self.pin] {
-            #expect(KeyFingerprint.digest(text) == nil)
+            #expect(Digest(pin: text) == nil)
         }
     }
 

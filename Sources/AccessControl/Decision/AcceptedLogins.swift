@@ -165,8 +165,11 @@ package final class AcceptedLogins: LoginCache {
 
         func remove() {
             let account = account
-            // Logins that are running now must not store an entry afterwards: they may have been decided before.
-            cache.evict { $0.account == account }
+            cache.state.withLock { state in
+                // Logins that are running now must not store an entry afterwards: they may have been decided before.
+                state.revocations.revoke { $0.account == account }
+                state.accounts[account] = nil
+            }
         }
     }
 

@@ -181,15 +181,3 @@ extension AccessController {
         credentialCache.add(identity, for: key, of: client, at: clock.now, atMost: limit)
     }
 }
-
-extension LoginReport {
-    /// True if a module was unavailable or broken, even if the report is a rejection by another module.
-    fileprivate var metOutage: Bool {
-        outage != nil || steps.contains { ($0.phase == .login || $0.phase == .commit) && $0.outcome.isOutage }
-    }
-}
-
-extension Outcome {
-    /// True if the module could not decide, so that nothing is known about the credentials.
-    fileprivate var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
-}

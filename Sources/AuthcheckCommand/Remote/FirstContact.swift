@@ -43,7 +43,7 @@ enum FirstContact {
             """
             The certificate of \(url) is not trusted: \(Printable.line(cause)).
             The SHA-256 fingerprint of its public key is
-                \(KeyFingerprint.text(key))
+                \(key.pin)
 
             """
         )
@@ -51,9 +51,9 @@ enum FirstContact {
         for _ in 0..<attempts {
             guard let line = terminal.readLine(prompt) else { return .refused }
             let answer = line.lowercased()
-            if answer == "yes" || KeyFingerprint.digest(line) == key { return .trusted }
+            if answer == "yes" || Digest(pin: line) == key { return .trusted }
             // Another fingerprint is the answer of a user who expects another server.
-            if answer == "no" || KeyFingerprint.digest(line) != nil { return .refused }
+            if answer == "no" || Digest(pin: line) != nil { return .refused }
             prompt = "Please type yes, no or the fingerprint: "
         }
         return .refused

@@ -91,7 +91,7 @@ struct KnownServers: Sendable {
 
     private static func text(_ server: KnownServer) -> String {
         var words = [server.url]
-        if let key = server.key { words.append("pin=\(encode(KeyFingerprint.text(key)))") }
+        if let key = server.key { words.append("pin=\(encode(key.pin))") }
         if let authorities = server.authorities { words.append("ca=\(encode(authorities))") }
         if let user = server.user { words.append("user=\(encode(user))") }
         if let tokenFile = server.tokenFile { words.append("token-file=\(encode(tokenFile))") }
@@ -116,7 +116,7 @@ struct KnownServers: Sendable {
             else { return .failure(Fault(reason: "a word is not of the form name=value")) }
             switch word[..<equals] {
             case "pin" where server.key == nil:
-                guard let key = KeyFingerprint.digest(value) else {
+                guard let key = Digest(pin: value) else {
                     return .failure(Fault(reason: "the pin is not valid"))
                 }
                 server.key = key

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Bytes
 public import OpenSSLKit
 
 /// The servers that a client trusts.
@@ -81,26 +80,10 @@ public struct KeyPin: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter text: `sha256//` and Base64, as in curl's `--pinnedpubkey`, or 64 hexadecimal digits, with or without
     ///   colons between pairs. The result is nil for any other text.
     public init?(_ text: String) {
-        let prefix = "sha256//"
-        let bytes: [UInt8]?
-        if text.hasPrefix(prefix) {
-            bytes = Base64.padded.decode(text.dropFirst(prefix.count))
-        } else {
-            bytes = Self.hexadecimal(text)
-        }
-        guard let bytes, let digest = Digest(bytes: bytes) else { return nil }
+        guard let digest = Digest(pin: text) else { return nil }
         self.digest = digest
     }
 
     /// The pin in the form `sha256//` and Base64.
-    public var description: String { "sha256//\(Base64.padded.encode(digest.bytes.span))" }
-
-    private static func hexadecimal(_ text: String) -> [UInt8]? {
-        let lowered = text.lowercased()
-        let pairs = lowered.split(separator: ":", omittingEmptySubsequences: false)
-        let digits =
-            pairs.count == Digest.byteCount && pairs.allSatisfy { $0.utf8.count == 2 }
-            ? pairs.joined() : lowered
-        return Hexadecimal.decodeLowercase(digits)
-    }
+    public var description: String { digest.pin }
 }

@@ -104,19 +104,7 @@ private struct AlternativeTexts {
     private static let principalName = "1.3.6.1.4.1.311.20.2.3"
 
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
-        var critical: Int32 = 0
-        guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
-            // -1 means that the certificate has no such extension. Otherwise it is malformed or occurs twice.
-            guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
-            return
-        }
-        let names = OpaquePointer(found)
-        defer { unsafe GENERAL_NAMES_free(names) }
-        for index in 0..<(unsafe gatehouse_sk_GENERAL_NAME_num(names)) {
-            var type: Int32 = 0
-            guard let name = unsafe gatehouse_sk_GENERAL_NAME_value(names, index),
-                let value = unsafe GENERAL_NAME_get0_value(name, &type)
-            else { continue }
+        try unsafe GeneralNames.forEach(in: x509, context: context) { type, value, name throws(OpenSSLError) in
             switch type {
             case GEN_EMAIL: emails.append(unsafe Self.text(value))
             case GEN_URI: uris.append(unsafe Self.text(value))

@@ -12,19 +12,7 @@ struct SubjectAlternativeNames {
     ///
     /// Without the extension there are no names.
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
-        var critical: Int32 = 0
-        guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
-            // -1 means that the certificate has no such extension. Otherwise it is malformed or occurs twice.
-            guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
-            return
-        }
-        let names = OpaquePointer(found)
-        defer { unsafe GENERAL_NAMES_free(names) }
-        for index in 0..<(unsafe gatehouse_sk_GENERAL_NAME_num(names)) {
-            var type: Int32 = 0
-            guard let name = unsafe gatehouse_sk_GENERAL_NAME_value(names, index),
-                let value = unsafe GENERAL_NAME_get0_value(name, &type)
-            else { continue }
+        try unsafe GeneralNames.forEach(in: x509, context: context) { type, value, _ throws(OpenSSLError) in
             if type == GEN_DNS {
                 let text = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
                 // A name with a zero byte is left out. Attackers have used zero bytes to make a name look like another.

@@ -140,7 +140,7 @@ public struct Authenticator: Sendable {
                 cache: cache
             )
             attempts.append(RealmAttempt(account, report: report, guess: fingerprinting?.fingerprint))
-            if report.identity != nil || (whenUnavailable == .stop && report.record.metOutage) { break }
+            if report.identity != nil || (whenUnavailable == .stop && report.metOutage) { break }
         }
         await reservation?.settle(attempts)
         return MultiRealmLoginReport(attempts.map(\.report))

@@ -55,6 +55,11 @@ public struct LoginReport: Sendable {
     /// credentials. ``refusal`` may depend on the credentials, so it must not be shown.
     public var isUnavailable: Bool { outage?.mayBeShown ?? false }
 
+    /// True if a module was unavailable or broken, even if the login was rejected for another reason.
+    ///
+    /// Modules of other realms that the login used count too.
+    package var metOutage: Bool { outage != nil || record.metOutage }
+
     /// True if the login was cancelled after it had called a module.
     ///
     /// The client has chosen the moment. If a rejection takes longer than an acceptance, the client knows without an

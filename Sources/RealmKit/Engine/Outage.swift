@@ -59,7 +59,7 @@ extension Outage {
 
 extension Outcome {
     /// True if the module could not decide, so that nothing is known about the credentials.
-    var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
+    package var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
 }
 
 /// All evaluations of a stack that are possible while some modules are down.
