@@ -128,6 +128,15 @@ enum Migrations {
                     """
             )
         }
+        migrator.registerMigration("child sessions") { database in
+            // A session with a parent was handed over from the sign-in host. It is removed with its parent.
+            try database.execute(
+                sql: """
+                    ALTER TABLE sessions ADD COLUMN parent TEXT REFERENCES sessions (id) ON DELETE CASCADE;
+                    CREATE INDEX sessions_by_parent ON sessions (parent);
+                    """
+            )
+        }
         return migrator
     }
 }

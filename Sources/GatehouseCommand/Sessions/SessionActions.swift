@@ -19,22 +19,26 @@ extension GatehouseOptions.Sessions.List: Subcommand {
             // A realm that was removed from the configuration may still have sessions.
             selection = .realm(realm)
         }
-        let shown = try await sessions.sessions()
-            .filter { selection.includes($0.id, of: $0.user) }
+        let all = try await sessions.sessions()
+        let shown = all.filter { $0.parent == nil && selection.includes($0.id, of: $0.user) }
             .sorted { $0.lastSeen > $1.lastSeen }
         guard !shown.isEmpty else {
             GatehouseCommand.print("there are no sessions", on: STDOUT_FILENO)
             return
         }
+        var hosts: [SessionID: [String]] = [:]
+        for session in all { hosts[session.parent ?? session.id, default: []].append(session.host.name) }
         let rows = shown.map { session in
-            [
+            let others = (hosts[session.id] ?? []).filter { !$0.utf8.elementsEqual(session.host.name.utf8) }
+            let places = ([session.host.name] + others.sorted()).joined(separator: " ")
+            return [
                 session.id.description, Printable.line(session.user.username.text), Printable.line(session.user.realm),
-                session.host.name, Printable.line(session.client.address ?? ""), Self.time(session.created),
-                Self.time(session.lastSeen),
-                Self.time(min(session.idleExpiry, session.absoluteExpiry)), Printable.line(session.client.userAgent),
+                places, Printable.line(session.client.address ?? ""), Self.time(session.created),
+                Self.time(session.lastSeen), Self.time(min(session.idleExpiry, session.absoluteExpiry)),
+                Printable.line(session.client.userAgent),
             ]
         }
-        let head = ["session", "user", "realm", "host", "address", "started", "last used", "expires", "client"]
+        let head = ["session", "user", "realm", "hosts", "address", "started", "last used", "expires", "client"]
         GatehouseCommand.print(Table.lines([head] + rows).joined(separator: "\n"), on: STDOUT_FILENO)
     }
 

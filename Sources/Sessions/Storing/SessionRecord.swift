@@ -16,6 +16,8 @@ public struct SessionRecord: Sendable, Hashable {
     public let user: SignedInUser
     /// The host that the session belongs to.
     public let host: SessionHost
+    /// The session of the sign-in that this session was handed over from; nil for the session of a sign-in.
+    public let parent: SessionID?
     /// The client that began the session.
     public let client: SessionClient
     /// The time of the beginning.
@@ -36,6 +38,7 @@ public struct SessionRecord: Sendable, Hashable {
     ///   - token: The digest of the token.
     ///   - user: The user.
     ///   - host: The host that the session belongs to.
+    ///   - parent: The session of the sign-in that this session was handed over from; nil for the session of a sign-in.
     ///   - client: The client that began the session.
     ///   - created: The time of the beginning.
     ///   - lastSeen: The time of the last use.
@@ -47,6 +50,7 @@ public struct SessionRecord: Sendable, Hashable {
         token: Digest,
         user: SignedInUser,
         host: SessionHost,
+        parent: SessionID? = nil,
         client: SessionClient,
         created: Int,
         lastSeen: Int,
@@ -58,6 +62,7 @@ public struct SessionRecord: Sendable, Hashable {
         self.token = token
         self.user = user
         self.host = host
+        self.parent = parent
         self.client = client
         self.created = created
         self.lastSeen = lastSeen

@@ -19,11 +19,17 @@ public final class Session: Sendable {
     ///
     /// The session is not found at another host.
     public let host: SessionHost
+    /// The session of the sign-in that this session was handed over from; nil for the session of a sign-in.
+    ///
+    /// A child session has the times of its parent: a use of the child is a use of the parent. It ends with its parent.
+    public let parent: Session?
+    /// The session of the sign-in: the parent, or this session if it has no parent.
+    public var signIn: Session { parent ?? self }
     /// The client that began the session.
     public let client: SessionClient
     /// The time of the beginning.
     public let created: Int
-    /// The identity of the sign-in; nil for a session that was restored from a store.
+    /// The identity of the sign-in; nil for a session that was restored from a store, and for a child session.
     ///
     /// It contains the user, the groups and the modules of the login.
     public let identity: AuthenticatedIdentity?
@@ -50,6 +56,7 @@ public final class Session: Sendable {
         _ id: SessionID,
         of user: SignedInUser,
         at host: SessionHost,
+        parent: Session? = nil,
         from client: SessionClient,
         identity: AuthenticatedIdentity?,
         created: Int,
@@ -60,6 +67,7 @@ public final class Session: Sendable {
         self.id = id
         self.user = user
         self.host = host
+        self.parent = parent
         self.client = client
         self.identity = identity
         self.created = created
@@ -89,7 +97,8 @@ public final class Session: Sendable {
     // MARK: Functions that the table calls under its lock
 
     var times: SessionTimes {
-        SessionTimes(
+        if let parent { return parent.times }
+        return SessionTimes(
             lastSeen: seen.load(ordering: .relaxed),
             idleEnd: idleEnd.load(ordering: .relaxed),
             absoluteEnd: absoluteEnd,
@@ -103,12 +112,14 @@ public final class Session: Sendable {
     ///
     /// An expired session stays in the table until the next sweep.
     func isLive(_ now: UInt64) -> Bool {
-        !hasEnded && now < absoluteEnd && now < idleEnd.load(ordering: .relaxed)
+        guard !hasEnded else { return false }
+        if let parent { return parent.isLive(now) }
+        return now < absoluteEnd && now < idleEnd.load(ordering: .relaxed)
     }
 
     func setEnd(_ cause: SessionEndCause) { ended.store(cause.atomicValue, ordering: .releasing) }
 
-    /// Records a use.
+    /// Records a use of a session without a parent.
     ///
     /// - Returns: True if the clients were warned and the use has postponed the end.
     func touch(at now: UInt64, limits: SessionLimits) -> Bool {

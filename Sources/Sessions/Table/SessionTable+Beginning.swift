@@ -95,7 +95,7 @@ extension SessionTable {
 
     // MARK: Steps
 
-    private struct NewSession {
+    struct NewSession {
         let session: Session
         let token: OpaqueToken
         let record: SessionRecord
@@ -162,7 +162,7 @@ extension SessionTable {
     /// Stores a session within ``timeLimit``.
     ///
     /// If the store completes the write after the limit, the session is removed again.
-    private func save(_ new: NewSession) async throws(SessionFault) {
+    func save(_ new: NewSession) async throws(SessionFault) {
         guard let store else { return }
         let saving = Task { () -> SessionStoreError? in
             do throws(SessionStoreError) { try await store.saveSession(new.record) } catch { return error }

@@ -13,6 +13,8 @@ extension SessionTable {
     ///
     /// The end takes effect for all requests at once. It is durable when this function returns.
     ///
+    /// Its child sessions end too. The end of a child session does not end its parent.
+    ///
     /// - Parameters:
     ///   - session: The session. If it has already ended, only its removal from the store is repeated.
     ///   - cause: The cause.
@@ -80,14 +82,14 @@ extension SessionTable {
         return session
     }
 
-    /// Returns the ended sessions of a user whose ends are not stored.
+    /// Returns the ended sessions of a user's sign-ins whose ends are not stored.
     ///
     /// After a restart, such sessions may be valid again.
     ///
     /// - Parameter user: The user; the groups do not matter.
     /// - Returns: The sessions, in no order, so that the caller can end them again.
     public func unstoredEnds(of user: SignedInUser) -> [Session] {
-        state.withLock { $0.writes.unstored(of: SessionOwner(user)) }
+        state.withLock { $0.writes.unstored(of: SessionOwner(user)) }.filter { $0.parent == nil }
     }
 
     /// Removes sessions from the store, or records their ends elsewhere.

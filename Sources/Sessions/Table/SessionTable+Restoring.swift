@@ -35,9 +35,27 @@ extension SessionTable {
         }
         var statuses = StatusCache()
         // The most recently used sessions are restored first. If there are too many sessions, the others are ended.
-        for record in snapshot.sessions.sorted(by: { $0.lastSeen > $1.lastSeen }) {
+        let records = snapshot.sessions.sorted { $0.lastSeen > $1.lastSeen }
+        for record in records where record.parent == nil {
             let known = await statuses.status(of: record.user, by: status)
             publish(restore(record, endedBy: SaltedStamp.end(for: known, stamp: record.stamp), since: epoch))
+        }
+        for record in records { restoreChild(record) }
+    }
+
+    /// Restores a child session, if its parent was restored; otherwise the child is removed from the store.
+    private func restoreChild(_ record: SessionRecord) {
+        guard let id = record.parent else { return }
+        let now = clocks.now
+        state.withLock { state in
+            guard let parent = state.entries[id]?.session, parent.parent == nil,
+                state.count < state.settings.total, state.children(of: parent).count < Self.maximumChildren
+            else {
+                state.writes.remove(record.id)
+                return
+            }
+            let session = Session(record, parent: parent, times: parent.times, clocks: clocks)
+            state.insert(session, token: record.token, at: now)
         }
     }
 
@@ -125,11 +143,17 @@ extension SessionTimes {
 }
 
 extension Session {
-    fileprivate convenience init(_ record: SessionRecord, times: SessionTimes, clocks: SessionClocks) {
+    fileprivate convenience init(
+        _ record: SessionRecord,
+        parent: Session? = nil,
+        times: SessionTimes,
+        clocks: SessionClocks
+    ) {
         self.init(
             record.id,
-            of: record.user,
+            of: parent?.user ?? record.user,
             at: record.host,
+            parent: parent,
             from: record.client,
             identity: nil,
             created: record.created,

@@ -14,6 +14,7 @@ extension Session {
             token: token,
             user: user,
             host: host,
+            parent: parent?.id,
             client: client,
             created: created,
             lastSeen: touch.lastSeen,
@@ -72,9 +73,15 @@ extension SessionTable {
 
     private func carryOut(_ action: SessionCommand.Action) {
         switch action {
+        case .end(.one(let id)):
+            // If only the child session ended, the browser would get another one from the sign-in host.
+            let id = session(id: id)?.signIn.id ?? id
+            end(.administrator) { $0.id == id }
         case .end(let selection): end(.administrator) { selection.includes($0.id, of: $0.user) }
         case .message(let selection, let text):
-            for session in sessions where selection.includes(session.id, of: session.user) { send(text, to: session) }
+            for session in sessions where selection.includes(session.id, of: session.user) {
+                for session in family(of: session) { send(text, to: session) }
+            }
         }
     }
 

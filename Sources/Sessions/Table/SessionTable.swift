@@ -14,6 +14,8 @@ internal import Synchronization
 /// - A session ends in memory first and is then removed from the store. If the removal fails, the store records the end
 ///   elsewhere, and the removal is repeated every second.
 /// - A user has at most ``SessionSettings/perUser`` sessions. A further sign-in ends the least recently used session.
+/// - A session can have child sessions at other hosts. They have its times, end with it, and do not count for
+///   ``SessionSettings/perUser``.
 ///
 /// The table may be used from any thread. A server creates one table and keeps it over reloads of the configuration.
 ///
@@ -123,7 +125,7 @@ public final class SessionTable: Sendable {
         }
     }
 
-    /// Returns a user's sessions.
+    /// Returns the sessions of a user's sign-ins, without child sessions.
     ///
     /// - Parameter user: The user; the groups do not matter.
     /// - Returns: The sessions, the oldest first.
@@ -134,10 +136,10 @@ public final class SessionTable: Sendable {
             .sorted { $0.created < $1.created }
     }
 
-    /// All sessions, in no order.
+    /// The sessions of all sign-ins, without child sessions, in no order.
     public var sessions: [Session] {
         let now = clocks.now
-        return state.withLock { $0.entries.values.map(\.session) }.filter { $0.isLive(now) }
+        return state.withLock { $0.entries.values.map(\.session) }.filter { $0.parent == nil && $0.isLive(now) }
     }
 
     // MARK: Using
@@ -155,8 +157,19 @@ public final class SessionTable: Sendable {
         if isExtended { publishExtension(of: session) }
     }
 
-    private func publishExtension(of session: Session) {
-        session.journal.withLock { $0.publish(.extended(idleExpiry: session.idleExpiry)) }
+    func publishExtension(of session: Session) {
+        for session in family(of: session) {
+            session.journal.withLock { $0.publish(.extended(idleExpiry: session.idleExpiry)) }
+        }
+    }
+
+    /// Returns the session of the sign-in of a session, and all its child sessions.
+    ///
+    /// - Parameter session: Any session of the sign-in.
+    /// - Returns: The session of the sign-in first, then its children, the oldest first.
+    public func family(of session: Session) -> [Session] {
+        let signIn = session.signIn
+        return [signIn] + state.withLock { $0.children(of: signIn) }
     }
 
     /// Publishes the effects of a change.

@@ -10,7 +10,11 @@ struct TableState: Sendable {
         let session: Session
         let token: Digest
         /// The second at which the session is checked next; see ``ExpiryQueue``.
+        ///
+        /// It is 0 for a child session, which is checked with its parent.
         var second: UInt64
+        /// The child sessions, the oldest first.
+        var children: [Session] = []
     }
 
     var settings: SessionSettings
@@ -18,6 +22,7 @@ struct TableState: Sendable {
     var revocations = RevocationLog<Session>()
     private(set) var entries: [SessionID: Entry] = [:]
     private(set) var byToken: [Digest: Session] = [:]
+    /// The sessions of the sign-ins of each user, without their children.
     private var byOwner: [SessionOwner: [Session]] = [:]
     private var expiries = ExpiryQueue()
     /// The number of sessions that are being stored and are not in the table yet.
@@ -35,28 +40,39 @@ struct TableState: Sendable {
 
     func sessions(of owner: SessionOwner) -> [Session] { byOwner[owner] ?? [] }
 
+    func children(of session: Session) -> [Session] { entries[session.id]?.children ?? [] }
+
     // MARK: Insertion and removal
 
     mutating func insert(_ session: Session, token: Digest, at now: UInt64) {
-        let second = expiries.add(session, at: now, limits: limits)
-        entries[session.id] = Entry(session: session, token: token, second: second)
         byToken[token] = session
-        byOwner[SessionOwner(session.user), default: []].append(session)
+        if let parent = session.parent {
+            entries[session.id] = Entry(session: session, token: token, second: 0)
+            entries[parent.id]?.children.append(session)
+        } else {
+            let second = expiries.add(session, at: now, limits: limits)
+            entries[session.id] = Entry(session: session, token: token, second: second)
+            byOwner[SessionOwner(session.user), default: []].append(session)
+        }
     }
 
-    /// Removes a session.
+    /// Removes a session and its children.
     ///
-    /// - Returns: False if the session was not in the table.
-    mutating func remove(_ session: Session, cause: SessionEndCause) -> Bool {
-        guard let entry = entries[session.id], entry.session === session else { return false }
+    /// - Returns: The removed sessions, the given session first; empty if the session was not in the table.
+    mutating func remove(_ session: Session, cause: SessionEndCause) -> [Session] {
+        guard let entry = entries[session.id], entry.session === session else { return [] }
         entries[session.id] = nil
         byToken[entry.token] = nil
-        let owner = SessionOwner(session.user)
-        byOwner[owner]?.removeAll { $0 === session }
-        if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
+        if let parent = session.parent {
+            entries[parent.id]?.children.removeAll { $0 === session }
+        } else {
+            let owner = SessionOwner(session.user)
+            byOwner[owner]?.removeAll { $0 === session }
+            if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
+        }
         session.setEnd(cause)
         writes.remove(session, token: entry.token)
-        return true
+        return [session] + entry.children.flatMap { remove($0, cause: cause) }
     }
 
     // MARK: Expiry
@@ -65,6 +81,7 @@ struct TableState: Sendable {
     ///
     /// - Returns: True if the clients were warned and the use has postponed the end.
     mutating func touch(_ session: Session, at now: UInt64) -> Bool {
+        let session = session.signIn
         let isExtended = session.touch(at: now, limits: limits)
         if session.markTouched() { writes.touch(session) }
         if isExtended { schedule(session, at: now) }
@@ -89,7 +106,7 @@ struct TableState: Sendable {
                     continue
                 }
                 if now >= times.warningMoment, session.markWarned() {
-                    effects.warned.append((session, times.end - now))
+                    effects.warned += ([session] + entry.children).map { ($0, times.end - now) }
                 }
                 schedule(session, at: now)
             }
@@ -99,7 +116,7 @@ struct TableState: Sendable {
 
     /// Schedules every session again, because new settings may end it earlier.
     mutating func scheduleAll(at now: UInt64) {
-        for session in entries.values.map(\.session) { schedule(session, at: now) }
+        for session in entries.values.map(\.session) where session.parent == nil { schedule(session, at: now) }
     }
 }
 
@@ -111,7 +128,8 @@ struct TableEffects: Sendable {
     /// The sessions whose clients must be warned, each with the nanoseconds until its end.
     var warned: [(session: Session, left: UInt64)] = []
 
+    /// Ends a session and its children.
     mutating func end(_ session: Session, cause: SessionEndCause, in state: inout TableState) {
-        if state.remove(session, cause: cause) { ended.append((session, cause)) }
+        ended += state.remove(session, cause: cause).map { ($0, cause) }
     }
 }

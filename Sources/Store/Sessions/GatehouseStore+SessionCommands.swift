@@ -42,14 +42,12 @@ extension GatehouseStore {
                 case .message(let addressed, let text): (selection, message) = (addressed, text)
                 }
                 let columns = Self.columns(selection)
-                let condition = "WHERE \(columns.condition)"
-                var count = 0
+                // Child sessions are neither counted nor selected. They are removed with their parents.
+                let condition = "WHERE parent IS NULL AND \(columns.condition)"
+                let sql = "SELECT count(*) FROM sessions \(condition)"
+                let count = try Int.fetchOne(database, sql: sql, arguments: columns.arguments) ?? 0
                 if message == nil {
                     try database.execute(sql: "DELETE FROM sessions \(condition)", arguments: columns.arguments)
-                    count = database.changesCount
-                } else {
-                    let sql = "SELECT count(*) FROM sessions \(condition)"
-                    count = try Int.fetchOne(database, sql: sql, arguments: columns.arguments) ?? 0
                 }
                 try database.execute(
                     sql: "INSERT INTO session_orders (kind, id, realm, name, message) VALUES (?, ?, ?, ?, ?)",
@@ -77,7 +75,9 @@ extension GatehouseStore {
         switch selection {
         case .one(let id):
             let id = id.description
-            return SelectionColumns(kind: "one", id: id, condition: "id = ?", arguments: [id])
+            // The ID of a child session stands for the session of its sign-in.
+            let condition = "id = (SELECT coalesce(parent, id) FROM sessions WHERE id = ?)"
+            return SelectionColumns(kind: "one", id: id, condition: condition, arguments: [id])
         case .user(let realm, let name):
             return SelectionColumns(
                 kind: "user",

@@ -14,12 +14,14 @@ extension GatehouseStore {
         try database.execute(
             sql: """
                 INSERT INTO sessions
-                    (id, token, realm, name, host, address, agent, created, last_seen, idle_end, absolute_end, stamp_salt, stamp)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (id, token, realm, name, host, parent, address, agent, created, last_seen, idle_end, absolute_end,
+                        stamp_salt, stamp)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, data(session.token.bytes), session.user.realm, session.user.username.text, session.host.name,
-                session.client.address, session.client.userAgent, session.created, session.lastSeen, session.idleExpiry,
+                session.parent?.description, session.client.address, session.client.userAgent, session.created,
+                session.lastSeen, session.idleExpiry,
                 session.absoluteExpiry, session.stamp.map { data($0.salt) },
                 session.stamp.map { data($0.digest.bytes) },
             ]
@@ -69,6 +71,12 @@ extension GatehouseStore {
         guard let id = SessionID(row["id"] as String), let token = digest(row["token"]), let name = name(row),
             let host = SessionHost(row["host"] as String)
         else { return nil }
+        // A row whose parent cannot be read is not the session of a sign-in, so it is not loaded as one.
+        var parent: SessionID?
+        if let text = row["parent"] as String? {
+            guard let id = SessionID(text) else { return nil }
+            parent = id
+        }
         var stamp: SaltedStamp?
         if let salt = row["stamp_salt"] as Data?, let kept = row["stamp"] as Data? {
             guard let digest = digest(kept) else { return nil }
@@ -79,6 +87,7 @@ extension GatehouseStore {
             token: token,
             user: SignedInUser(realm: row["realm"], username: name, groups: groups, attributes: attributes),
             host: host,
+            parent: parent,
             client: SessionClient(address: row["address"], userAgent: row["agent"]),
             created: row["created"],
             lastSeen: row["last_seen"],

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+internal import RealmKit
+internal import Synchronization
+
+extension SessionTable {
+    /// The maximum number of child sessions of a sign-in: 100.
+    ///
+    /// A further child session ends the oldest one. Without a limit, one user could fill the table with the sessions of
+    /// the hosts below a domain.
+    static let maximumChildren = 100
+
+    /// Begins a child session: a session of the same user at another host.
+    ///
+    /// The child has the times of its parent and ends with it. Its beginning is a use of the parent. If the parent already has a child at the host, that
+    /// child ends. If there is a store, the child is stored when this function returns.
+    ///
+    /// - Parameters:
+    ///   - parent: The session of the sign-in. It has no parent itself.
+    ///   - host: The host at which the child is valid.
+    ///   - client: The client of the child.
+    /// - Returns: The child, and the token by which it is found.
+    /// - Throws: ``SessionFault`` if no session has begun. The code is `ended` if the parent has ended, `full` if there
+    ///   are too many sessions, and `unavailable` if the child could not be stored within two seconds.
+    public func beginChild(
+        of parent: Session,
+        at host: SessionHost,
+        from client: SessionClient
+    ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
+        guard parent.parent == nil else { throw .ended }
+        try reserve()
+        defer { state.withLock { $0.reserved -= 1 } }
+        let new: NewSession
+        do throws(OpenSSLError) {
+            new = try makeChild(of: parent, at: host, from: client)
+        } catch {
+            throw SessionFault(.unavailable, "\(error)")
+        }
+        try await save(new)
+        let (effects, isExtended): (TableEffects, Bool)
+        do throws(SessionFault) {
+            (effects, isExtended) = try enter(new, of: parent)
+        } catch {
+            state.withLock { $0.writes.remove(new.session.id) }
+            throw error
+        }
+        // The removal of a replaced child from the store may be delayed: it is not restored without its parent.
+        publish(effects)
+        if isExtended { publishExtension(of: parent) }
+        return (new.session, new.token)
+    }
+
+    /// Reserves a place in the table.
+    private func reserve() throws(SessionFault) {
+        let now = clocks.now
+        let (effects, hasRoom) = state.withLock { state in
+            var effects = TableEffects()
+            if state.count + state.reserved >= state.settings.total { effects = state.sweep(at: now) }
+            let hasRoom = state.count + state.reserved < state.settings.total
+            if hasRoom { state.reserved += 1 }
+            return (effects, hasRoom)
+        }
+        publish(effects)
+        guard hasRoom else { throw .full }
+    }
+
+    private func makeChild(
+        of parent: Session,
+        at host: SessionHost,
+        from client: SessionClient
+    ) throws(OpenSSLError) -> NewSession {
+        let token = try OpaqueToken()
+        let session = Session(
+            try SessionID(),
+            of: parent.user,
+            at: host,
+            parent: parent,
+            from: client,
+            identity: nil,
+            created: clocks.wall.seconds,
+            stamp: parent.stamp,
+            times: parent.times,
+            clocks: clocks
+        )
+        return NewSession(session: session, token: token, record: session.record(token: try token.digest()))
+    }
+
+    /// Adds a child to the table and ends the children that it replaces.
+    ///
+    /// `isExtended` is true if the clients were warned and the use of the parent has postponed the end. After an error
+    /// nothing has changed.
+    private func enter(
+        _ new: NewSession,
+        of parent: Session
+    ) throws(SessionFault) -> (effects: TableEffects, isExtended: Bool) {
+        let now = clocks.now
+        return try state.withLock { state throws(SessionFault) in
+            // Every change of the user has ended the parent.
+            guard state.entries[parent.id]?.session === parent, parent.isLive(now) else { throw .ended }
+            var effects = TableEffects()
+            let children = state.children(of: parent)
+            for child in children where child.host == new.session.host {
+                effects.end(child, cause: .replaced, in: &state)
+            }
+            if state.children(of: parent).count >= Self.maximumChildren, let oldest = state.children(of: parent).first {
+                effects.end(oldest, cause: .tooManySessions, in: &state)
+            }
+            state.insert(new.session, token: new.record.token, at: now)
+            return (effects, state.touch(parent, at: now))
+        }
+    }
+}
