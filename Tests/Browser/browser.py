@@ -19,11 +19,12 @@ import cross_site_requests
 import signing_out
 import accessibility
 import behind_proxies
+import one_sign_in
 import signing_in
 from browser_fixture import SCENARIOS, Place
 
 # In this order: the scenarios that wait for a session to expire are last.
-MODULES = [module.__name__ for module in (signing_in, cross_site_requests, accessibility, behind_proxies, signing_out)]
+MODULES = [module.__name__ for module in (signing_in, cross_site_requests, accessibility, behind_proxies, one_sign_in, signing_out)]
 
 
 def main():
@@ -37,7 +38,7 @@ def main():
     passed = failed = 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP app.example.com 127.0.0.1"],
+            executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP *.example.com 127.0.0.1, MAP *.example.net 127.0.0.1"],
             # Playwright turns the back-forward cache off. Users have it, and it can show pages after a sign-out.
             ignore_default_args=["--disable-back-forward-cache"])
         with Place(options.program, browser, options.screenshots) as place:

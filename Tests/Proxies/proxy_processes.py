@@ -37,10 +37,12 @@ class Proxy:
         return None if shutil.which(cls.program, path=os.environ["PATH"] + ":/usr/sbin") else \
             f"{cls.program} is not installed (apt-get install {cls.package})"
 
-    def __init__(self, folder, gatehouse, application, certificate):
+    def __init__(self, folder, gatehouse, application, certificate, names=(NAME, OPEN_HOST), port=None):
         self.folder = os.path.join(folder, f"{self.title}-{application.port}")
         os.makedirs(self.folder, mode=0o755)
-        self.port = free_port()
+        self.port = port or free_port()
+        # All hosts that the proxy serves.
+        self.names = names
         self.gatehouse, self.application, self.certificate = gatehouse, application, certificate
         self.process = None
 
@@ -113,7 +115,7 @@ class Nginx(Proxy):
     def prepare(self):
         site = self.write("app.conf", filled("nginx.conf", self.common() | {
             "443 ssl": f"127.0.0.1:{self.port} ssl",
-            "server_name app.example.com;": f"server_name {NAME} {OPEN_HOST};",
+            "server_name app.example.com;": f"server_name {' '.join(self.names)};",
             "/etc/nginx/app.example.com.pem": self.certificate[0],
             "/etc/nginx/app.example.com.key": self.certificate[1],
             "/etc/nginx/gatehouse-ca.pem": self.gatehouse.authority,
@@ -132,7 +134,7 @@ class Caddy(Proxy):
 
     def prepare(self):
         site = self.write("site", filled("Caddyfile", self.common() | {
-            "app.example.com {": f"https://{NAME}:{self.port}, https://{OPEN_HOST}:{self.port} {{\n\tbind 127.0.0.1",
+            "app.example.com {": ", ".join(f"https://{name}:{self.port}" for name in self.names) + " {\n\tbind 127.0.0.1",
             "/etc/caddy/app.example.com.pem": self.certificate[0],
             "/etc/caddy/app.example.com.key": self.certificate[1],
             "/etc/caddy/gatehouse-ca.pem": self.gatehouse.authority,
@@ -154,7 +156,7 @@ class HAProxy(Proxy):
         script = self.write("gatehouse.lua", filled("gatehouse.lua", {}))
         site = self.write("site.cfg", filled("haproxy.cfg", self.common() | {
             "bind :443": f"bind 127.0.0.1:{self.port}",
-            "-m str app.example.com": f"-m str {NAME} {OPEN_HOST}",
+            "-m str app.example.com": f"-m str {' '.join(self.names)}",
             "/etc/haproxy/gatehouse.lua": script,
             "/etc/haproxy/app.example.com.pem": self.certificate[2],
             "/etc/haproxy/gatehouse-ca.pem": self.gatehouse.authority,

@@ -3,7 +3,7 @@
 
 package import Sessions
 
-/// The two cookies of Gatehouse in a request.
+/// The cookies of Gatehouse in a request.
 ///
 /// The server always writes a cookie in the same way. Therefore names are compared byte by byte, and quotes are part of
 /// the value. Reading does not allocate memory. Source: RFC 6265 section 4.2.
@@ -35,10 +35,15 @@ package struct OurCookies: Sendable {
     /// The name of the cookie that a sign-in is bound to.
     static let signInName: StaticString = "__Host-gatehouse-sign-in"
 
+    /// The name of the cookie that a hand-over is bound to.
+    static let verifierName: StaticString = "__Host-gatehouse-verifier"
+
     /// The session cookie.
     package private(set) var session = Found.none
     /// The cookie that a sign-in is bound to.
     package private(set) var signIn = Found.none
+    /// The cookie that a hand-over is bound to.
+    package private(set) var verifier = Found.none
 
     /// Reads a `Cookie` field.
     ///
@@ -61,6 +66,7 @@ package struct OurCookies: Sendable {
     private mutating func take(_ pair: Span<UInt8>) {
         if Self.isNamed(pair, Self.sessionName) { session = Self.found(pair, Self.sessionName, after: session) }
         if Self.isNamed(pair, Self.signInName) { signIn = Self.found(pair, Self.signInName, after: signIn) }
+        if Self.isNamed(pair, Self.verifierName) { verifier = Self.found(pair, Self.verifierName, after: verifier) }
     }
 
     private static func found(_ pair: Span<UInt8>, _ name: StaticString, after before: Found) -> Found {
@@ -86,7 +92,7 @@ package struct OurCookies: Sendable {
 
 /// The values of `Set-Cookie` fields.
 ///
-/// The cookies have no `Max-Age`, so a browser deletes them when it is closed. They have no `Domain`, so a browser does
+/// Most cookies have no `Max-Age`, so a browser deletes them when it is closed. They have no `Domain`, so a browser does
 /// not send them to other hosts. Their names begin with `__Host-`, so a browser accepts them only from the same host
 /// over TLS. Source: RFC 6265bis section 4.1.3.
 package enum SetCookie {
@@ -104,11 +110,21 @@ package enum SetCookie {
         "\(OurCookies.signInName)=\(token.text)\(common)\(strict)"
     }
 
+    /// Sets the cookie that a hand-over is bound to.
+    ///
+    /// Browsers also send this cookie after a redirect from the sign-in host, which may be another site.
+    package static func verifier(_ token: OpaqueToken) -> String {
+        "\(OurCookies.verifierName)=\(token.text)\(common)\(lax); Max-Age=3600"
+    }
+
     /// Removes the session cookie.
     package static let sessionRemoval = "\(OurCookies.sessionName)=\(common)\(lax); Max-Age=0"
 
     /// Removes the cookie that a sign-in is bound to.
     package static let signInRemoval = "\(OurCookies.signInName)=\(common)\(strict); Max-Age=0"
+
+    /// Removes the cookie that a hand-over is bound to.
+    package static let verifierRemoval = "\(OurCookies.verifierName)=\(common)\(lax); Max-Age=0"
 
     private static let common = "; Path=/; Secure; HttpOnly"
     private static let lax = "; SameSite=Lax"

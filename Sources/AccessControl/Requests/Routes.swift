@@ -27,6 +27,7 @@ package struct Routes: Sendable, Hashable {
 
     package var signIn: String { path(.signIn) }
     package var step: String { path(.signIn) + "/step" }
+    package var enter: String { path(.enter) }
     package var signOut: String { path(.signOut) }
     package var account: String { path(.account) }
     package var accountEnd: String { path(.account) + "/end" }
@@ -47,6 +48,7 @@ package struct Routes: Sendable, Hashable {
         switch (segment, rest.count) {
         case (.signIn, 0): return .signIn
         case (.signIn, 1) where rest.first == "step": return .step
+        case (.enter, 0): return .enter
         case (.signOut, 0): return .signOut
         case (.account, 0): return .account
         case (.account, 1) where rest.first == "end": return .accountEnd
@@ -109,7 +111,7 @@ package struct Routes: Sendable, Hashable {
         guard let (first, _) = split(path) else { return true }
         if first == Self.forwardAuth { return false }
         switch Self.segments[first] {
-        case .signIn, .signOut, .session, .sessions: return false
+        case .signIn, .enter, .signOut, .session, .sessions: return false
         case nil, .account, .style, .script: return true
         }
     }
@@ -125,6 +127,8 @@ package struct Routes: Sendable, Hashable {
 package enum Route: Sendable, Hashable {
     case signIn
     case step
+    /// The end of a hand-over: the host gets its session from the sign-in host.
+    case enter
     case signOut
     case account
     case accountEnd
@@ -154,6 +158,8 @@ package enum Route: Sendable, Hashable {
     package var methods: [String] {
         switch self {
         case .signIn, .step: ["GET", "HEAD", "POST"]
+        // A response to HEAD would use up the code.
+        case .enter: ["GET"]
         case .signOut, .accountEnd, .sessionRefresh, .realmCheck: ["POST"]
         case .account, .sessionEvents, .sessions, .realms, .style, .script, .forwardAuth: ["GET", "HEAD"]
         case .session: ["GET", "HEAD", "POST", "DELETE"]

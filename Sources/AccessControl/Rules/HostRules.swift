@@ -40,10 +40,21 @@ struct HostRules: Sendable {
 
     /// Returns true if these rules apply to a host.
     func matches(_ host: RequestHost?) -> Bool {
-        switch self.host {
+        guard let host else { return self.host == .any }
+        return self.host.matches(host.name)
+    }
+}
+
+extension ProtectRule.Host {
+    /// Returns true if a host belongs to these hosts.
+    ///
+    /// - Parameter name: The host in canonical form.
+    /// - Returns: True if the host belongs to these hosts.
+    func matches(_ name: String) -> Bool {
+        switch self {
         case .any: true
-        case .name(let name): host.map { $0.name.hasBytes(of: name) } ?? false
-        case .below(let domain): host.map { Self.isBelow($0.name, domain) } ?? false
+        case .name(let own): name.hasBytes(of: own)
+        case .below(let domain): Self.isBelow(name, domain)
         }
     }
 
@@ -55,9 +66,7 @@ struct HostRules: Sendable {
         for index in domain.indices where name[dot + 1 + index] != domain[index] { return false }
         return true
     }
-}
 
-extension ProtectRule.Host {
     /// The precedence of the host.
     ///
     /// Rules with a higher rank are evaluated first.

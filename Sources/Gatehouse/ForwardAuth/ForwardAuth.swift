@@ -22,6 +22,8 @@ struct ForwardAuth: Sendable {
         let original: OriginalRequest
         /// The kind of the client behind the proxy.
         let clientKind: ClientKind
+        /// The cookies of the original request.
+        let cookies: OurCookies
     }
 
     private let context: PageContext
@@ -72,11 +74,11 @@ struct ForwardAuth: Sendable {
     ) -> RenderedResponse {
         let original = check.original
         let outcome = decision.outcome(
-            signInAt: context.routes,
+            signInBy: context.links,
             isSafe: original.method == "GET" || original.method == "HEAD",
             redirectsAfterRejectedCredentials: true,
             clientKind: check.clientKind,
-            target: original.target
+            request: .init(original.target, at: original.host.text, cookies: check.cookies)
         )
         switch outcome {
         case .allowed(let user):
@@ -114,7 +116,7 @@ struct ForwardAuth: Sendable {
         let forwardsAllStatuses = check.proxy.forwardsAllStatuses
         switch standard {
         case .signIn(let redirect): return signIn(redirect, for: check)
-        case .unauthorized(let challenge, _): return unauthorized(challenge, for: check, location: nil)
+        case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
         case .forbidden: return response(.forbidden, text: "forbidden")
         case .certificateNeeded:
             return response(.forbidden, text: "the page needs a client certificate, which a proxy cannot pass on")
@@ -140,23 +142,23 @@ struct ForwardAuth: Sendable {
 
     /// Returns a redirect to the sign-in page.
     ///
-    /// The proxy serves the sign-in page on the host of the application. nginx gets a 401 with a `Location`, and its
-    /// configuration turns the 401 into a redirect.
+    /// The page is at the sign-in host, or the proxy serves it on the host of the application. nginx gets a 401 with a
+    /// `Location`, and its configuration turns the 401 into a redirect.
     private func signIn(_ redirect: SignInRedirect, for check: Check) -> RenderedResponse {
-        let location = "https://\(check.original.host.text)\(redirect.location)"
+        var fields: HTTPFields = [.location: redirect.link.url(from: check.original.host.text)]
+        fields[.setCookie] = redirect.link.cookie
         guard check.proxy.forwardsAllStatuses || check.proxy == .envoy else {
-            return unauthorized(redirect.challenge, for: check, location: location)
+            return unauthorized(redirect.challenge, for: check, fields: fields)
         }
-        return response(
-            redirect.isSafe ? .found : .seeOther,
-            fields: [.location: location],
-            text: "not signed in"
-        )
+        return response(redirect.isSafe ? .found : .seeOther, fields: fields, text: "not signed in")
     }
 
-    private func unauthorized(_ challenge: Challenge, for check: Check, location: String?) -> RenderedResponse {
-        var headers = HTTPFields()
-        headers[.location] = location
+    private func unauthorized(
+        _ challenge: Challenge,
+        for check: Check,
+        fields: HTTPFields = [:]
+    ) -> RenderedResponse {
+        var headers = fields
         challenge.add(to: &headers, signInAt: context.routes, putsBasicFirst: check.proxy == .nginx)
         return response(.unauthorized, fields: headers, text: "not signed in")
     }

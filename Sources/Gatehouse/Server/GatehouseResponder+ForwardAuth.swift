@@ -48,7 +48,12 @@ extension GatehouseResponder {
             host: .parsed(original.host),
             client: received.client
         )
-        let check = ForwardAuth.Check(proxy: proxy, original: original, clientKind: received.clientKind(head))
+        let check = ForwardAuth.Check(
+            proxy: proxy,
+            original: original,
+            clientKind: received.clientKind(head),
+            cookies: received.client.cookies
+        )
         switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
         case .decided(let decision, let authentication):
             let response = forwardAuth.prepared(decision, for: check, authentication: authentication)

@@ -105,7 +105,8 @@ struct GatehouseResponder: Responder {
             case .script where received.isSafe && signIn != nil: return reply(to: received, with: .script)
             // Requests of other peers are also answered here: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
-            case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
+            case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
+                .sessions,
                 .oneSession:
                 if let signIn {
                     return respond(to: received, head: head) { await signIn.respond(at: route, to: $0) }
@@ -155,19 +156,22 @@ struct GatehouseResponder: Responder {
                 to: received,
                 after: decision,
                 clientKind: received.clientKind(head),
-                target: head.target
+                target: head.target,
+                authority: received.client.authority(head)
             )
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
             let clientKind = received.clientKind(head)
             let target = head.target
+            let authority = received.client.authority(head)
             return .deferred { [received] _ in
                 let completed = await accessController.completeLogin(login)
                 let response = response(
                     to: received,
                     after: completed.decision,
                     clientKind: clientKind,
-                    target: target
+                    target: target,
+                    authority: authority
                 )
                 var received = received
                 if let fault = completed.certificateFault {
@@ -186,13 +190,14 @@ struct GatehouseResponder: Responder {
         to received: ReceivedRequest,
         after decision: AccessDecision,
         clientKind: @autoclosure () -> ClientKind,
-        target: @autoclosure () -> String
+        target: @autoclosure () -> String,
+        authority: @autoclosure () -> String
     ) -> StandardResponse {
         let outcome = decision.outcome(
-            signInAt: signIn == nil ? nil : routes,
+            signInBy: signIn == nil ? nil : responses.renderer.context.links,
             isSafe: received.isSafe,
             clientKind: clientKind(),
-            target: target()
+            request: .init(target(), at: authority(), cookies: received.client.cookies)
         )
         let user: SignedInUser?
         switch outcome {

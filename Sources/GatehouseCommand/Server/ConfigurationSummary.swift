@@ -84,6 +84,7 @@ enum ConfigurationSummary {
         let signIn = settings.signIn
         let prefix = signIn.prefix.isEmpty ? "/" : signIn.prefix
         lines.append("  sign-in pages below \(prefix), at most \(time(signIn.time)) for a sign-in")
+        if let host = signIn.host { lines.append("  \(host) signs users in for all hosts with form") }
         if !signIn.realms.isEmpty { lines.append("  sign-in in realm \(signIn.realms.joined(separator: " "))") }
         if let reaction = signIn.whenUnavailable { lines.append("  when-unavailable \(reaction.rawValue)") }
         if !signIn.returnTo.isEmpty {

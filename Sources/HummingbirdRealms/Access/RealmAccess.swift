@@ -104,7 +104,8 @@ struct RealmAccess: Sendable {
         case .forwardAuth: return nil
         case .style: return response(request.isSafe ? .stylesheet : Self.readOnly, to: request)
         case .script: return response(request.isSafe ? .script : Self.readOnly, to: request)
-        case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
+        case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
+            .sessions,
             .oneSession, .realms, .realmCheck:
             break
         }
@@ -129,7 +130,8 @@ struct RealmAccess: Sendable {
                 certificateChain: []
             )
             return await realmAPI.respond(at: route, to: webRequest, from: credentials)
-        case .signIn, .step, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents, .sessions,
+        case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
+            .sessions,
             .oneSession, .style, .script, .forwardAuth:
             break
         }
@@ -200,13 +202,16 @@ struct RealmAccess: Sendable {
     func rejection(
         _ decision: AccessDecision,
         of request: Request,
+        from known: RequestClient?,
         for authentication: ExistingAuthentication?
     ) -> Response? {
+        var client = known ?? RequestClient(address: nil)
+        if known == nil { client.readCookies(from: request) }
         let outcome = decision.outcome(
-            signInAt: routes,
+            signInBy: components.renderer.context.links,
             isSafe: request.isSafe,
             clientKind: ClientKind(request.headers),
-            target: request.target
+            request: .init(request.target, at: client.authority(request), cookies: client.cookies)
         )
         switch outcome {
         case .allowed, .noMatchingRule: return nil

@@ -62,11 +62,13 @@ struct RouteGuard: Sendable {
     struct Rejection: Sendable {
         let access: RealmAccess
         let decision: AccessDecision
+        /// The client; nil if only the fields of the request are known.
+        let client: RequestClient?
         let authentication: ExistingAuthentication?
 
         /// Returns the response.
         func response(to request: Request) -> Response {
-            access.rejection(decision, of: request, for: authentication)
+            access.rejection(decision, of: request, from: client, for: authentication)
                 ?? access.response(.forbidden(nil), to: request, for: authentication)
         }
     }
@@ -131,7 +133,7 @@ struct RouteGuard: Sendable {
             } else {
                 .forbidden(nil)
             }
-        return Rejection(access: access, decision: decision, authentication: user?.authentication)
+        return Rejection(access: access, decision: decision, client: nil, authentication: user?.authentication)
     }
 
     private func result(
@@ -151,7 +153,13 @@ struct RouteGuard: Sendable {
         case .noMatchingRule: return .noMatchingRule
         case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))
         case .challenge, .forbidden, .certificateNeeded, .methodNotAllowed, .unavailable:
-            return .rejected(Rejection(access: access, decision: decision, authentication: authentication))
+            let rejection = Rejection(
+                access: access,
+                decision: decision,
+                client: client,
+                authentication: authentication
+            )
+            return .rejected(rejection)
         }
     }
 

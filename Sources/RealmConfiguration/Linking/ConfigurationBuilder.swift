@@ -58,7 +58,7 @@ struct ConfigurationBuilder {
             defaultRealm: defaultRealm,
             hasDefault: block.first("default-realm") != nil,
             certificates: CertificateSupport(server, realms: realms),
-            pagesPrefix: server.signIn.prefix,
+            signIn: server.signIn,
             hasRealmAPI: server.realmAPI != nil
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))

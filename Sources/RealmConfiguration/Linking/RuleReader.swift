@@ -16,8 +16,7 @@ struct RuleReader {
     let hasDefault: Bool
     /// The conditions for the scheme `certificate`.
     let certificates: CertificateSupport
-    /// The prefix of the paths of the sign-in pages.
-    let pagesPrefix: String
+    let signIn: SignInSettings
     /// True if the realm API is enabled.
     let hasRealmAPI: Bool
 
@@ -36,6 +35,7 @@ struct RuleReader {
             targets.add(target, methods: methods, at: word.range)
             guard var rule = rule(for: target, at: word, block: block) else { continue }
             rule.host = target.host
+            checkHost(of: rule, at: word.range)
             rule.isExact = target.isExact
             rule.methods = methods ?? []
             rule.place = builder.text.place(of: word.range)
@@ -52,9 +52,19 @@ struct RuleReader {
         return rules
     }
 
+    /// Reports a rule for all hosts with the scheme `form` if there is a sign-in host.
+    ///
+    /// A session is handed over only to the hosts that rules name. Otherwise an attacker could choose the host.
+    private func checkHost(of rule: ProtectRule, at range: SourceRange) {
+        guard let host = signIn.host, rule.schemes.contains(.form), rule.host == .any else { return }
+        let hint = "name the host, as in: protect app.example.org\(rule.path) { ... }"
+        let message = "the rule needs a host, because \(host) signs users in for the hosts that rules name"
+        builder.error(at: range, message, hint: hint)
+    }
+
     /// Warns about a rule for a sign-in page; such a rule has no effect.
     private func warnAboutPages(_ rule: ProtectRule, at range: SourceRange) {
-        let page = SignInSettings.Segment.allCases.map { "\(pagesPrefix)/\($0.rawValue)" }.first { page in
+        let page = SignInSettings.Segment.allCases.map { "\(signIn.prefix)/\($0.rawValue)" }.first { page in
             rule.path.utf8.elementsEqual(page.utf8) || rule.path.utf8.starts(with: "\(page)/".utf8)
         }
         guard let page else { return }
@@ -65,7 +75,7 @@ struct RuleReader {
 
     /// Warns about a rule for a path of the realm API; such a rule has no effect on the requests of the API.
     private func warnAboutRealmAPI(_ rule: ProtectRule, at range: SourceRange) {
-        let path = "\(pagesPrefix)/realms"
+        let path = "\(signIn.prefix)/realms"
         guard rule.path.utf8.elementsEqual(path.utf8) || rule.path.utf8.starts(with: "\(path)/".utf8) else { return }
         let hint = "set another path for the realm API with server { sign-in { prefix /gatehouse; } }"
         let message = "the rule does not apply to the realm API, which has \(path) and \(path)/REALM/check"

@@ -10,7 +10,7 @@ struct SignInReader {
     /// The names of all realms.
     let realms: [String]
 
-    private static let keywords = ["prefix", "realm", "when-unavailable", "time", "waiting", "return-to"]
+    private static let keywords = ["host", "prefix", "realm", "when-unavailable", "time", "waiting", "return-to"]
 
     func read(_ statement: Statement) -> SignInSettings {
         var settings = SignInSettings()
@@ -18,6 +18,13 @@ struct SignInReader {
             return settings
         }
         let block = Block(statements, of: "sign-in", Self.keywords, in: builder)
+        if let word = block.word("host"), let text = builder.expanded(word) {
+            settings.host = authority(text[...])
+            if settings.host == nil {
+                let hint = "write HOST or HOST:PORT, as in: host auth.example.org;"
+                builder.error(at: word.range, "\(text) is not a host", hint: hint)
+            }
+        }
         if let word = block.word("prefix"), let text = builder.expanded(word), let path = builder.path(text, at: word) {
             settings.prefix = path == "/" ? "" : path
         }
@@ -50,8 +57,12 @@ struct SignInReader {
     }
 
     private func origin(_ text: String) -> SignInSettings.Origin? {
-        guard text.hasPrefix("https://") else { return nil }
-        let parts = text.dropFirst(8).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        text.hasPrefix("https://") ? authority(text.dropFirst(8)) : nil
+    }
+
+    /// Returns the origin with a host and an optional port.
+    private func authority(_ text: Substring) -> SignInSettings.Origin? {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.first.flatMap(builder.hostName) else { return nil }
         guard parts.count == 2 else { return SignInSettings.Origin(host: host, port: 443) }
         guard let port = UInt16(parts[1]), port > 0, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {

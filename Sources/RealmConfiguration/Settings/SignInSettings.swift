@@ -31,6 +31,7 @@ public struct SignInSettings: Sendable, Hashable {
     /// Rules do not apply to these paths.
     package enum Segment: String, Sendable, CaseIterable {
         case signIn = "sign-in"
+        case enter
         case signOut = "sign-out"
         case account
         case session
@@ -39,6 +40,11 @@ public struct SignInSettings: Sendable, Hashable {
         case script = "session.js"
     }
 
+    /// The origin of the sign-in host, which signs users in for all hosts; nil if each host has its own sign-in page.
+    ///
+    /// After a sign-in, the session is handed over to the host that the user came from. That host must be named by a
+    /// rule with the scheme `form`.
+    public var host: Origin?
     /// The prefix of the paths of all pages, such as `/gatehouse`; empty by default.
     public var prefix = ""
     /// The realms for users who open the sign-in page directly, without a rule that requires it; empty for the default
@@ -46,7 +52,7 @@ public struct SignInSettings: Sendable, Hashable {
     public var realms: [String] = []
     /// The reaction to a realm of ``realms`` that is unavailable; nil if it is not set, which means `continue`.
     public var whenUnavailable: WhenUnavailable?
-    /// The time after which a sign-in page expires.
+    /// The time that a login waits for the answer to a question, such as a one-time code.
     ///
     /// The default is 10 minutes.
     public var time = Duration.seconds(600)

@@ -27,7 +27,7 @@ struct AccountPage: SignInComponent {
             if let exit = Page.Part.signOut(token, routes: routes, hasAccount: false) { page.parts.append(exit) }
         } else {
             page.lines = ["Signed in as \(session.user.username)"]
-            page.lines += all.map { Self.line($0, isCurrent: $0 === session) }
+            page.lines += all.map { line($0, isCurrent: $0 === session) }
         }
         return LoggedResponse(render(page, to: request), user: session.user)
     }
@@ -36,7 +36,7 @@ struct AccountPage: SignInComponent {
         let shown = sessions.map { session in
             [
                 "device": DeviceName.of(session.client.userAgent.utf8Span.span), "isCurrent": session === current,
-                "host": session.host.name, "address": session.client.address ?? "", "id": session.id.description,
+                "host": hosts(of: session), "address": session.client.address ?? "", "id": session.id.description,
                 "csrf": csrfToken,
                 "created": Self.time(session.created), "createdText": Self.readable(session.created),
                 "lastSeen": Self.time(session.lastSeen), "lastSeenText": Self.readable(session.lastSeen),
@@ -49,9 +49,19 @@ struct AccountPage: SignInComponent {
         )
     }
 
-    private static func line(_ session: Session, isCurrent: Bool) -> String {
+    /// Returns the host of the sign-in, and the hosts to which the session was handed over.
+    private func hosts(of session: Session) -> String {
+        var names: [String] = []
+        for name in sessions.family(of: session).map(\.host.name) where !names.contains(where: name.hasBytes) {
+            names.append(name)
+        }
+        return names.joined(separator: ", ")
+    }
+
+    private func line(_ session: Session, isCurrent: Bool) -> String {
         let device = DeviceName.of(session.client.userAgent.utf8Span.span)
-        return "\(session.id)  \(device)  \(session.host)  \(session.client.address ?? "-")  \(time(session.lastSeen))"
+        let place = "\(hosts(of: session))  \(session.client.address ?? "-")"
+        return "\(session.id)  \(device)  \(place)  \(Self.time(session.lastSeen))"
             + (isCurrent ? "  this session" : "")
     }
 
@@ -70,9 +80,8 @@ struct AccountPage: SignInComponent {
         guard request.clientKind == .navigation else {
             return LoggedResponse(error("no-session", status: .unauthorized, to: request))
         }
-        return LoggedResponse(
-            render(.redirect(to: routes.signIn(returningTo: routes.account), isSafe: request.isSafe), to: request)
-        )
+        let link = SignInLink(origin: nil, path: routes.signIn(returningTo: routes.account), cookie: nil)
+        return LoggedResponse(render(.redirect(to: link, isSafe: request.isSafe), to: request))
     }
 
     /// `POST /account/end`: ends one session, or all sessions except the session of the request.

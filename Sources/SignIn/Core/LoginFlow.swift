@@ -34,7 +34,7 @@ struct LoginFlow: SignInComponent {
     ///   - password: The password.
     ///   - realms: The names of the realms, in the order in which they are tried.
     ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
-    ///   - target: The target to return to after the sign-in.
+    ///   - destination: The place that the browser goes to after the sign-in.
     ///   - browser: The browser that the login belongs to.
     ///   - request: The request.
     /// - Returns: The login.
@@ -43,41 +43,55 @@ struct LoginFlow: SignInComponent {
         password: Secret,
         in realms: [String],
         whenUnavailable: WhenUnavailable,
-        target: String?,
+        destination: Destination,
         browser: BrowserBinding,
         request: WebRequest
     ) async -> Login {
         // Earlier changes of users are applied now. Otherwise they would count as changes during the login.
         for realm in realms { _ = await settleChanges(of: realm) }
-        let authenticator = authenticator
-        let address = request.address
-        let start = Login.Start(
-            epoch: sessions.revocationEpoch(),
-            generation: site.generation,
-            certificateEnd: request.client.certificate?.notAfter
-        )
-        let interactive = InteractiveLogin(
-            name: username.text,
-            password: password,
-            certificate: request.client.certificate?.der(at: state.wallClock.seconds),
-            numbers: state.questionNumbers
-        ) { conversation in
-            await authenticator.loginOnWeb(
-                as: username,
-                inFirstOf: realms,
-                whenUnavailable: whenUnavailable,
-                address: address,
-                asking: conversation
+        let client = request.client
+        let generation = site.generation
+        return Self.login(remaining: Self.codesPerPassword - 1) { [authenticator, state, sessions] in
+            // The login must not begin before its epoch is read.
+            let start = Login.Start(
+                epoch: sessions.revocationEpoch(),
+                generation: generation,
+                certificateEnd: client.certificate?.notAfter
+            )
+            let interactive = InteractiveLogin(
+                name: username.text,
+                password: password,
+                certificate: client.certificate?.der(at: state.wallClock.seconds),
+                numbers: state.questionNumbers
+            ) { conversation in
+                await authenticator.loginOnWeb(
+                    as: username,
+                    inFirstOf: realms,
+                    whenUnavailable: whenUnavailable,
+                    address: client.address,
+                    asking: conversation
+                )
+            }
+            return Login(
+                interactive: interactive,
+                account: username,
+                source: ClientNetwork(client.address ?? ""),
+                browser: browser.digest,
+                destination: destination,
+                start: start,
+                again: nil
             )
         }
-        return Login(
-            interactive: interactive,
-            account: username,
-            source: ClientNetwork(address ?? ""),
-            browser: browser.digest,
-            target: target,
-            start: start
-        )
+    }
+
+    /// The maximum number of one-time codes that a user can enter without entering the password again.
+    private static var codesPerPassword: Int { 3 }
+
+    /// Returns a login that can be repeated a number of times.
+    private static func login(remaining: Int, make: @escaping @Sendable () -> Login) -> Login {
+        var login = make()
+        if remaining > 0 { login.again = { self.login(remaining: remaining - 1, make: make) } }
+        return login
     }
 
     /// The state of a login after its beginning or an answer.
@@ -214,7 +228,8 @@ struct LoginFlow: SignInComponent {
         let answers: [Answer] = question.callbacks.enumerated().map { index, callback in
             switch callback {
             case .name: secret(index)?.utf8Text.map { Answer.name($0.string) } ?? .none
-            case .password, .oneTimeCode: secret(index).map(Answer.secret) ?? .none
+            case .password: secret(index).map(Answer.secret) ?? .none
+            case .oneTimeCode: secret(index).map { Answer.secret($0.withoutSpaces) } ?? .none
             case .certificate, .message: .none
             }
         }

@@ -23,6 +23,8 @@ extension SignInComponent {
     var state: SignInState { site.state }
     var context: PageContext { site.context }
     var routes: Routes { site.context.routes }
+    /// The sign-in host and the hosts that share it; nil if there is no sign-in host.
+    var hosts: SignInHosts? { site.context.links.hosts }
     var sessions: SessionTable { site.state.sessions }
     var realms: [String] { site.realms }
 
@@ -82,7 +84,6 @@ extension SignInComponent {
     func target(_ text: String?, request: WebRequest) -> ReturnTarget? {
         guard let text else { return nil }
         guard let host = RequestHost(request.authority) else { return nil }
-        let own = SignInSettings.Origin(host: host.name, port: host.port.map(Int.init) ?? 443)
-        return ReturnTarget(text, at: own, settings)
+        return ReturnTarget(text, at: SignInSettings.Origin(host), settings, sharing: hosts)
     }
 }

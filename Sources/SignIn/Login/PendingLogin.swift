@@ -23,6 +23,11 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
     struct Question: Sendable {
         let callbacks: [Callback]
         let number: Int
+
+        /// True if a one-time code is requested.
+        var hasCode: Bool {
+            callbacks.contains { if case .oneTimeCode = $0 { true } else { false } }
+        }
     }
 
     /// The running login.
@@ -33,9 +38,24 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
     let source: ClientNetwork
     /// The digest that identifies the browser; see ``BrowserBinding``.
     let browser: Digest
-    /// The target to return to after the sign-in.
-    let target: String?
+    /// The place that the browser goes to after the sign-in.
+    let destination: Destination
     let start: Start
+    /// Begins the same login again; nil if it may not be repeated any more.
+    var again: (@Sendable () -> PendingLogin)?
     /// The open question; nil before the first question.
     var question: Question?
+    /// True if this login repeats a login whose one-time code was rejected.
+    var hasRejectedCode = false
+
+    /// Returns a new login with the same name and password if this login has failed after a one-time code.
+    ///
+    /// The user can then correct the code on the same page. The throttle counts each of these logins.
+    ///
+    /// - Returns: The login; nil if the last question was not for a code, or after the third code.
+    func repetition() -> PendingLogin? {
+        guard question?.hasCode == true, var login = again?() else { return nil }
+        login.hasRejectedCode = true
+        return login
+    }
 }

@@ -9,8 +9,8 @@ internal import Sessions
 ///
 /// The form of the page sends this state back to the server.
 struct SignInTicket: Sendable, Hashable {
-    /// The target to return to after the sign-in; nil for the default.
-    var target: String?
+    /// The place that the browser goes to after the sign-in.
+    var destination = Destination()
     /// The number of the notice on the page; see ``Notice``.
     var notice: UInt8 = 0
     /// The time of issue, in nanoseconds of a monotonic clock.
@@ -24,7 +24,7 @@ struct SignInTicket: Sendable, Hashable {
 /// A ticket is not secret: a client can read its ticket, but cannot change it. The ticket of another browser is
 /// rejected.
 struct SignInTickets: Sendable {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     private static let headByteCount = 11
     /// The maximum length of a sealed ticket, in bytes.
     static let maximumLength = 3072
@@ -60,8 +60,10 @@ struct SignInTickets: Sendable {
             bytes.append(UInt8(truncatingIfNeeded: ticket.issued >> UInt64(shift)))
         }
         bytes.append(ticket.notice)
-        bytes.append(ticket.target == nil ? 0 : 1)
-        bytes.append(contentsOf: (ticket.target ?? "").utf8)
+        let destination = ticket.destination
+        bytes.append(Flags(destination).rawValue)
+        if let challenge = destination.challenge { bytes.append(contentsOf: challenge.bytes) }
+        bytes.append(contentsOf: (destination.target ?? "").utf8)
         bytes.append(contentsOf: try tag(bytes.span, browser).bytes)
         return Base64.url.encode(bytes.span)
     }
@@ -81,18 +83,57 @@ struct SignInTickets: Sendable {
         now: UInt64,
         lifetime: UInt64
     ) throws(OpenSSLError) -> SignInTicket? {
-        guard text.count <= Self.maximumLength, let bytes = Base64.url.decode(text),
-            bytes.count >= Self.headByteCount + Digest.byteCount
-        else { return nil }
+        guard let (ticket, bytes) = Self.decode(text) else { return nil }
         let end = bytes.count - Digest.byteCount
-        let content = bytes.span.extracting(0..<end)
-        let sealed = try tag(content, browser).bytes
+        let sealed = try tag(bytes.span.extracting(0..<end), browser).bytes
         guard constantTimeEqual(sealed.span, bytes.span.extracting(end..<bytes.count)) else { return nil }
-        guard content[0] == Self.version else { return nil }
+        guard ticket.issued <= now, now - ticket.issued <= lifetime else { return nil }
+        return ticket
+    }
+
+    /// Returns the destination of any ticket, also of a ticket that has expired or belongs to another browser or process.
+    ///
+    /// A destination is checked each time it is used, so it need not be authentic. Without it, a user whose page is
+    /// stale would lose the way.
+    ///
+    /// - Parameter text: The text of a ticket.
+    /// - Returns: The destination; nil if the text does not have the format of a ticket.
+    static func destination(_ text: Span<UInt8>) -> Destination? { decode(text)?.ticket.destination }
+
+    /// Decodes a ticket without checking its tag.
+    private static func decode(_ text: Span<UInt8>) -> (ticket: SignInTicket, bytes: [UInt8])? {
+        guard text.count <= maximumLength, let bytes = Base64.url.decode(text),
+            bytes.count >= headByteCount + Digest.byteCount, bytes[0] == version
+        else { return nil }
         let issued = bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard issued <= now, now - issued <= lifetime else { return nil }
-        let target = String(decoding: bytes[Self.headByteCount..<end], as: UTF8.self)
-        return SignInTicket(target: bytes[10] == 0 ? nil : target, notice: bytes[9], issued: issued)
+        let flags = Flags(rawValue: bytes[10])
+        var rest = bytes[headByteCount..<(bytes.count - Digest.byteCount)]
+        var destination = Destination(isRetry: flags.contains(.retry))
+        if flags.contains(.challenge) {
+            guard rest.count >= Digest.byteCount else { return nil }
+            destination.challenge = Digest(bytes: Array(rest.prefix(Digest.byteCount)))
+            rest = rest.dropFirst(Digest.byteCount)
+        }
+        if flags.contains(.target) { destination.target = String(decoding: rest, as: UTF8.self) }
+        return (SignInTicket(destination: destination, notice: bytes[9], issued: issued), bytes)
+    }
+
+    /// The optional parts of a ticket.
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let target = Flags(rawValue: 1)
+        static let challenge = Flags(rawValue: 2)
+        static let retry = Flags(rawValue: 4)
+
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        init(_ destination: Destination) {
+            self = []
+            if destination.target != nil { insert(.target) }
+            if destination.challenge != nil { insert(.challenge) }
+            if destination.isRetry { insert(.retry) }
+        }
     }
 
     /// Returns the authentication tag of a ticket and its browser.

@@ -24,19 +24,19 @@ extension AccessDecision {
     /// Pages, forward authentication and middleware all use this function.
     ///
     /// - Parameters:
-    ///   - routes: The paths of the sign-in page; nil if there is none.
+    ///   - links: The links to the sign-in page; nil if there is none.
     ///   - isSafe: True if the method of the request is safe.
     ///   - redirectsAfterRejectedCredentials: True if a browser with rejected credentials is also redirected to the
     ///     sign-in page.
     ///   - clientKind: The kind of the client.
-    ///   - target: The path and query to return to after the sign-in.
+    ///   - request: The parts of the request that determine the link to the sign-in page.
     /// - Returns: The outcome.
     package func outcome(
-        signInAt routes: Routes?,
+        signInBy links: SignInLinks?,
         isSafe: Bool,
         redirectsAfterRejectedCredentials: Bool = false,
         clientKind: @autoclosure () -> ClientKind,
-        target: @autoclosure () -> String
+        request: @autoclosure () -> SignInLinks.Requested
     ) -> Outcome {
         switch self {
         case .allowed(let user): return .allowed(user)
@@ -51,12 +51,16 @@ extension AccessDecision {
             let kind = clientKind()
             // A browser is redirected only if the form is the first scheme.
             let mayRedirect = !wasRejected || redirectsAfterRejectedCredentials
-            guard let routes, challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
+            guard let links, challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
                 let challenge = kind == .script ? challenge.forScripts : challenge
                 return .response(.unauthorized(challenge, wasRejected: wasRejected))
             }
-            let location = routes.signIn(returningTo: target())
-            return .response(.signIn(SignInRedirect(location: location, challenge: challenge, isSafe: isSafe)))
+            switch links.link(from: request()) {
+            case .link(let link):
+                return .response(.signIn(SignInRedirect(link: link, challenge: challenge, isSafe: isSafe)))
+            case .unknownHost(let host): return .response(.malformed("\(host) does not share the sign-in host"))
+            case .unavailable: return .response(.unavailable)
+            }
         }
     }
 }
@@ -69,8 +73,6 @@ extension Routes {
     /// - Parameter target: A path and query, or a URL.
     /// - Returns: The path and query.
     package func signIn(returningTo target: String) -> String {
-        // A longer target would be rejected after the sign-in. Many proxies also reject such long URLs.
-        guard target.utf8.count <= ReturnTarget.maximumBytes else { return signIn }
-        return "\(signIn)?return=\(PercentEncoding.encode(target))"
+        "\(signIn)?return=\(PercentEncoding.encode(target))"
     }
 }

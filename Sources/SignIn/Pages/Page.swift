@@ -22,6 +22,8 @@ package struct Page: Sendable {
     var headers = HTTPFields()
     /// The kind of the page, which determines its security headers.
     var kind = SecurityHeaders.Kind.plain
+    /// Another origin to which the response to a form of the page may redirect; nil if there is none.
+    var formTarget: String?
 
     /// A page with a title and lines of text.
     ///
@@ -72,7 +74,7 @@ package struct Page: Sendable {
         headers[.contentType] = asHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
         headers[.vary] = "Accept, Authorization, Cookie"
         headers[.cacheControl] = "no-store"
-        context.security.add(to: &headers, for: kind)
+        context.security.add(to: &headers, for: kind, formTarget: formTarget)
         return RenderedResponse(
             HTTPResponse(status: status, headerFields: headers),
             text: asHTML ? html(context.routes) : text

@@ -10,8 +10,10 @@ package struct PageContext: Sendable {
 
     /// The header fields that restrict what a browser allows a page to do.
     package let security: SecurityHeaders
+    /// The links to the sign-in page.
+    package let links: SignInLinks
     /// The paths of the pages.
-    package let routes: Routes
+    package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
     private let generation: Int
 
@@ -19,10 +21,10 @@ package struct PageContext: Sendable {
     ///
     /// - Parameters:
     ///   - security: The header fields that restrict what a browser allows a page to do.
-    ///   - routes: The paths of the pages.
-    package init(security: SecurityHeaders, routes: Routes) {
+    ///   - links: The links to the sign-in page.
+    package init(security: SecurityHeaders, links: SignInLinks) {
         self.security = security
-        self.routes = routes
+        self.links = links
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
     }
 

@@ -78,13 +78,63 @@ extension Page {
     /// After the sign-in the browser returns to the target of the request.
     ///
     /// - Parameters:
-    ///   - location: The path and query of the sign-in page.
+    ///   - link: The link to the sign-in page.
     ///   - isSafe: True if the method of the request is safe, so the browser may repeat the request.
     /// - Returns: The page.
-    static func redirect(to location: String, isSafe: Bool) -> Page {
+    static func redirect(to link: SignInLink, isSafe: Bool) -> Page {
         var page = Page(status: isSafe ? .found : .seeOther, title: "Please sign in", lines: ["Please sign in."])
-        page.headers[.location] = location
-        page.parts = [Part(PageTemplate.link, ["target": location, "text": "Sign in"])]
+        page.headers[.location] = link.location
+        page.headers[.setCookie] = link.cookie
+        page.parts = [Part(PageTemplate.link, ["target": link.location, "text": "Sign in"])]
+        return page
+    }
+
+    /// 400: the browser has not sent a cookie that the sign-in needs.
+    ///
+    /// - Parameters:
+    ///   - host: The host that has set the cookie.
+    ///   - link: The link to try again.
+    /// - Returns: The page.
+    static func cookieNeeded(at host: String, link: String) -> Page {
+        var page = Page(
+            status: .badRequest,
+            title: "The sign-in needs cookies",
+            lines: [
+                "Your browser did not send the cookie that \(host) has set. It may have expired, or cookies may be blocked.",
+                "Allow cookies for \(host), and try again.",
+            ]
+        )
+        page.parts = [Part(PageTemplate.link, ["target": link, "text": "Try again"])]
+        return page
+    }
+
+    /// 400: a hand-over has failed twice.
+    ///
+    /// - Parameter link: The link to try again.
+    /// - Returns: The page.
+    static func handOverFailed(link: String) -> Page {
+        var page = Page(
+            status: .badRequest,
+            title: "The sign-in could not be completed",
+            lines: ["The link of this sign-in has expired, or was used before."]
+        )
+        page.parts = [Part(PageTemplate.link, ["target": link, "text": "Try again"])]
+        return page
+    }
+
+    /// 403: users sign in at another host.
+    ///
+    /// - Parameters:
+    ///   - host: The sign-in host.
+    ///   - link: The link to the page at the sign-in host.
+    /// - Returns: The page.
+    static func onlyAtSignInHost(_ host: String, link: String) -> Page {
+        var page = Page(
+            status: .forbidden,
+            title: "Sign in at \(host)",
+            lines: ["Passwords are accepted only at \(host)."]
+        )
+        page.parts = [Part(PageTemplate.link, ["target": link, "text": "Continue at \(host)"])]
         return page
     }
 

@@ -67,7 +67,7 @@ package struct ResponseRenderer: Sendable {
         case .certificateNeeded: .certificateNeeded
         case .unauthorized(let challenge, let wasRejected):
             .unauthorized(challenge, wasRejected: wasRejected, routes: context.routes)
-        case .signIn(let redirect): .redirect(to: redirect.location, isSafe: redirect.isSafe)
+        case .signIn(let redirect): .redirect(to: redirect.link, isSafe: redirect.isSafe)
         case .misdirected: .misdirected
         case .ambiguousPath: .badRequest("the path is ambiguous")
         case .malformed(let reason): .badRequest(reason)

@@ -9,8 +9,8 @@ package import RealmConfiguration
 ///
 /// It never leads to the site of an attacker.
 ///
-/// It is a path at the origin of the request, or an `https` URL of this origin or of an origin in the settings. The
-/// location is built from the parsed parts, so that a browser parses it in the same way. A query may contain any text,
+/// It is a path at the origin of the request, or an `https` URL of this origin, of an origin in the settings, or of a host
+/// that shares the sign-in host. The location is built from the parsed parts, so that a browser parses it in the same way. A query may contain any text,
 /// even another URL.
 ///
 /// Source: CVE-2021-29456, GHSA-j5r2-4c8j-xc3m. The URL Standard defines how browsers treat tabs and backslashes.
@@ -31,7 +31,13 @@ package struct ReturnTarget: Sendable, Hashable {
     ///   - text: The target.
     ///   - own: The origin of the request.
     ///   - settings: The other origins that are allowed, and the paths of the sign-in pages.
-    package init?(_ text: String, at own: SignInSettings.Origin, _ settings: SignInSettings) {
+    ///   - hosts: The sign-in host and the hosts that share it; nil if there is no sign-in host.
+    package init?(
+        _ text: String,
+        at own: SignInSettings.Origin,
+        _ settings: SignInSettings,
+        sharing hosts: SignInHosts? = nil
+    ) {
         let bytes = text.utf8Span.span
         guard !bytes.isEmpty, bytes.count <= Self.maximumBytes else { return nil }
         for index in bytes.indices where !Self.isVisible(bytes[index]) { return nil }
@@ -41,7 +47,8 @@ package struct ReturnTarget: Sendable, Hashable {
             guard let (named, end) = Self.origin(bytes) else { return nil }
             start = end
             if named.host != own.host.lowercased() || named.port != own.port {
-                guard settings.returnTo.contains(named) else { return nil }
+                let isShared = hosts.map { $0.origin == named || $0.contains(named) } ?? false
+                guard isShared || settings.returnTo.contains(named) else { return nil }
                 origin = named
             }
         }
@@ -53,7 +60,8 @@ package struct ReturnTarget: Sendable, Hashable {
             ? RequestPath(target: root.description.utf8Span.span) : RequestPath(target: bytes.extracting(start..<end))
         guard let path else { return nil }
         // A return to a sign-in page would cause a loop.
-        if origin == nil, !Routes(prefix: settings.prefix).canReturn(to: path) { return nil }
+        let hasPages = origin.map { named in hosts.map { $0.origin == named || $0.contains(named) } ?? false } ?? true
+        if hasPages, !Routes(prefix: settings.prefix).canReturn(to: path) { return nil }
         var location = origin?.description ?? ""
         for segment in path.segments {
             location += "/" + PercentEncoding.encode(segment.string.utf8Span.span, keeping: Self.isPathCharacter)

@@ -34,7 +34,14 @@ package struct SecurityHeaders: Sendable {
         formTargets = (["'self'"] + returnTo).joined(separator: " ")
     }
 
-    package func add(to headers: inout HTTPFields, for kind: Kind = .plain) {
+    /// Adds the header fields.
+    ///
+    /// - Parameters:
+    ///   - headers: The header fields of the response.
+    ///   - kind: The kind of the page.
+    ///   - formTarget: Another origin to which the response to a form of the page may redirect; nil if there is none.
+    package func add(to headers: inout HTTPFields, for kind: Kind = .plain, formTarget: String? = nil) {
+        let formTargets = formTarget.map { "\(self.formTargets) \($0)" } ?? formTargets
         var policy = ["default-src 'none'", "style-src 'self'", "img-src 'self'"]
         if kind == .withScript { policy += ["script-src 'self'", "connect-src 'self'"] }
         policy += ["form-action \(formTargets)", "frame-ancestors 'none'", "base-uri 'none'"]

@@ -42,8 +42,8 @@ package enum StandardResponse: Sendable, Hashable {
 
 /// A redirect of a browser to the sign-in page.
 package struct SignInRedirect: Sendable, Hashable {
-    /// The path and query of the sign-in page.
-    package let location: String
+    /// The link to the sign-in page.
+    package let link: SignInLink
     /// The challenge, for a proxy that needs a response with status 401.
     package let challenge: Challenge
     /// True if the method of the request is safe, so that the browser may repeat the request.

@@ -10,6 +10,12 @@ extension Secret {
     /// The text is a copy whose memory is not wiped.
     var utf8Text: UTF8Text? { withBytes { UTF8Text(validating: $0) } }
 
+    /// The secret without ASCII spaces: many applications show a one-time code as `314 159`.
+    var withoutSpaces: Secret {
+        let bytes = withBytes { bytes in bytes.indices.map { bytes[$0] }.filter { $0 != UInt8(ascii: " ") } }
+        return Secret(bytes)
+    }
+
     /// True if the bytes are UTF-8.
     ///
     /// The check does not copy the bytes.

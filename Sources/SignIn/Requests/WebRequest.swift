@@ -75,6 +75,12 @@ package struct WebRequest: Sendable {
     /// The kind of the client.
     package var clientKind: ClientKind { ClientKind(fields) }
 
+    /// True unless the header fields show that the request is not the navigation of a whole window, but for a frame, an
+    /// image or a script (Fetch Metadata).
+    var isDocument: Bool {
+        fields.texts(of: .secFetchDest).allSatisfy { $0 == "document" }
+    }
+
     /// The client in the form that a session stores.
     var sessionClient: SessionClient {
         SessionClient(address: client.address, userAgent: fields.texts(of: .userAgent).first?.string ?? "")

@@ -45,12 +45,17 @@ extension SignInService {
             log: configuration.services[RealmLog.self] ?? RealmLog { _, _ in }
         )
         let authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
+        let hosts = SignInHosts(settings.signIn, rules: configuration.rules)
         let context = PageContext(
             security: SecurityHeaders(
                 isCertificateTrusted: isCertificateTrusted,
-                returnTo: settings.signIn.returnTo.map(\.description)
+                // A sign-out redirects to the sign-in host.
+                returnTo: (settings.signIn.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
             ),
-            routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil)
+            links: SignInLinks(
+                routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil),
+                hosts: hosts
+            )
         )
         let accessController = AccessController(
             rules: rules,

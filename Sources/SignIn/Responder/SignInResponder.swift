@@ -36,10 +36,12 @@ package struct SignInResponder: SignInComponent {
         }
         if !request.isSafe, request.isCrossOrigin { return LoggedResponse(render(.crossOrigin, to: request)) }
         if request.host == nil, let rejection = rejectionWithoutHost(route, request: request) { return rejection }
+        if let response = responseAtOtherHost(route, to: request) { return response }
         switch route {
         case .signIn:
             return request.isSafe ? page.showSignIn(request) : await page.signIn(request)
         case .step: return request.isSafe ? page.showStep(request) : await page.step(request)
+        case .enter: return await HandOver(site: site).enter(request)
         case .signOut: return await page.signOut(request)
         case .account: return account.show(request)
         case .accountEnd: return await account.endSessions(request)
@@ -68,7 +70,7 @@ package struct SignInResponder: SignInComponent {
         case .session:
             guard request.method == "POST" else { return nil }
             return LoggedResponse(malformed(reason, to: request))
-        case .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .realms,
+        case .enter, .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .realms,
             .realmCheck, .style, .script, .forwardAuth:
             return nil
         }

@@ -32,6 +32,17 @@ struct SessionLog: Sendable {
         logger.warning("a session was presented at another host", metadata: metadata)
     }
 
+    /// Logs that the code of a hand-over was presented at another host or by another browser.
+    ///
+    /// A browser never does this, so the code was copied.
+    func logRejectedHandOver(of session: Session, to origin: String, reason: String, address: String?) {
+        var metadata = Self.metadata(of: session)
+        metadata["presented-at"] = "\(origin)"
+        metadata["presented-by"] = "\(address ?? "-")"
+        metadata["reason"] = "\(reason)"
+        logger.warning("the code of a hand-over was presented in the wrong place", metadata: metadata)
+    }
+
     /// Logs that a session has ended in memory, but not in the store.
     func logUnstoredEnd(_ session: Session) {
         logger.error(

@@ -18,6 +18,7 @@ final class SignInState: Sendable {
     /// The sessions of all users.
     let sessions: SessionTable
     let tickets: SignInTickets
+    let handOverCodes: HandOverCodes
     let pendingLogins: PendingLogins<MultiRealmLoginReport.Outcome>
     /// The user names of rejected sign-ins.
     ///
@@ -55,6 +56,7 @@ final class SignInState: Sendable {
     ) {
         self.sessions = sessions
         self.tickets = tickets
+        handOverCodes = HandOverCodes(clock: clock)
         pendingLogins = PendingLogins(limit: settings.waiting, lifetime: settings.time.nanoseconds, clock: clock)
         self.clock = clock
         self.wallClock = wallClock
@@ -93,6 +95,11 @@ final class SignInState: Sendable {
     /// Logs the beginning of a session.
     func logBeginning(_ session: Session) { log.logBeginning(session) }
 
+    /// Logs that a code was presented at another host or by another browser.
+    func logRejectedHandOver(of session: Session, to origin: SignInSettings.Origin, reason: String, address: String?) {
+        log.logRejectedHandOver(of: session, to: origin.description, reason: reason, address: address)
+    }
+
     /// Logs that the end of a session could not be stored.
     func logUnstoredEnd(_ session: Session) { log.logUnstoredEnd(session) }
 
@@ -121,6 +128,7 @@ final class SignInState: Sendable {
                 return
             }
             pendingLogins.sweep(clock.now)
+            handOverCodes.sweep(clock.now)
         }
     }
 }

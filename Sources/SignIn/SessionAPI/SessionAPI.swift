@@ -58,7 +58,7 @@ struct SessionAPI: SignInComponent {
                 password: password,
                 in: named?.map { [$0] } ?? realms,
                 whenUnavailable: site.whenUnavailable,
-                target: nil,
+                destination: Destination(),
                 browser: browser,
                 request: request
             )
@@ -122,7 +122,9 @@ struct SessionAPI: SignInComponent {
         guard let session = session(request, isActivity: false)?.session ?? unstoredEnd(request) else {
             return LoggedResponse(error("no-session", status: .notFound, to: request))
         }
-        guard await end(session, cause: .logout) else { return LoggedResponse(notStored(request), user: session.user) }
+        guard await end(session.signIn, cause: .logout) else {
+            return LoggedResponse(notStored(request), user: session.user)
+        }
         return LoggedResponse(nothing([SetCookie.sessionRemoval]), user: session.user)
     }
 

@@ -6,6 +6,7 @@ internal import Bytes
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import OpenSSLKit
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -15,14 +16,24 @@ extension SignInPage {
     func showStep(_ request: WebRequest) -> LoggedResponse {
         guard let browser = login.browser(of: request), let waiting = state.pendingLogins.peek(browser.digest),
             let question = waiting.question
-        else { return LoggedResponse(redirect(routes.signIn, answering: request)) }
-        var page = Page(title: "One more step", lines: ["One more step"])
+        else {
+            let query = Destination(FormFields(query: request.query)).query
+            return LoggedResponse(redirect(Self.link(routes.signIn, query), answering: request))
+        }
+        let query = waiting.destination.query
+        var page = Page(title: "One more step", lines: ["Signing in as \(waiting.account.text)."])
         page.kind = .form
-        page.parts = [
+        page.formTarget = target(waiting.destination.target, request: request)?.origin?.description
+        if waiting.hasRejectedCode {
+            let text = "This code was not accepted. Please check it and try again."
+            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": true]))
+        }
+        page.parts += [
             Page.Part(
                 PageTemplate.step,
                 [
-                    "action": routes.step, "cancel": routes.signIn, "number": String(question.number),
+                    "action": Self.link(routes.step, query), "cancel": Self.link(routes.signIn, query),
+                    "number": String(question.number),
                     "questions": waiting.interactive.messages.map { ["message": $0] }
                         + Self.inputs(question.callbacks),
                 ]
@@ -60,9 +71,8 @@ extension SignInPage {
     /// `POST /sign-in/step`: answers the open question.
     func step(_ request: WebRequest) async -> LoggedResponse {
         guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
-        guard let browser = login.browser(of: request) else {
-            return LoggedResponse(redirect(routes.signIn, answering: request))
-        }
+        let destination = Destination(FormFields(query: request.query))
+        guard let browser = login.browser(of: request) else { return withoutCookie(destination, request: request) }
         let fields: FormFields
         switch await form(request) {
         case .fields(let read): fields = read
@@ -71,9 +81,9 @@ extension SignInPage {
         let number = fields.read("number").flatMap { Int($0.string) }
         switch login.answer(browser, number: number, secret: { fields.secret(UTF8Text("answer-\($0)")) }) {
         case .noPendingLogin:
-            return LoggedResponse(redirectToSignIn(.expired, target: nil, browser: browser, request: request))
+            return LoggedResponse(redirectToSignIn(.expired, destination, browser: browser, request: request))
         // If the form was sent twice or the page is old, the browser is redirected to the open question.
-        case .anotherQuestion: return LoggedResponse(redirect(routes.step, answering: request))
+        case .anotherQuestion: return LoggedResponse(redirectToStep(destination, answering: request))
         case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
         }
     }
@@ -89,7 +99,7 @@ extension SignInPage {
                 user: session.user
             )
         }
-        guard await end(session, cause: .logout) else {
+        guard await end(session.signIn, cause: .logout) else {
             return LoggedResponse(
                 render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]),
                 user: session.user
@@ -110,10 +120,15 @@ extension SignInPage {
     private func signedOut(_ request: WebRequest) -> Response {
         var response: Response
         do throws(OpenSSLError) {
-            let browser = try BrowserBinding(request)
-            response = redirectToSignIn(.signedOut, target: nil, browser: browser, request: request)
-            for cookie in browser.cookies + [SetCookie.sessionRemoval] {
-                response.headers.append(.init(name: .setCookie, value: cookie))
+            if let hosts, !hosts.isSignInHost(request.authority) {
+                let page = "\(hosts.origin)\(routes.signIn)?notice=signed-out"
+                response = redirect(page, answering: request, cookies: [SetCookie.sessionRemoval])
+            } else {
+                let browser = try BrowserBinding(request)
+                response = redirectToSignIn(.signedOut, Destination(), browser: browser, request: request)
+                for cookie in browser.cookies + [SetCookie.sessionRemoval] {
+                    response.headers.append(.init(name: .setCookie, value: cookie))
+                }
             }
         } catch {
             response = redirect(routes.signIn, answering: request, cookies: [SetCookie.sessionRemoval])

@@ -13,6 +13,7 @@ internal import Sessions
 struct SignInPage: SignInComponent {
     let site: SignInSite
     var login: LoginFlow { LoginFlow(site: site) }
+    var handOver: HandOver { HandOver(site: site) }
 
     /// `GET /sign-in`: the sign-in page.
     func showSignIn(_ request: WebRequest) -> LoggedResponse {
@@ -23,24 +24,38 @@ struct SignInPage: SignInComponent {
             return LoggedResponse(render(.unavailable, to: request))
         }
         let query = FormFields(query: request.query)
-        var target = target(query?.read("return")?.string, request: request)?.location
-        var notice = Notice.none
-        if let text = query?.read("ticket"), let ticket = open(text, browser: browser) {
-            target = ticket.target
-            notice = Notice(rawValue: ticket.notice) ?? .none
+        var destination = Destination(query)
+        var notice = query?.read("notice") == "signed-out" ? Notice.signedOut : .none
+        if let text = query?.read("ticket") {
+            let ticket = open(text, browser: browser)
+            destination = ticket?.destination ?? Self.destination(of: text) ?? destination
+            notice = ticket.flatMap { Notice(rawValue: $0.notice) } ?? notice
         }
-        guard let ticket = seal(target, notice: .none, browser: browser) else {
+        let target = target(destination.target, request: request)
+        destination.target = target?.location
+        let known = session(request, isActivity: false)
+        let rule = rule(for: destination.target, request: request)
+        if let session = known?.session, handOver.isAccepted(session, for: destination, by: rule, request: request) {
+            // A frame in a page of another host must not start a hand-over without the user.
+            guard request.isDocument else { return LoggedResponse(render(.crossOrigin, to: request)) }
+            let location = handOver.location(of: destination, for: session, request: request)
+            return LoggedResponse(redirect(location, answering: request), user: session.user)
+        }
+        guard let ticket = seal(destination, notice: .none, browser: browser) else {
             return LoggedResponse(render(.unavailable, to: request))
         }
         var page = Page(title: "Sign in", lines: ["Sign in"])
         page.kind = .form
+        page.formTarget = target?.origin?.description
         if let text = notice.text {
             page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": notice.isError]))
         }
-        let known = session(request, isActivity: false)
         if let known {
-            let text = "You are signed in as \(known.session.user.username). Signing in again ends that session."
+            let name = known.session.user.username
+            let text = "You are signed in as \(name). Signing in again ends that session."
             page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": false]))
+            let location = target?.location ?? routes.account
+            page.parts.append(Page.Part(PageTemplate.link, ["target": location, "text": "Continue as \(name)"]))
         }
         let name = notice == .rejected ? state.rejectedNames.take(browser.digest) ?? "" : ""
         page.parts.append(
@@ -58,15 +73,13 @@ struct SignInPage: SignInComponent {
     /// `POST /sign-in`: begins a login with user name and password.
     func signIn(_ request: WebRequest) async -> LoggedResponse {
         guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
-        guard case .token(let token) = request.cookies.signIn else {
-            return LoggedResponse(
-                render(.badRequest("the cookie of the sign-in page is missing"), to: request)
-            )
-        }
         let fields: FormFields
         switch await form(request) {
         case .fields(let read): fields = read
         case .rejected(let response): return LoggedResponse(response)
+        }
+        guard case .token(let token) = request.cookies.signIn else {
+            return withoutCookie(fields.read("ticket").flatMap(Self.destination(of:)), request: request)
         }
         let browser: BrowserBinding
         do throws(OpenSSLError) {
@@ -74,8 +87,10 @@ struct SignInPage: SignInComponent {
         } catch {
             return LoggedResponse(render(.unavailable, to: request))
         }
-        guard let ticket = fields.read("ticket").flatMap({ open($0, browser: browser) }) else {
-            return LoggedResponse(redirectToSignIn(.expired, target: nil, browser: browser, request: request))
+        // The ticket may be stale: the cookie, which is SameSite=Strict, and the check of the origin show that a page of
+        // this server has sent the form.
+        guard let destination = fields.read("ticket").flatMap(Self.destination(of:)) else {
+            return LoggedResponse(redirectToSignIn(.expired, Destination(), browser: browser, request: request))
         }
         // The earlier session may belong to another user, so it ends even if this login fails (CVE-2026-34454).
         if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
@@ -85,20 +100,33 @@ struct SignInPage: SignInComponent {
             let username = LoginFlow.username(text)
         else {
             return LoggedResponse(
-                redirectToSignIn(.rejected, target: ticket.target, browser: browser, request: request)
+                redirectToSignIn(.rejected, destination, browser: browser, request: request)
             )
         }
-        let rule = rule(for: ticket.target, request: request)
+        let rule = rule(for: destination.target, request: request)
         let begun = await login.begin(
             as: username,
             password: password,
             in: rule?.realms ?? realms,
             whenUnavailable: rule?.whenUnavailable ?? site.whenUnavailable,
-            target: ticket.target,
+            destination: destination,
             browser: browser,
             request: request
         )
         return await proceed(with: begun, browser: browser, request: request)
+    }
+
+    /// Returns the response to the form of a browser that has not sent the cookie of the page.
+    ///
+    /// If another tab has signed in, the browser has a session instead of the cookie.
+    func withoutCookie(_ destination: Destination?, request: WebRequest) -> LoggedResponse {
+        let destination = destination ?? Destination()
+        if let (session, _) = session(request, isActivity: true) {
+            let location = handOver.location(of: destination, for: session, request: request)
+            return LoggedResponse(redirect(location, answering: request), user: session.user)
+        }
+        let link = Self.link(routes.signIn, destination.query)
+        return LoggedResponse(render(.cookieNeeded(at: request.authority, link: link), to: request))
     }
 
     /// Returns the rule whose realms a user may log in to before a return to a target; nil for the realms of the page.
@@ -114,21 +142,24 @@ struct SignInPage: SignInComponent {
     /// Waits until a login has a question or has ended, and returns a redirect to the next page.
     func proceed(with pending: LoginFlow.Login, browser: BrowserBinding, request: WebRequest) async -> LoggedResponse {
         switch await login.advance(pending, for: request) {
-        case .question: return LoggedResponse(redirect(routes.step, answering: request))
+        case .question: return LoggedResponse(redirectToStep(pending.destination, answering: request))
         case .failed(let notice, let report):
+            if notice == .rejected, let next = pending.repetition() {
+                return await proceed(with: next, browser: browser, request: request)
+            }
             // If this request contained the user name, the next sign-in page shows it again.
             if notice == .rejected, pending.question == nil {
                 state.rejectedNames.put(pending.account.text, for: browser.digest)
             }
             return LoggedResponse(
-                redirectToSignIn(notice, target: pending.target, browser: browser, request: request),
+                redirectToSignIn(notice, pending.destination, browser: browser, request: request),
                 report: report
             )
         case .session(let session, let token, let report):
-            let returnTarget = target(pending.target, request: request)?.location ?? routes.account
+            let location = handOver.location(of: pending.destination, for: session, request: request)
             let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
             return LoggedResponse(
-                redirect(returnTarget, answering: request, cookies: cookies),
+                redirect(location, answering: request, cookies: cookies),
                 report: report,
                 user: session.user
             )
@@ -136,15 +167,33 @@ struct SignInPage: SignInComponent {
     }
 
     /// Returns a redirect to the sign-in page with a notice.
-    func redirectToSignIn(_ notice: Notice, target: String?, browser: BrowserBinding, request: WebRequest) -> Response {
-        guard let ticket = seal(target, notice: notice, browser: browser) else {
+    func redirectToSignIn(
+        _ notice: Notice,
+        _ destination: Destination,
+        browser: BrowserBinding,
+        request: WebRequest
+    ) -> Response {
+        guard let ticket = seal(destination, notice: notice, browser: browser) else {
             return render(.unavailable, to: request)
         }
         return redirect("\(routes.signIn)?ticket=\(ticket)", answering: request)
     }
 
-    private func seal(_ target: String?, notice: Notice, browser: BrowserBinding) -> String? {
-        let ticket = SignInTicket(target: target, notice: notice.rawValue, issued: state.clock.now)
+    /// Returns a redirect to the page with the open question.
+    func redirectToStep(_ destination: Destination, answering request: WebRequest) -> Response {
+        redirect(Self.link(routes.step, destination.query), answering: request)
+    }
+
+    /// Returns a path with a query, which may be empty.
+    static func link(_ path: String, _ query: String) -> String { query.isEmpty ? path : "\(path)?\(query)" }
+
+    /// Returns the destination of a ticket, which need not be authentic.
+    private static func destination(of ticket: UTF8Text) -> Destination? {
+        SignInTickets.destination(ticket.string.utf8Span.span)
+    }
+
+    private func seal(_ destination: Destination, notice: Notice, browser: BrowserBinding) -> String? {
+        let ticket = SignInTicket(destination: destination, notice: notice.rawValue, issued: state.clock.now)
         do throws(OpenSSLError) {
             return try state.tickets.seal(ticket, for: browser.digest)
         } catch {

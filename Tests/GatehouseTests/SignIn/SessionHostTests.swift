@@ -130,11 +130,13 @@ import Testing
         _ = try await other.post("/sign-in/step", answers)
         #expect(other[TestClient.session] == nil)
         #expect(try await client.post("/sign-in/step", answers).location == "/account")
-        // Another host does not accept the form of the sign-in page.
+        // Another host does not accept a form that a page of the first host has sent.
         let ticket = try #require(try await client.get("/sign-in").input("ticket"))
         other[TestClient.signIn] = client[TestClient.signIn]
         let fields = [("ticket", ticket), ("username", "zed"), ("password", "x")]
-        _ = try await other.post("/sign-in", fields)
+        for origin in ["Origin: https://app.example", "Sec-Fetch-Site: same-site"] {
+            #expect(try await other.post("/sign-in", fields, [origin]).status == 403)
+        }
         #expect(other[TestClient.session] == nil)
     }
 

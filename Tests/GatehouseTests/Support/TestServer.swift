@@ -83,12 +83,16 @@ final class TestServer: Sendable {
             log: sessionLog
         )
         let rules = ProtectionRules(configuration.rules)
+        let hosts = SignInHosts(settings.signIn, rules: configuration.rules)
         let context = PageContext(
             security: SecurityHeaders(
                 isCertificateTrusted: true,
-                returnTo: settings.signIn.returnTo.map(\.description)
+                returnTo: (settings.signIn.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
             ),
-            routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil)
+            links: SignInLinks(
+                routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil),
+                hosts: hosts
+            )
         )
         accessController = AccessController(
             rules: rules,

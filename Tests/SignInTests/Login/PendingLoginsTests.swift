@@ -31,7 +31,7 @@ import Testing
             account: try Username(account ?? "user\(number)"),
             source: ClientNetwork(source),
             browser: try browser(number),
-            target: nil,
+            destination: Destination(),
             start: .init(epoch: RevocationLog<Session>().epoch, generation: 0),
             question: .init(callbacks: [], number: number)
         )

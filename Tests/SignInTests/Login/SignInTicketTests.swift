@@ -10,7 +10,7 @@ import Testing
 @Suite struct SignInTicketTests {
     private let tickets: SignInTickets
     private let browser: Digest
-    private let ticket = SignInTicket(target: "/welcome?x=1", notice: 7, issued: 1_000_000)
+    private let ticket = SignInTicket(destination: Destination(target: "/welcome?x=1"), notice: 7, issued: 1_000_000)
 
     init() throws {
         tickets = try SignInTickets()
@@ -27,7 +27,12 @@ import Testing
             let length = random.below(2048)
             let target = random.below(4) == 0 ? nil : String(repeating: "é", count: length / 2)
             let issued = random.next()
-            let ticket = SignInTicket(target: target, notice: UInt8(random.below(256)), issued: issued)
+            let destination = Destination(
+                target: target,
+                challenge: random.below(2) == 0 ? nil : try Digest.sha256([UInt8(random.below(256))]),
+                isRetry: random.below(2) == 0
+            )
+            let ticket = SignInTicket(destination: destination, notice: UInt8(random.below(256)), issued: issued)
             #expect(try open(tickets.seal(ticket, for: browser).utf8, now: issued) == ticket)
         }
     }
@@ -70,8 +75,8 @@ import Testing
 
     @Test func `an empty target and a missing target remain different after sealing`() throws {
         for target in ["", nil] {
-            let ticket = SignInTicket(target: target, issued: 1)
-            #expect(try open(tickets.seal(ticket, for: browser).utf8, now: 1)?.target == target)
+            let ticket = SignInTicket(destination: Destination(target: target), issued: 1)
+            #expect(try open(tickets.seal(ticket, for: browser).utf8, now: 1)?.destination.target == target)
         }
     }
 

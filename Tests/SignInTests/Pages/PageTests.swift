@@ -51,7 +51,8 @@ import Testing
 
 extension Page {
     fileprivate func text(asHTML: Bool) -> String {
-        let context = PageContext(security: SecurityHeaders(isCertificateTrusted: true), routes: Routes(prefix: ""))
+        let links = SignInLinks(routes: Routes(prefix: ""))
+        let context = PageContext(security: SecurityHeaders(isCertificateTrusted: true), links: links)
         return String(buffer: rendered(asHTML: asHTML, in: context).body)
     }
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import AccessControl
+internal import Bytes
+internal import OpenSSLKit
+internal import RealmConfiguration
+internal import Sessions
+
+/// The links from protected pages to the sign-in page.
+package struct SignInLinks: Sendable {
+    /// The paths of the pages.
+    package let routes: Routes
+    /// The sign-in host and the hosts that share it; nil if each host has its own sign-in page.
+    package let hosts: SignInHosts?
+
+    /// The links of a configuration.
+    ///
+    /// - Parameters:
+    ///   - routes: The paths of the pages.
+    ///   - hosts: The sign-in host and the hosts that share it; nil if each host has its own sign-in page.
+    package init(routes: Routes, hosts: SignInHosts? = nil) {
+        self.routes = routes
+        self.hosts = hosts
+    }
+
+    /// The parts of a request that determine its link.
+    package struct Requested {
+        /// The host and port, as text.
+        let authority: String
+        /// The path and query to return to after the sign-in.
+        let target: String
+        /// The cookie that a hand-over is bound to.
+        let verifier: OurCookies.Found
+        /// True if an earlier hand-over to this target has failed.
+        let isRetry: Bool
+
+        /// The parts of a request.
+        ///
+        /// - Parameters:
+        ///   - target: The path and query to return to after the sign-in.
+        ///   - authority: The host and port, as text.
+        ///   - cookies: The cookies.
+        ///   - isRetry: True if an earlier hand-over to this target has failed.
+        package init(_ target: String, at authority: String, cookies: OurCookies, isRetry: Bool = false) {
+            self.target = target
+            self.authority = authority
+            verifier = cookies.verifier
+            self.isRetry = isRetry
+        }
+    }
+
+    /// The result of ``link(from:)``.
+    package enum Result {
+        case link(SignInLink)
+        /// The host does not share the sign-in host. The value is its name for the log and the page.
+        case unknownHost(String)
+        /// No random bytes could be generated.
+        case unavailable
+    }
+
+    /// Returns the link of a request.
+    ///
+    /// If there is a sign-in host, the link contains a challenge, and the browser gets the cookie with its verifier. A
+    /// code that the sign-in host issues for the challenge is of use only to this browser (RFC 7636).
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: The link, or the reason why there is none.
+    package func link(from request: Requested) -> Result {
+        guard let hosts else {
+            // A longer target would be rejected after the sign-in. Many proxies also reject such long URLs.
+            let isUsable = request.target.utf8.count <= ReturnTarget.maximumBytes
+            let path = isUsable ? routes.signIn(returningTo: request.target) : routes.signIn
+            return .link(SignInLink(origin: nil, path: path, cookie: nil))
+        }
+        guard let host = RequestHost(request.authority) else { return .unknownHost(request.authority) }
+        let origin = SignInSettings.Origin(host)
+        if origin == hosts.origin { return SignInLinks(routes: routes).link(from: request) }
+        guard hosts.contains(origin) else { return .unknownHost(origin.description) }
+        do throws(OpenSSLError) {
+            var cookie: String?
+            let verifier: OpaqueToken
+            // Two tabs may use the same verifier, so that neither invalidates the link of the other.
+            if case .token(let token) = request.verifier {
+                verifier = token
+            } else {
+                verifier = try OpaqueToken()
+                cookie = SetCookie.verifier(verifier)
+            }
+            let target = origin.description + request.target
+            let destination = Destination(
+                target: target.utf8.count <= ReturnTarget.maximumBytes ? target : origin.description + "/",
+                challenge: try Destination.challenge(of: verifier),
+                isRetry: request.isRetry
+            )
+            let path = "\(routes.signIn)?\(destination.query)"
+            return .link(SignInLink(origin: hosts.origin.description, path: path, cookie: cookie))
+        } catch {
+            return .unavailable
+        }
+    }
+}
+
+/// A link to the sign-in page.
+package struct SignInLink: Sendable, Hashable {
+    /// The origin of the sign-in host; nil if the page is at the host of the request.
+    let origin: String?
+    /// The path and query of the page.
+    let path: String
+    /// The value of a `Set-Cookie` field for the response with the link.
+    package let cookie: String?
+
+    /// The link as a URL reference, relative to the host of the request.
+    package var location: String { (origin ?? "") + path }
+
+    /// Returns the link as a URL.
+    ///
+    /// - Parameter host: The host and port of the request.
+    /// - Returns: The URL.
+    package func url(from host: String) -> String { (origin ?? "https://\(host)") + path }
+}

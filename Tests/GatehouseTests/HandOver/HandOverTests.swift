@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmTesting
+import Sessions
+import Testing
+
+@testable import AccessControl
+@testable import SignIn
+
+/// Tests of one sign-in for several hosts: the sign-in host hands its sessions over.
+@Suite struct HandOverTests {
+    static let configuration = """
+        default-realm town;
+        login town { StartWithLoginModule required; }
+        realm town { class StartWithRealm; jaas-context town; startWith z; }
+        realm city { class StartWithRealm; jaas-context town; startWith c; }
+        server {
+            listen 127.0.0.1:0;
+            trusted-proxies 10.0.0.1;
+            sign-in { host auth.example; prefix /gatehouse; realm town; return-to https://other.example:8443; }
+        }
+        protect app.example/     { auth form basic; require any; }
+        protect wiki.root2.test/ { auth form; require any; }
+        protect *.below.test/    { auth form; require any; }
+        protect other.example/   { auth form; require any; }
+        protect city.example/    { realm city; auth form; require any; }
+        protect auth.example/me  { auth form; require any; }
+        protect basic.example/   { auth basic; require any; }
+        """
+
+    private let clock = ManualClock(now: 1_000_000_000_000)
+    private let server: TestServer
+    private let browser: TestBrowser
+
+    init() throws {
+        server = try TestServer(Self.configuration, clock: clock)
+        browser = TestBrowser(server)
+    }
+
+    private func isEntry(_ url: String) -> Bool { url.contains("/gatehouse/enter?") }
+
+    /// Signs in and returns the URL with the code, which is not opened.
+    private func codeURL(_ browser: TestBrowser, for url: String = "https://app.example/x?y=1") async throws -> String {
+        let page = try await browser.open(url)
+        return try await browser.signIn("zed", on: page, stoppingBefore: isEntry).url
+    }
+
+    // MARK: The way of a user
+
+    @Test func `one sign-in is enough for hosts of two root domains`() async throws {
+        let page = try await browser.open("https://app.example/x?y=1&z=%C3%A9")
+        #expect(page.redirects == 1)
+        #expect(page.url.hasPrefix("https://auth.example/gatehouse/sign-in?return=https%3A//app.example/x"))
+        let first = try await browser.signIn("zed", on: page)
+        #expect(first.url == "https://app.example/x?y=1&z=%C3%A9")
+        #expect(first.body.contains("Welcome zed"))
+        for url in ["https://wiki.root2.test/page", "https://a.below.test/", "https://other.example:8443/"] {
+            let next = try await browser.open(url)
+            // To the sign-in host, back to the host, and to the page itself.
+            #expect(next.url == url && next.redirects == 3)
+            #expect(next.body.contains("Welcome zed"))
+            #expect(try await browser.open(url).redirects == 0)
+        }
+        #expect(server.sessions.sessions.count == 1)
+        #expect(server.sessions.count == 5)
+    }
+
+    @Test func `a session of the sign-in host and its children are different tokens at different hosts`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        let own = try #require(browser.at("auth.example")[TestClient.session])
+        let child = try #require(browser.at("app.example")[TestClient.session])
+        #expect(own != child)
+        for (token, host) in [(child, "wiki.root2.test"), (child, "auth.example"), (own, "app.example")] {
+            let thief = TestClient(server, at: host)
+            thief[TestClient.session] = token
+            #expect(try await thief.fetch("GET", "/gatehouse/session").status == 401, "\(host)")
+        }
+        #expect(try await browser.at("app.example").fetch("GET", "/gatehouse/session").json("user") == "zed")
+    }
+
+    @Test func `a sign-out at one host signs the user out at all hosts`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        _ = try await browser.open("https://wiki.root2.test/")
+        let app = browser.at("app.example")
+        let csrf = try #require(try await app.get("/x").input("csrf"))
+        let answer = try await app.post("/gatehouse/sign-out", [("csrf", csrf)])
+        #expect(answer.location == "https://auth.example/gatehouse/sign-in?notice=signed-out")
+        #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
+        let targets = "form-action 'self' https://other.example:8443 https://auth.example;"
+        #expect(answer["content-security-policy"]?.contains(targets) == true)
+        #expect(server.sessions.count == 0)
+        #expect(try await browser.open(try #require(answer.location)).body.contains("signed out"))
+        for host in ["app.example", "wiki.root2.test"] {
+            #expect(try await browser.at(host).fetch("GET", "/gatehouse/session").status == 401)
+            #expect(try await browser.open("https://\(host)/").response.input("ticket") != nil)
+        }
+    }
+
+    @Test func `DELETE of the session by a script of one host ends the whole sign-in`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        #expect(try await browser.at("app.example").fetch("DELETE", "/gatehouse/session").status == 204)
+        #expect(server.sessions.count == 0)
+    }
+
+    @Test func `a use of one host keeps the sign-in, and all hosts end together`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        for _ in 0..<3 {
+            clock.advance(by: .seconds(1500))
+            #expect(try await browser.open("https://app.example/").redirects == 0)
+        }
+        #expect(try await browser.open("https://wiki.root2.test/").redirects == 3)
+        clock.advance(by: .seconds(1801))
+        #expect(try await browser.open("https://app.example/").response.input("ticket") != nil)
+        #expect(try await browser.open("https://wiki.root2.test/").response.input("ticket") != nil)
+    }
+
+    @Test func `tabs that were opened at the same time all arrive`() async throws {
+        // Every tab sends its first request before a response has set a cookie.
+        var pages: [TestBrowser.Page] = []
+        for number in 0..<3 {
+            browser.at("app.example")[TestBrowser.verifier] = nil
+            pages.append(try await browser.open("https://app.example/\(number)"))
+        }
+        for (number, page) in pages.enumerated() {
+            let arrived =
+                number == 0 ? try await browser.signIn("zed", on: page) : try await browser.open(page.url)
+            #expect(arrived.url == "https://app.example/\(number)", "\(arrived.visited)")
+            #expect(arrived.status == 200)
+        }
+    }
+
+    @Test func `a second tab that sends its form after the first is redirected to its page`() async throws {
+        let first = try await browser.open("https://app.example/1")
+        let second = try await browser.open("https://wiki.root2.test/2")
+        _ = try await browser.signIn("zed", on: first)
+        let arrived = try await browser.signIn("zed", on: second)
+        #expect(arrived.url == "https://wiki.root2.test/2" && arrived.status == 200)
+    }
+
+    @Test func `a host whose realm does not have the user shows the sign-in page`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        let page = try await browser.open("https://city.example/")
+        #expect(page.body.contains("You are signed in as zed. Signing in again ends that session."))
+        let arrived = try await browser.signIn("carl", on: page)
+        #expect(arrived.url == "https://city.example/" && arrived.body.contains("Welcome carl"))
+        // The user of the other realm is signed out.
+        #expect(try await browser.open("https://app.example/").body.contains("You are signed in as carl"))
+    }
+
+    @Test func `a sign-in at the sign-in host itself needs no code`() async throws {
+        let page = try await browser.open("https://auth.example/me")
+        #expect(page.url == "https://auth.example/gatehouse/sign-in?return=/me")
+        #expect(try await browser.signIn("zed", on: page).url == "https://auth.example/me")
+        #expect(browser.at("auth.example")[TestBrowser.verifier] == nil)
+    }
+
+    @Test func `without cookies at the host, a page says so instead of a loop`() async throws {
+        let page = try await browser.open("https://app.example/x")
+        browser.at("app.example")[TestBrowser.verifier] = nil
+        var url = try await browser.signIn("zed", on: page, stoppingBefore: isEntry).url
+        var statuses: [Int] = []
+        for _ in 0..<3 {
+            let (_, target) = try TestBrowser.split(url)
+            let answer = try await browser.at("app.example").get(target)
+            browser.at("app.example")[TestBrowser.verifier] = nil
+            statuses.append(answer.status)
+            guard let location = answer.location else {
+                #expect(answer.body.contains("Allow cookies for app.example"))
+                #expect(answer.body.contains("href=\"/x\""))
+                break
+            }
+            url = try await browser.open(location, stoppingBefore: isEntry).url
+        }
+        #expect(statuses == [303, 400])
+    }
+
+    @Test func `a link from another configuration or version still leads to the page`() async throws {
+        for query in ["return=https://app.example/x", "return=https://app.example/x&challenge=old"] {
+            let page = try await browser.open("https://auth.example/gatehouse/sign-in?\(query)")
+            let arrived = try await browser.signIn("zed", on: page)
+            #expect(arrived.url == "https://app.example/x" && arrived.status == 200)
+            let csrf = try #require(arrived.response.input("csrf"))
+            _ = try await browser.at("app.example").post("/gatehouse/sign-out", [("csrf", csrf)])
+        }
+    }
+
+    // MARK: Passwords
+
+    @Test func `no host but the sign-in host accepts a password or lists the sessions`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        let app = browser.at("app.example")
+        let form = [("username", "zed"), ("password", "x"), ("ticket", "AA")]
+        #expect(try await app.post("/gatehouse/sign-in", form).status == 403)
+        #expect(try await app.post("/gatehouse/sign-in/step", [("number", "1")]).status == 403)
+        #expect(try await app.get("/gatehouse/sign-in/step").status == 403)
+        #expect(try await app.post("/gatehouse/account/end", [("others", "all")]).status == 403)
+        let json = "{\"username\":\"zed\",\"password\":\"x\"}"
+        let begun = try await app.fetch("POST", "/gatehouse/session", json: json)
+        #expect(begun.status == 403 && begun.body.contains("only-at-sign-in-host"))
+        #expect(try await app.fetch("GET", "/gatehouse/sessions").status == 403)
+        #expect(try await app.fetch("DELETE", "/gatehouse/sessions/AAAAAAAAAAAAAAAAAAAAAA").status == 403)
+        #expect(try await app.get("/gatehouse/account").location == "https://auth.example/gatehouse/account")
+        #expect(try await browser.at("auth.example").fetch("GET", "/gatehouse/sessions").status == 200)
+        #expect(server.sessions.sessions.count == 1)
+    }
+
+    @Test func `a sign-in page of another host is at the sign-in host, and keeps its target`() async throws {
+        let page = try await browser.open("https://app.example/gatehouse/sign-in?return=/x")
+        #expect(page.url.hasPrefix("https://auth.example/gatehouse/sign-in?return=https%3A//app.example/x&challenge="))
+        #expect(try await browser.signIn("zed", on: page).url == "https://app.example/x")
+    }
+
+    @Test func `the account page lists one session with its hosts`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        let page = try await browser.open("https://auth.example/gatehouse/account")
+        #expect(page.body.contains("at auth.example, app.example"))
+        #expect(page.body.split(separator: "<li>").count == 2)
+    }
+}
