@@ -49,7 +49,7 @@ answer() {
     fi
 }
 
-# Prints a field of a question. The dot keeps newlines at the end, which $(...) would remove.
+# Prints a field of a request. The dot keeps newlines at the end, which $(...) would remove.
 field() {
     [ "$1" = - ] || printf %s "$1" | base64 -d
     printf .
@@ -63,7 +63,7 @@ shift $((OPTIND - 1))
 
 case $service in
 lines)
-    # One line for each question: number, service, user, password, challenge, address, realm, all but the number in base64.
+    # One line for each request: number, service, user, password, challenge, address, realm, all but the number in base64.
     while read -r number _ user password _ <&3; do
         user=$(field "$user")
         password=$(field "$password")

@@ -51,18 +51,18 @@ def main():
     options, users = getopt.getopt(sys.argv[2:], "s:v:")
     service = dict(options).get("-s")
     channel = socket.socket(fileno=3)
-    with channel.makefile("rb") as questions:
+    with channel.makefile("rb") as requests:
         if service == "lines":
-            # One line for each question: number, service, user, password, challenge, address, realm, all but the number in base64.
-            for question in questions:
-                fields = question.split()
+            # One line for each request: number, service, user, password, challenge, address, realm, all but the number in base64.
+            for request in requests:
+                fields = request.split()
                 number = fields[0].decode()
                 user, password = (b"" if field == b"-" else base64.b64decode(field) for field in fields[2:4])
                 lines = answer(path, user.decode(), password) + ["done"]
                 channel.sendall("".join(f"{number} {line}\n" for line in lines).encode())
         elif service == "response":
             # The challenge and the password, each with a NUL at its end.
-            _, password, _ = questions.read().split(b"\0")
+            _, password, _ = requests.read().split(b"\0")
             channel.sendall("".join(f"{line}\n" for line in answer(path, users[0], password)).encode())
         else:
             sys.exit("usage: users_file.py FILE -s response|lines [-v NAME=VALUE]... [-- USER]")

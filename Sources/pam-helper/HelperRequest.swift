@@ -30,16 +30,16 @@ struct HelperRequest {
             }
             guard let mayChange = reader.byte(), reader.isAtEnd else { throw .broken }
             try authenticate(texts, mayChange: mayChange == 1, number: number)
-        case .findGroups:
+        case .findUser:
             guard let bytes = reader.text(), !bytes.contains(0), reader.isAtEnd,
                 let user = String(validating: bytes, as: UTF8.self)
             else { throw .broken }
-            let (answer, groups) = SystemGroups.names(of: user)
-            var writer = MessageWriter(.groups, request: number)
+            let (answer, found) = SystemUser.find(user)
+            var writer = MessageWriter(.user, request: number)
             writer.append(answer.rawValue)
-            for group in groups { writer.append(text: group) }
+            found.append(to: &writer)
             try channel.send(writer)
-        case .answers, .prompts, .text, .result, .groups: throw .broken
+        case .answers, .prompts, .text, .result, .user: throw .broken
         }
     }
 
@@ -61,15 +61,15 @@ struct HelperRequest {
         if conversation.isBroken { throw .broken }
         let user = transaction.user
         var writer = MessageWriter(.result, request: number)
-        var groups: [[UInt8]] = []
+        var systemUser = SystemUser()
         var (result, text) = (code, transaction.text(of: code))
         if code == PAM_SUCCESS, user.count > PAMMessage.maximumText {
             result = Int32(PAM_SYSTEM_ERR)
             text = Array("accepted, but the user's name is too long".utf8)
         } else if code == PAM_SUCCESS, let name = String(validating: user, as: UTF8.self) {
             // The server does not accept a name that is not UTF-8.
-            let (answer, names) = SystemGroups.names(of: name)
-            groups = names
+            let (answer, found) = SystemUser.find(name)
+            systemUser = found
             // Without its groups a user could have too few rights, or too many where a rule denies a group.
             if answer == .unavailable {
                 result = Int32(PAM_AUTHINFO_UNAVAIL)
@@ -80,7 +80,7 @@ struct HelperRequest {
         writer.append(number: result)
         writer.append(text: text.prefix(256))
         writer.append(text: user.count > PAMMessage.maximumText ? [] : user)
-        for group in groups { writer.append(text: group) }
+        systemUser.append(to: &writer)
         transaction.end(code)
         try channel.send(writer)
     }

@@ -35,12 +35,16 @@ final class MemoryDirectory: RefreshingRealm {
     private let condition = Mutex(Condition.up)
     private let asked = Mutex<[String]>([])
     private let version = Mutex<UInt8>(0)
+    private let open = Mutex(0)
 
     init(_ entries: [String: Entry]) { self.entries = Mutex(entries) }
     init(_ properties: RealmProperties) throws(BadRealm) { entries = Mutex([:]) }
 
     /// The names for which groups were asked, in order.
     var questions: [String] { asked.withLock { $0 } }
+
+    /// The number of calls that wait for the directory.
+    var openCalls: Int { open.withLock { $0 } }
 
     func set(_ condition: Condition) { self.condition.withLock { $0 = condition } }
 
@@ -57,19 +61,26 @@ final class MemoryDirectory: RefreshingRealm {
 
     private func entry(of user: Username) async throws(RealmError) -> Entry {
         asked.withLock { $0.append(user.text) }
+        try await reach()
+        guard let entry = entries.withLock({ $0[user.text] }) else { throw .noSuchUser(user) }
+        return entry
+    }
+
+    /// Fails or waits as the condition of the directory says.
+    private func reach() async throws(RealmError) {
         switch condition.withLock({ $0 }) {
         case .up: break
         case .down: throw .unavailable("the directory is down")
         case .loginOnly: throw .invalidOperation("groups are known at a login only")
         case .hanging:
+            open.withLock { $0 += 1 }
+            defer { open.withLock { $0 -= 1 } }
             do {
                 try await Task.sleep(for: .seconds(3600))
             } catch {
                 throw .unavailable("cancelled")
             }
         }
-        guard let entry = entries.withLock({ $0[user.text] }) else { throw .noSuchUser(user) }
-        return entry
     }
 
     func refresh() async -> ChangedUsers { .none }
@@ -79,11 +90,21 @@ final class MemoryDirectory: RefreshingRealm {
         return .present(SecurityStamp(Array((entry.groups.joined(separator: ",") + entry.password).utf8)))
     }
 
-    /// A module that checks the passwords of the directory.
-    var module: ScriptedModule {
+    /// A module that checks the passwords of the directory, in any condition of the directory.
+    var module: ScriptedModule { module(isGuarded: false) }
+
+    /// A module that checks the passwords of the directory, and fails or hangs with it.
+    var guardedModule: ScriptedModule { module(isGuarded: true) }
+
+    private func module(isGuarded: Bool) -> ScriptedModule {
         ScriptedModule(
             .run { (attempt) async throws(LoginFault) in
                 let password = try await attempt.password()
+                do throws(RealmError) {
+                    if isGuarded { try await self.reach() }
+                } catch {
+                    throw .unavailable("\(error)")
+                }
                 guard let entry = self.entries.withLock({ $0[attempt.username.text] }) else {
                     return .failed(.unknownUser)
                 }
@@ -110,7 +131,8 @@ struct Town {
         _ properties: [String: PropertyValue] = [:],
         groups: [String] = [],
         services: RealmServices = .none,
-        clock: any LoginClock = ManualClock()
+        clock: any LoginClock = ManualClock(),
+        deadline: Duration = .seconds(30)
     ) throws {
         self.accounts = accounts
         var values = properties
@@ -127,7 +149,7 @@ struct Town {
             name: "people",
             className: "AggregateRealm",
             realm: realm,
-            stack: LoginStack(name: "aggregateRealm", [.init(module, .required)], clock: clock),
+            stack: LoginStack(name: "aggregateRealm", [.init(module, .required, deadline: deadline)], clock: clock),
             assignedGroups: groups
         )
         bound.nested = [accounts] + authorization

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RealmExec
 
-/// Programs that answer many questions by lines.
+/// Programs that answer many requests by lines.
 struct LinesTests {
     private let folder: ProgramFolder
 
@@ -20,7 +20,7 @@ struct LinesTests {
         return try ExecSetup(try folder.script(script), values.merging(properties) { _, new in new })
     }
 
-    private static func loop(_ body: String) -> String {
+    static func loop(_ body: String) -> String {
         """
         field() { [ "$1" = - ] || printf %s "$1" | base64 -d; }
         while read -r number service user password challenge peer realm <&3; do
@@ -145,42 +145,6 @@ struct LinesTests {
         #expect(failures.contains(nil))
         #expect(failures.contains(.unavailable))
         #expect(failures.allSatisfy { $0 == nil || $0 == .unavailable })
-    }
-
-    @Test(.timeLimit(.minutes(5)))
-    func `1,000 crashes in a row under load grant nothing, lose nothing and leave nothing`() async throws {
-        let descriptors = RunningProcesses.openDescriptors
-        do {
-            let setup = try setup(
-                Self.loop(
-                    """
-                    case "$user" in
-                        crash*) printf "$number authorize\\n$number do" >&3; kill -SEGV $$ ;;
-                        esac
-                        printf "$number authorize\\n$number done\\n" >&3
-                    """
-                )
-            )
-            let results = try await withThrowingTaskGroup(of: (Bool, LoginFailure?).self) { group in
-                for number in 0..<1100 {
-                    let name = number % 11 == 10 ? "ann\(number)" : "crash\(number)"
-                    group.addTask {
-                        let report = try await setup.login(name)
-                        let isRight = report.identity.map { $0.subject.users == [name] && name.hasPrefix("ann") }
-                        return (isRight ?? name.hasPrefix("crash"), report.refusal?.failure)
-                    }
-                }
-                return try await group.reduce(into: [(Bool, LoginFailure?)]()) { $0.append($1) }
-            }
-            #expect(results.count == 1100)
-            #expect(results.allSatisfy { $0.0 })
-            #expect(results.filter { $0.1 == .unavailable }.count == 1000)
-            #expect(results.filter { $0.1 == nil }.count == 100)
-        }
-        try await Waiting.until {
-            RunningProcesses.mentioning(folder.path).isEmpty && RunningProcesses.zombies == 0
-                && RunningProcesses.openDescriptors <= descriptors
-        }
     }
 
     @Test(arguments: ["once", "lines"])

@@ -46,6 +46,7 @@ enum TestModule {
         #include <stdlib.h>
         #include <string.h>
         #include <sys/prctl.h>
+        #include <sys/resource.h>
         #include <sys/socket.h>
         #include <unistd.h>
 
@@ -79,12 +80,43 @@ enum TestModule {
         }
 
         // A message with the result that root is accepted, for request 0.
-        static const char accepted[] = "\32\0\0\0\22\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\4\0\0\0root";
+        static const char accepted[] = "\36\0\0\0\22\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\4\0\0\0root\0\0\0\0";
 
         PAM_EXTERN int pam_sm_authenticate(pam_handle_t *handle, int flags, int argc, const char **argv) {
             const char *mode = mode_of(argc, argv);
             const char *user = "";
             pam_get_user(handle, &user, NULL);
+            if (is(mode, "kit")) {
+                // The second argument is a folder; a file in it is the fault, and further arguments are users.
+                static char file[4096];
+                snprintf(file, sizeof file, "%s/fault", argv[1]);
+                FILE *fault = fopen(file, "r");
+                if (!fault) {
+                    char pair[1024];
+                    const char *password = NULL;
+                    if (pam_get_authtok(handle, PAM_AUTHTOK, &password, NULL) != PAM_SUCCESS) return PAM_AUTH_ERR;
+                    snprintf(pair, sizeof pair, "%s=%s", user, password);
+                    for (int i = 2; i < argc; i++) {
+                        if (is(argv[i], pair)) return PAM_SUCCESS;
+                        if (strncmp(argv[i], pair, strlen(user) + 1) == 0) return PAM_AUTH_ERR;
+                    }
+                    return PAM_USER_UNKNOWN;
+                }
+                static char name[64];
+                if (fscanf(fault, "%63s", name) != 1) abort();
+                fclose(fault);
+                mode = name;
+                snprintf(file, sizeof file, "%s/open/%d", argv[1], (int)getpid());
+                if (is(mode, "hang") && (fault = fopen(file, "w"))) fclose(fault);
+            }
+            if (is(mode, "protected")) {
+                struct rlimit core;
+                if (getrlimit(RLIMIT_CORE, &core) != 0) return PAM_SYSTEM_ERR;
+                printf("%d core %d %d\n", (int)getpid(), (int)core.rlim_cur, (int)core.rlim_max);
+                printf("%d dumpable %d\n", (int)getpid(), prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
+                fflush(stdout);
+                return PAM_SUCCESS;
+            }
             if (is(mode, "crash-some")) mode = strncmp(user, "crash", 5) == 0 ? "crash" : "permit";
             if (is(mode, "permit")) return PAM_SUCCESS;
             if (is(mode, "crash")) { *(volatile int *)8 = 1; }

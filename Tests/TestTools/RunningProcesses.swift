@@ -9,12 +9,18 @@ package enum RunningProcesses {
     package static var openDescriptors: Int { names(in: "/proc/self/fd").count - 1 }
 
     /// The number of children of this process that have ended and that nobody has waited for.
-    package static var zombies: Int {
+    package static var zombies: Int { states.count { $0 == "Z" } }
+
+    /// The number of children of this process, also of those that have ended and that nobody has waited for.
+    package static var children: Int { states.count }
+
+    /// The states of the children of this process.
+    private static var states: [String] {
         let own = getpid()
-        return numbers.filter { number in
+        return numbers.compactMap { number in
             let fields = text("/proc/\(number)/stat").split(separator: ")").last?.split(separator: " ") ?? []
-            return fields.count > 1 && fields[0] == "Z" && Int32(fields[1]) == own
-        }.count
+            return fields.count > 1 && Int32(fields[1]) == own ? String(fields[0]) : nil
+        }
     }
 
     /// The processes whose command line contains a text.

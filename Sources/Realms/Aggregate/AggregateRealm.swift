@@ -87,7 +87,7 @@ public struct AggregateRealm: Realm {
     }
 
     private func grants(of user: Username) async throws(RealmError) -> [Grant] {
-        let own = try await Grant(of: user, in: authentication)
+        let own = try await authorization.grant(of: user, in: authentication)
         do throws(LoginFault) {
             return [own] + (try await authorization.grants(of: user))
         } catch {

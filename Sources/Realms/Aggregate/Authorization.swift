@@ -76,15 +76,7 @@ final class Authorization: Sendable {
     func grants(of user: Username) async throws(LoginFault) -> [Grant] {
         guard !realms.isEmpty else { return [] }
         let name = try name(of: user)
-        let lookups = realms.map { realm in
-            Task { () -> Result<Grant, RealmError> in
-                do throws(RealmError) {
-                    return .success(try await Grant(of: name, in: realm))
-                } catch {
-                    return .failure(error)
-                }
-            }
-        }
+        let lookups = realms.map { Self.lookup(name, in: $0) }
         // A realm that is late gets no answer any more.
         defer { for lookup in lookups { lookup.cancel() } }
         let end = clock.now &+ deadline.nanoseconds
@@ -92,12 +84,37 @@ final class Authorization: Sendable {
         for (realm, lookup) in zip(realms, lookups) {
             let now = clock.now
             let left = Duration.nanoseconds(Int64(clamping: max(end, now) - now))
-            let late = RealmError.unavailable("did not answer within \(deadline)")
             let result = await TimeLimitedWait.value(of: lookup, within: left, clock: clock) ?? .failure(late)
             if let grant = try grant(result, of: realm) { grants.append(grant) }
         }
         return grants
     }
+
+    /// Asks one realm, which need not be one of ``realms``.
+    ///
+    /// - Parameters:
+    ///   - user: The name in that realm.
+    ///   - realm: The realm.
+    /// - Returns: The groups and attributes of the user there.
+    /// - Throws: ``RealmError`` as from `Realm.groupNames(of:)`; `unavailable` if the realm is late.
+    func grant(of user: Username, in realm: BoundRealm) async throws(RealmError) -> Grant {
+        let lookup = Self.lookup(user, in: realm)
+        defer { lookup.cancel() }
+        let result = await TimeLimitedWait.value(of: lookup, within: deadline, clock: clock) ?? .failure(late)
+        return try result.get()
+    }
+
+    private static func lookup(_ user: Username, in realm: BoundRealm) -> Task<Result<Grant, RealmError>, Never> {
+        Task {
+            do throws(RealmError) {
+                return .success(try await Grant(of: user, in: realm))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private var late: RealmError { .unavailable("did not answer within \(deadline)") }
 
     /// Returns the grant of one realm; nil if it does not know the user, or is unavailable and is not waited for.
     private func grant(_ result: Result<Grant, RealmError>, of realm: BoundRealm) throws(LoginFault) -> Grant? {

@@ -14,7 +14,7 @@ struct ExecAnswer: Sendable {
     enum Decision: Sendable, Hashable {
         case accepted
         case refused(LoginFailure)
-        /// The user must answer a question.
+        /// The user must answer a challenge.
         case challenge(String)
     }
 

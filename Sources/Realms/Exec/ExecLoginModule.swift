@@ -6,8 +6,8 @@ public import RealmKit
 
 /// Checks the names and passwords of an ``ExecRealm``'s users by its program.
 ///
-/// An empty password is rejected without a question to the program. If the program answers with a challenge, the user is
-/// asked for the response, and the program is asked again; at most five times in one login. The options are those of
+/// An empty password is rejected without a call of the program. If the program answers with a challenge, the user is
+/// asked for the response, and the program is called again; it is called at most five times in one login. The options are those of
 /// `FirstPass`.
 public struct ExecLoginModule: PasswordLoginModule {
     /// The settings for sharing the password with the other modules of the stack.
@@ -16,7 +16,7 @@ public struct ExecLoginModule: PasswordLoginModule {
 
     /// The maximum length of a password or a response, in bytes.
     private static let maximumSecret = 4096
-    private static let maximumQuestions = 5
+    private static let maximumCalls = 5
 
     /// Creates the module for a realm.
     ///
@@ -32,7 +32,7 @@ public struct ExecLoginModule: PasswordLoginModule {
     /// Succeeds if the program accepts the password or the response to its challenge.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         var (challenge, response) = ("", password)
-        for _ in 0..<Self.maximumQuestions {
+        for _ in 0..<Self.maximumCalls {
             guard Self.isUsable(response) else {
                 return .failed(response.isEmpty ? .wrongCredentials : .unusableCredential)
             }
@@ -53,7 +53,7 @@ public struct ExecLoginModule: PasswordLoginModule {
                 response = try await attempt.oneTimeCode(prompt: text)
             }
         }
-        throw .unavailable("the helper program has asked more than \(Self.maximumQuestions) questions")
+        throw .unavailable("the helper program has answered \(Self.maximumCalls) calls with a challenge")
     }
 
     private func ask(
@@ -61,7 +61,7 @@ public struct ExecLoginModule: PasswordLoginModule {
         challenge: String,
         response: Secret
     ) async throws(LoginFault) -> ExecAnswer {
-        let question = ExecLoginRequest(
+        let request = ExecLoginRequest(
             user: attempt.username,
             service: realm.serviceName ?? attempt.service,
             realm: attempt.realm,
@@ -70,7 +70,7 @@ public struct ExecLoginModule: PasswordLoginModule {
             response: response
         )
         do throws(HelperFault) {
-            return try await realm.helper.ask(question)
+            return try await realm.helpers.answer(to: request)
         } catch {
             throw .unavailable("the helper program: \(error)")
         }

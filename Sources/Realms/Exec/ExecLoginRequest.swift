@@ -14,7 +14,7 @@ struct ExecLoginRequest: Sendable {
     let challenge: String
     let response: Secret
 
-    /// The arguments of a program that is started for this question, as in BSD authentication.
+    /// The arguments of a program that is started for this request, as in BSD authentication.
     ///
     /// The name follows after `--`, so a name that begins with a hyphen is no option (CVE-2019-19521).
     var arguments: [String] {
@@ -23,7 +23,7 @@ struct ExecLoginRequest: Sendable {
         return arguments + ["--", user.text]
     }
 
-    /// The message on descriptor 3 of a program that is started for this question: challenge NUL response NUL.
+    /// The message on descriptor 3 of a program that is started for this request: challenge NUL response NUL.
     var message: Secret {
         Secret(capacity: challenge.utf8.count + response.count + 2) { output in
             for byte in challenge.utf8 { output.append(byte == 0 ? 0x20 : byte) }
@@ -35,7 +35,7 @@ struct ExecLoginRequest: Sendable {
 
     /// The line for a program that answers by lines: the number and six fields in base64, a hyphen for an empty field.
     ///
-    /// - Parameter number: The number of the question.
+    /// - Parameter number: The number of the request.
     /// - Returns: The line with its end.
     func line(_ number: Int) -> Secret {
         let fields = [

@@ -8,7 +8,7 @@ public import RealmKit
 ///
 /// The program follows the contract of BSD authentication: `program -s response -v service=https -v realm=NAME -- user`.
 /// It reads the password from descriptor 3, and writes `authorize` or `reject` and further lines to it. In the mode
-/// `lines` a process answers many questions. The program gets a clean environment and a session of its own, and it is
+/// `lines` a process answers many requests. The program gets a clean environment and a session of its own, and it is
 /// killed with all its children when its time is up. A program that crashes, hangs or answers something else makes the
 /// login unavailable.
 ///
@@ -39,7 +39,7 @@ public struct ExecRealm: Realm {
 
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
-    let helper: ExecHelper
+    let helpers: ExecHelpers
     /// The service that the program is told; nil for the service of the login.
     let serviceName: String?
 
@@ -71,7 +71,7 @@ public struct ExecRealm: Realm {
         program.account = try Self.account(properties, program: path, log: log)
         var settings = try HelperPoolSettings(properties)
         if !isLines { settings.requestsPerProcess = 1 }
-        helper = ExecHelper(program, settings: settings, answersLines: isLines, log: log)
+        helpers = ExecHelpers(program, settings: settings, answersLines: isLines, log: log)
     }
 
     private static func account(

@@ -11,8 +11,8 @@ internal import Synchronization
 final class PAMDialog: Sendable {
     /// An event for the task.
     enum Event: Sendable {
-        /// The user is asked; the task answers with ``answer(_:call:)``.
-        case question(PAMStage, [PAMPrompt], texts: [String], HelperCall)
+        /// Prompts for the user; the task answers with ``answer(_:call:)``.
+        case prompts(PAMStage, [PAMPrompt], texts: [String], HelperCall)
         case finished(Result<PAMResult, HelperFault>, texts: [String])
     }
 
@@ -43,12 +43,12 @@ final class PAMDialog: Sendable {
 
     /// Runs a login in a helper, and passes its prompts to the task.
     func conduct(
-        _ question: PAMLoginRequest,
+        _ request: PAMLoginRequest,
         process: HelperProcess,
         call: HelperCall
     ) throws(HelperFault) -> (PAMResult, texts: [String]) {
-        var channel = PAMChannel(process, request: question.number, call: call)
-        try process.send(question.message, call: call)
+        var channel = PAMChannel(process, request: request.number, call: call)
+        try process.send(request.message, call: call)
         var texts: [String] = []
         var (rounds, textCount) = (0, 0)
         while true {
@@ -60,15 +60,15 @@ final class PAMDialog: Sendable {
             case .prompts(let stage, let prompts):
                 rounds += 1
                 guard rounds <= PAMMessage.maximumRounds else { throw Self.tooMuch }
-                sink.yield(.question(stage, prompts, texts: texts, call))
+                sink.yield(.prompts(stage, prompts, texts: texts, call))
                 texts = []
                 let secrets = try waitForUser(process, call: call)
                 for case .some(let secret) in secrets { process.withhold(secret) }
-                try process.send(question.answers(secrets), call: call)
+                try process.send(request.answers(secrets), call: call)
             case .result(let result):
                 try channel.finish()
                 return (result, texts)
-            case .groups, .groupsUnavailable: throw Self.wrongKind
+            case .user, .userUnavailable: throw Self.wrongKind
             }
         }
     }

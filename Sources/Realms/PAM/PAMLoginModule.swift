@@ -8,7 +8,7 @@ public import RealmKit
 /// Authenticates the users of a ``PAMRealm``: pam_authenticate, pam_acct_mgmt, and pam_chauthtok for an expired password.
 ///
 /// The password answers the first prompt whose input is hidden. Further prompts are shown to the user; HTTP Basic has no
-/// answer to them. The user's groups are those of the system. The options are those of `FirstPass`.
+/// answer to them. The user's groups and full name are those of the system. The options are those of `FirstPass`.
 public struct PAMLoginModule: PasswordLoginModule {
     /// `PAMLoginModule` and the names of GlassFish's module, oldest first.
     public static let moduleNames = [
@@ -36,7 +36,7 @@ public struct PAMLoginModule: PasswordLoginModule {
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         guard !password.isEmpty else { return .failed(.wrongCredentials) }
         guard PAMAnswers.isUsable(password) else { return .failed(.unusableCredential) }
-        let question = PAMLoginRequest(
+        let request = PAMLoginRequest(
             service: realm.service,
             user: attempt.username,
             host: attempt.peer,
@@ -44,11 +44,11 @@ public struct PAMLoginModule: PasswordLoginModule {
             mayChangePassword: realm.mayChangePassword
         )
         let dialog = PAMDialog(promptTimeout: realm.promptTimeout)
-        let helper = realm.helper
+        let helpers = realm.helpers
         var answers = PAMAnswers(password)
         // The group ends when the helper has answered: a fault of the conversation cancels its login.
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<PAMResult, LoginFault> in
-            group.addTask { await helper.authenticate(question, dialog: dialog, secret: password) }
+            group.addTask { await helpers.authenticate(request, dialog: dialog, secret: password) }
             for await event in dialog.events {
                 switch event {
                 case .finished(.success(let result), let texts):
@@ -56,7 +56,7 @@ public struct PAMLoginModule: PasswordLoginModule {
                     return .success(result)
                 case .finished(.failure(let fault), _):
                     return .failure(.unavailable(fault.log))
-                case .question(let stage, let prompts, let texts, let call):
+                case .prompts(let stage, let prompts, let texts, let call):
                     do throws(LoginFault) {
                         let secrets = try await answers.answer(prompts, stage: stage, texts: texts, attempt: attempt)
                         dialog.answer(secrets, call: call)
@@ -82,7 +82,11 @@ public struct PAMLoginModule: PasswordLoginModule {
                 throw .unavailable("PAM has changed the user's name to one that is not UTF-8")
             }
             do throws(BadUsername) {
-                return attempt.commit(as: try Username(text), groups: result.groups)
+                return attempt.commit(
+                    as: try Username(text),
+                    groups: result.systemUser.groups,
+                    attributes: result.systemUser.attributes
+                )
             } catch {
                 throw .unavailable("PAM has changed the user's name, and \(error)")
             }

@@ -44,9 +44,9 @@ struct PAMLoginRequest: Sendable {
         return writer.secret
     }
 
-    /// Returns the message that asks for a user's groups.
-    static func groups(of user: Username, number: UInt64) -> Secret {
-        var writer = MessageWriter(.findGroups, request: number)
+    /// Returns the message that requests a user of the system.
+    static func find(_ user: Username, number: UInt64) -> Secret {
+        var writer = MessageWriter(.findUser, request: number)
         writer.append(text: user.text.utf8)
         return writer.secret
     }

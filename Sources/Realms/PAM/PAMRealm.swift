@@ -45,7 +45,7 @@ public struct PAMRealm: Realm {
 
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
-    let helper: PAMHelper
+    let helpers: PAMHelpers
     let service: String
     let folder: String?
     let promptTimeout: Duration
@@ -71,7 +71,7 @@ public struct PAMRealm: Realm {
         program.memory = UInt64(try properties.integer("memory")) << 20
         // pam_unix starts unix_chkpwd, which has rights of its own.
         program.forbidsNewPrivileges = false
-        helper = PAMHelper(
+        helpers = PAMHelpers(
             program,
             settings: try HelperPoolSettings(
                 properties,
@@ -87,7 +87,7 @@ public struct PAMRealm: Realm {
         if properties.has("helper") {
             path = try properties.string("helper")
         } else {
-            guard let installed = PAMHelper.installedPath() else {
+            guard let installed = PAMHelpers.installedPath() else {
                 throw BadRealm(
                     "gatehouse-pam-helper is not installed beside this program; install it, or set helper to its path"
                 )
@@ -133,13 +133,22 @@ public struct PAMRealm: Realm {
 
     /// Returns the groups of a user of the system.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        let groups: [String]?
+        try await find(user).groups
+    }
+
+    /// Returns the full name of a user of the system, as the attribute `displayName`.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+        try await find(user).attributes
+    }
+
+    private func find(_ user: Username) async throws(RealmError) -> PAMUser {
+        let found: PAMUser?
         do throws(HelperFault) {
-            groups = try await helper.groups(of: user)
+            found = try await helpers.find(user)
         } catch {
             throw .unavailable(error.log)
         }
-        guard let groups else { throw .noSuchUser(user) }
-        return groups
+        guard let found else { throw .noSuchUser(user) }
+        return found
     }
 }

@@ -10,10 +10,10 @@ enum PAMReply: Sendable {
     case prompts(PAMStage, [PAMPrompt])
     case text(String)
     case result(PAMResult)
-    /// The groups of a user; nil if the system has no such user.
-    case groups([String]?)
-    /// The system cannot look up the groups of a user now.
-    case groupsUnavailable
+    /// A user of the system; nil if the system has no such user.
+    case user(PAMUser?)
+    /// The system cannot look up a user, or the user's groups, now.
+    case userUnavailable
 
     /// Reads the body of a message.
     ///
@@ -49,7 +49,7 @@ enum PAMReply: Sendable {
         case .result:
             guard let stage = reader.byte().flatMap(PAMStage.init), let code = reader.number(),
                 let text = reader.text(),
-                let user = reader.text(), let groups = groups(&reader)
+                let user = reader.text(), let systemUser = PAMUser(&reader)
             else { return nil }
             return .result(
                 PAMResult(
@@ -57,32 +57,19 @@ enum PAMReply: Sendable {
                     code: code,
                     text: HelperText.escaped(text),
                     user: String(validating: user, as: UTF8.self),
-                    groups: groups
+                    systemUser: systemUser
                 )
             )
-        case .groups:
-            guard let answer = reader.byte(), let groups = groups(&reader) else { return nil }
-            switch GroupsAnswer(rawValue: answer) {
-            case .unknownUser: return .groups(nil)
-            case .known: return .groups(groups)
-            case .unavailable: return .groupsUnavailable
+        case .user:
+            guard let answer = reader.byte(), let user = PAMUser(&reader) else { return nil }
+            switch UserAnswer(rawValue: answer) {
+            case .unknownUser: return .user(nil)
+            case .known: return .user(user)
+            case .unavailable: return .userUnavailable
             case nil: return nil
             }
-        case .authenticate, .answers, .findGroups: return nil
+        case .authenticate, .answers, .findUser: return nil
         }
-    }
-
-    private static func groups(_ reader: inout MessageReader) -> [String]? {
-        var groups: [String] = []
-        while !reader.isAtEnd {
-            guard let bytes = reader.text(), groups.count < PAMMessage.maximumGroups else { return nil }
-            // A group whose name is not valid grants nothing.
-            guard let name = String(validating: bytes, as: UTF8.self), !name.utf8.isEmpty,
-                !name.unicodeScalars.contains(where: HelperText.isControl)
-            else { continue }
-            groups.append(name)
-        }
-        return groups
     }
 }
 
@@ -95,7 +82,8 @@ struct PAMResult: Sendable {
     let text: String
     /// The user's name, which modules may have changed; nil if it is not UTF-8.
     let user: String?
-    let groups: [String]
+    /// The groups and attributes of the system's user of this name; empty if there is none.
+    let systemUser: PAMUser
 
     var isSuccess: Bool { code == PAMCode.success.rawValue }
 

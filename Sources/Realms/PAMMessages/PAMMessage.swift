@@ -16,16 +16,17 @@ package enum PAMMessage {
         case authenticate = 1
         /// Server to helper: an answer for each prompt.
         case answers = 2
-        /// Server to helper: a user whose groups are wanted.
-        case findGroups = 3
+        /// Server to helper: the name of a user of the system.
+        case findUser = 3
         /// Helper to server: the ``PAMStage``, and prompts that need answers.
         case prompts = 16
         /// Helper to server: a text for the user, which needs no answer.
         case text = 17
-        /// Helper to server: the ``PAMStage``, the code of PAM with its text, the user's name and groups.
+        /// Helper to server: the ``PAMStage``, the code of PAM with its text, the user's name, full name
+        /// and groups.
         case result = 18
-        /// Helper to server: the ``GroupsAnswer``, and the groups.
-        case groups = 19
+        /// Helper to server: the ``UserAnswer``, the user's full name and groups.
+        case user = 19
     }
 
     /// The maximum length of a body, in bytes.
@@ -54,11 +55,11 @@ package enum PAMStage: UInt8, Sendable {
     case changePassword = 3
 }
 
-/// The result of a look-up of a user's groups.
-package enum GroupsAnswer: UInt8, Sendable {
+/// The result of a look-up of a user of the system.
+package enum UserAnswer: UInt8, Sendable {
     /// The system has no such user.
     case unknownUser = 0
-    /// The groups follow.
+    /// The full name and the groups follow.
     case known = 1
     /// The system cannot look up the user or a group now.
     case unavailable = 2

@@ -94,7 +94,7 @@ struct Fixture {
     }
 
     /// A private folder that is removed with the object.
-    final class Folder {
+    final class Folder: Sendable {
         let path: String
 
         init() throws {

@@ -5,41 +5,55 @@
 internal import Glibc
 internal import PAMMessages
 
-/// The groups of the system's users.
-enum SystemGroups {
+/// The full name and the groups of a user of the system.
+struct SystemUser {
     /// The maximum length of an entry of a user or a group, in bytes.
     private static let maximumEntry = 1 << 24
 
-    /// Finds the names of a user's groups.
+    /// The full name; empty if there is none.
+    private var fullName: [UInt8] = []
+    /// The names of the groups.
+    private var groups: [[UInt8]] = []
+
+    /// A user of whom the system knows nothing.
+    init() {}
+
+    /// Appends the full name and the groups to a message.
+    func append(to writer: inout MessageWriter) {
+        writer.append(text: fullName)
+        for group in groups { writer.append(text: group) }
+    }
+
+    /// Finds a user.
     ///
     /// A group that has a number but no name is left out, and one whose name is too long or not UTF-8.
     ///
     /// - Parameter user: The user's name.
-    /// - Returns: The result, and the names if the user is known.
-    static func names(of user: String) -> (GroupsAnswer, [[UInt8]]) {
+    /// - Returns: The result, and the user if the result is `known`.
+    static func find(_ user: String) -> (UserAnswer, SystemUser) {
+        var found = SystemUser()
         var group: gid_t = 0
-        switch findGroup(of: user, number: &group) {
+        switch findGroup(of: user, number: &group, fullName: &found.fullName) {
         case 0: break
-        case let error: return (isMissing(error) ? .unknownUser : .unavailable, [])
+        case let error: return (isMissing(error) ? .unknownUser : .unavailable, SystemUser())
         }
         var count = Int32(PAMMessage.maximumGroups)
         var numbers = [gid_t](repeating: 0, count: Int(count))
         let status = unsafe getgrouplist(user, group, &numbers, &count)
         // With more groups than the limit the first ones are given.
-        let found = numbers.prefix(status < 0 ? numbers.count : Int(count))
-        var names: [[UInt8]] = []
+        let first = numbers.prefix(status < 0 ? numbers.count : Int(count))
         var total = 0
-        for number in found {
+        for number in first {
             var name: [UInt8] = []
             let error = findName(ofGroup: number, name: &name)
             if isMissing(error) { continue }
-            guard error == 0 else { return (.unavailable, []) }
+            guard error == 0 else { return (.unavailable, SystemUser()) }
             guard name.count <= PAMMessage.maximumText, String(validating: name, as: UTF8.self) != nil else { continue }
             total += name.count + 4
             guard total < PAMMessage.maximumBody / 2 else { break }
-            if !names.contains(name) { names.append(name) }
+            if !found.groups.contains(name) { found.groups.append(name) }
         }
-        return (.known, names)
+        return (.known, found)
     }
 
     /// Returns whether an error of a look-up means that there is no such entry; getpwnam(3) lists the numbers.
@@ -47,13 +61,14 @@ enum SystemGroups {
         error == ENOENT || error == ESRCH || error == EBADF || error == EPERM
     }
 
-    /// Finds the first group of a user.
+    /// Finds the first group and the full name of a user.
     ///
     /// - Parameters:
     ///   - user: The user's name.
     ///   - number: Gets the number of the group.
+    ///   - fullName: Gets the first part of the field GECOS; other parts are rooms and telephone numbers.
     /// - Returns: 0, ENOENT if there is no such user, or another errno.
-    private static func findGroup(of user: String, number: inout gid_t) -> Int32 {
+    private static func findGroup(of user: String, number: inout gid_t, fullName: inout [UInt8]) -> Int32 {
         var size = 4096
         while true {
             var entry = unsafe passwd()
@@ -67,6 +82,11 @@ enum SystemGroups {
             guard error == 0 else { return error }
             guard unsafe found != nil else { return ENOENT }
             number = unsafe entry.pw_gid
+            if let gecos = unsafe entry.pw_gecos {
+                let bytes = unsafe bytes(of: gecos)
+                let part = bytes.prefix { $0 != UInt8(ascii: ",") }
+                fullName = part.count > PAMMessage.maximumText ? [] : Array(part)
+            }
             return 0
         }
     }
@@ -91,9 +111,13 @@ enum SystemGroups {
             }
             guard error == 0 else { return error }
             guard unsafe found != nil, let text = unsafe entry.gr_name else { return ENOENT }
-            name = unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
+            name = unsafe bytes(of: text)
             return 0
         }
+    }
+
+    private static func bytes(of text: UnsafeMutablePointer<CChar>) -> [UInt8] {
+        unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
     }
 }
 #endif

@@ -5,8 +5,8 @@ internal import HelperProcesses
 internal import RealmKit
 internal import Synchronization
 
-/// Asks the helper program of a realm.
-final class ExecHelper: Sendable {
+/// The helper processes of a realm.
+final class ExecHelpers: Sendable {
     private let program: HelperProgram
     private let pool: HelperPool
     private let answersLines: Bool
@@ -15,7 +15,7 @@ final class ExecHelper: Sendable {
     /// - Parameters:
     ///   - program: The program with the arguments of the realm.
     ///   - settings: The limits of the processes.
-    ///   - answersLines: True if one process answers many questions, by lines.
+    ///   - answersLines: True if one process answers many requests, by lines.
     ///   - log: The log for the output of the program.
     init(_ program: HelperProgram, settings: HelperPoolSettings, answersLines: Bool, log: RealmLog?) {
         self.program = program
@@ -25,32 +25,32 @@ final class ExecHelper: Sendable {
 
     /// Passes a login to the program and returns its answer.
     ///
-    /// - Parameter question: The login.
+    /// - Parameter request: The login.
     /// - Returns: An answer with a decision. It accepts the user only if the program has ended with status 0, or has
     ///   completed its answer if it answers by lines.
     /// - Throws: ``HelperFault`` if there is no usable answer.
-    func ask(_ question: ExecLoginRequest) async throws(HelperFault) -> ExecAnswer {
+    func answer(to request: ExecLoginRequest) async throws(HelperFault) -> ExecAnswer {
         let (program, lines) = (program, answersLines)
         let number = lastNumber.add(1, ordering: .relaxed).newValue
-        return try await pool.run(source: ClientNetwork.source(question.peer)) { slot, call throws(HelperFault) in
+        return try await pool.run(source: ClientNetwork.source(request.peer)) { slot, call throws(HelperFault) in
             lines
-                ? try Self.askByLine(question, number: number, program: program, slot: slot, call: call)
-                : try Self.askOnce(question, program: program, slot: slot, call: call)
+                ? try Self.answerByLine(request, number: number, program: program, slot: slot, call: call)
+                : try Self.answerOnce(request, program: program, slot: slot, call: call)
         }
     }
 
-    // MARK: A process for each question
+    // MARK: A process for each request
 
-    private static func askOnce(
-        _ question: ExecLoginRequest,
+    private static func answerOnce(
+        _ request: ExecLoginRequest,
         program: HelperProgram,
         slot: HelperSlot,
         call: HelperCall
     ) throws(HelperFault) -> ExecAnswer {
         var program = program
-        program.arguments += question.arguments
-        let process = try slot.process(program, secret: question.response)
-        try process.send(question.message, call: call)
+        program.arguments += request.arguments
+        let process = try slot.process(program, secret: request.response)
+        try process.send(request.message, call: call)
         process.finishSending()
         var bytes: [UInt8] = []
         while true {
@@ -95,17 +95,17 @@ final class ExecHelper: Sendable {
         }
     }
 
-    // MARK: A process for many questions
+    // MARK: A process for many requests
 
-    private static func askByLine(
-        _ question: ExecLoginRequest,
+    private static func answerByLine(
+        _ request: ExecLoginRequest,
         number: Int,
         program: HelperProgram,
         slot: HelperSlot,
         call: HelperCall
     ) throws(HelperFault) -> ExecAnswer {
-        let process = try slot.process(program, secret: question.response)
-        try process.send(question.line(number), call: call)
+        let process = try slot.process(program, secret: request.response)
+        try process.send(request.line(number), call: call)
         let prefix = Array("\(number) ".utf8)
         var answer = ExecAnswer()
         var bytes: [UInt8] = []
@@ -120,7 +120,7 @@ final class ExecHelper: Sendable {
             while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = bytes[..<end]
                 guard line.starts(with: prefix) else {
-                    throw ExecAnswer.malformed("a line does not begin with the number of the question")
+                    throw ExecAnswer.malformed("a line does not begin with the number of the request")
                 }
                 let rest = line.dropFirst(prefix.count)
                 if rest.elementsEqual("done".utf8) {

@@ -6,7 +6,7 @@ internal import HelperProcesses
 internal import RealmKit
 
 /// The helper processes of a realm.
-final class PAMHelper: Sendable {
+final class PAMHelpers: Sendable {
     private let program: HelperProgram
     private let pool: HelperPool
 
@@ -18,16 +18,16 @@ final class PAMHelper: Sendable {
     /// Runs a login in a helper.
     ///
     /// - Parameters:
-    ///   - question: The login.
+    ///   - request: The login.
     ///   - dialog: Passes prompts to the user; it is finished when this function returns.
     ///   - secret: The password; lines of the modules' output that contain it, or a later answer, are not logged.
-    func authenticate(_ question: PAMLoginRequest, dialog: PAMDialog, secret: Secret) async {
+    func authenticate(_ request: PAMLoginRequest, dialog: PAMDialog, secret: Secret) async {
         let program = program
         do throws(HelperFault) {
-            let (result, texts) = try await pool.run(source: ClientNetwork.source(question.host)) {
+            let (result, texts) = try await pool.run(source: ClientNetwork.source(request.host)) {
                 slot,
                 call throws(HelperFault) in
-                try dialog.conduct(question, process: try slot.process(program, secret: secret), call: call)
+                try dialog.conduct(request, process: try slot.process(program, secret: secret), call: call)
             }
             dialog.finish(.success(result), texts: texts)
         } catch {
@@ -35,31 +35,31 @@ final class PAMHelper: Sendable {
         }
     }
 
-    /// Returns the groups of a user of the system.
+    /// Returns what the system knows of a user.
     ///
-    /// - Parameter user: The user.
-    /// - Returns: The groups; nil if the system has no such user.
-    /// - Throws: ``HelperFault`` if there is no answer; with code `unavailable` if the system cannot look up the groups.
-    func groups(of user: Username) async throws(HelperFault) -> [String]? {
+    /// - Parameter user: The user's name.
+    /// - Returns: The user; nil if the system has no such user.
+    /// - Throws: ``HelperFault`` if there is no answer; with code `unavailable` if the system cannot look up the user.
+    func find(_ user: Username) async throws(HelperFault) -> PAMUser? {
         let program = program
         let source = ClientNetwork.source(nil)
         let reply = try await pool.run(source: source) { slot, call throws(HelperFault) -> PAMReply in
             let process = try slot.process(program, secret: nil)
             let number = UInt64.random(in: .min ... .max)
-            try process.send(PAMLoginRequest.groups(of: user, number: number), call: call)
+            try process.send(PAMLoginRequest.find(user, number: number), call: call)
             var channel = PAMChannel(process, request: number, call: call)
             let reply = try channel.receive()
             try channel.finish()
             switch reply {
-            case .groups, .groupsUnavailable: return reply
+            case .user, .userUnavailable: return reply
             case .prompts, .text, .result:
                 throw HelperFault(.malformed, "the helper for PAM has sent a message of another kind")
             }
         }
-        guard case .groups(let groups) = reply else {
-            throw HelperFault(.unavailable, "the system cannot look up the groups of a user now")
+        guard case .user(let found) = reply else {
+            throw HelperFault(.unavailable, "the system cannot look up a user or the user's groups now")
         }
-        return groups
+        return found
     }
 
     /// The places of the helper program, relative to the folder of the running program, the first one preferred.
