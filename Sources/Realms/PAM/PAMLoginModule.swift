@@ -48,7 +48,7 @@ public struct PAMLoginModule: PasswordLoginModule {
         var answers = PAMAnswers(password)
         // The group ends when the helper has answered: a fault of the conversation cancels its login.
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<PAMResult, LoginFault> in
-            group.addTask { await helper.authenticate(question, dialog: dialog, secret: password) }
+            group.addImmediateTask { await helper.authenticate(question, dialog: dialog, secret: password) }
             for await event in dialog.events {
                 switch event {
                 case .finished(.success(let result), let texts):
@@ -94,3 +94,5 @@ public struct PAMLoginModule: PasswordLoginModule {
         return .failed(refusal)
     }
 }
+
+extension PAMLoginModule: NonblockingLoginModule {}
