@@ -6,7 +6,7 @@ internal import Synchronization
 /// Calls that are made only once if several callers make the same call at the same time.
 ///
 /// A call runs in a task of its own, so that a caller who is cancelled does not affect the others. When the last caller
-/// is cancelled, the task is cancelled.
+/// is cancelled, the task is cancelled. The task begins on the thread of its first caller, so a call must not block.
 package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Call {
         var task: Task<Void, Never>?
@@ -53,15 +53,23 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
         continuation: CheckedContinuation<Value?, Never>,
         _ call: @escaping @Sendable () async -> Value
     ) {
-        state.withLock { state in
+        let isFirst = state.withLock { state in
             if state.calls[key] != nil {
                 state.calls[key]?.call.waiting[number] = continuation
-                return
+                return false
             }
-            // The task cannot finish before the lock is released, because it then takes the lock.
-            let task = Task { [self] in finish(key, number, await call()) }
-            state.calls[key] = (number, Call(task: task, waiting: [number: continuation]))
+            state.calls[key] = (number, Call(task: nil, waiting: [number: continuation]))
+            return true
         }
+        guard isFirst else { return }
+        let task = Task.immediate { [self] in finish(key, number, await call()) }
+        let isWanted = state.withLock { state in
+            guard state.calls[key]?.number == number else { return false }
+            state.calls[key]?.call.task = task
+            return true
+        }
+        // The call has ended, or all callers have left before the task could be recorded.
+        if !isWanted { task.cancel() }
     }
 
     private func leave(_ key: Key, _ number: UInt64) {

@@ -71,6 +71,34 @@ struct HelperPoolTests {
         #expect(seen.last?.split(separator: " ").suffix(3).map(String.init) == ["1", "1", "bytes"], "\(seen)")
     }
 
+    @Test func `a wake-up of a request that has ended does not wake the next one`() async throws {
+        var settings = HelperPoolSettings()
+        settings.processes = 1
+        let pool = HelperPool(settings, log: nil)
+        let first = try await pool.run(source: "here") { _, call throws(HelperFault) in call }
+        let program = HelperProgram(try folder.script("exit 7"))
+        let event = try await pool.run(source: "here") { slot, call throws(HelperFault) in
+            first.wakeUp()
+            let process = try slot.process(program, secret: nil)
+            return try process.wait(for: .end, call: call)
+        }
+        #expect(event == .ended)
+    }
+
+    @Test func `a request longer than the buffer of the socket is sent as a whole`() async throws {
+        let pool = HelperPool(HelperPoolSettings(), log: nil)
+        let program = HelperProgram(try folder.script("exit $(($(head -c 1048576 <&3 | wc -c) / 8192))"))
+        let bytes = Secret(utf8: String(repeating: "lilac...", count: 131_072))
+        let exit = try await pool.run(source: "here") { slot, call throws(HelperFault) in
+            let process = try slot.process(program, secret: nil)
+            try process.send(bytes, call: call)
+            process.finishSending()
+            while try process.wait(for: .end, call: call) != .ended {}
+            return process.end()
+        }
+        #expect(exit == .status(128))
+    }
+
     @Test func `requests of many sources take turns`() async throws {
         var settings = HelperPoolSettings()
         settings.processes = 1

@@ -211,7 +211,9 @@ final class HelperScheduler: Sendable {
 
     /// Runs a request; the caller has its result before a killed helper is gone.
     private func run(_ job: Job, in slot: HelperSlot, wake: WakeUp) {
+        job.call.wake = wake
         let completion = job.work(slot)
+        job.call.wake = nil
         guard let fault = completion.fault else {
             completion.deliver()
             slot.countAnswer(limit: settings.requestsPerProcess, wake: wake)

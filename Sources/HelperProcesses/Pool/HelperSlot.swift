@@ -27,13 +27,9 @@ package final class HelperSlot {
     /// - Returns: The helper.
     /// - Throws: ``HelperFault`` with code `cannotStart`.
     package func process(_ program: HelperProgram, secret: Secret?) throws(HelperFault) -> HelperProcess {
-        if let process, !process.hasEnded, !process.hasUnreadBytes {
-            process.begin(secret: secret)
-            return process
-        }
+        if let process, process.begin(secret: secret) { return process }
         end()
-        let process = try HelperProcess(program, log: log)
-        process.begin(secret: secret)
+        let process = try HelperProcess(program, log: log, secret: secret)
         self.process = process
         return process
     }
@@ -49,7 +45,7 @@ package final class HelperSlot {
     func countAnswer(limit: Int, wake: WakeUp) {
         answered += 1
         faults = 0
-        process?.begin(secret: nil)
+        process?.finish()
         guard answered >= limit else { return }
         process?.endGracefully(wake: wake)
         end()

@@ -10,7 +10,7 @@ package final class HelperCall: Sendable {
     private struct State {
         var isCancelled = false
         var deadline: UInt64
-        /// Is created by the thread that serves the request: a request in the queue has no descriptor.
+        /// The wake-up of the thread that serves the request; nil before and after.
         var wake: WakeUp?
     }
 
@@ -45,18 +45,13 @@ package final class HelperCall: Sendable {
     /// Ends the current wait of the thread, so that it reads what has changed.
     package func wakeUp() { state.withLock { $0.wake }?.signal() }
 
-    /// Returns the wake-up for the waits of the thread that serves the request.
+    /// The wake-up of the thread that serves the request.
     ///
-    /// Only this thread calls it. It calls ``check()`` afterwards, because the request may have been cancelled before the
-    /// wake-up was there.
-    ///
-    /// - Returns: The same wake-up each time.
-    /// - Throws: ``HelperFault`` with code `cannotStart` if the system has no more descriptors.
-    func wakeUpOfThread() throws(HelperFault) -> WakeUp {
-        if let wake = state.withLock({ $0.wake }) { return wake }
-        let wake = try WakeUp()
-        state.withLock { $0.wake = wake }
-        return wake
+    /// The thread sets it before it calls ``check()`` for the first time, because the request may have been cancelled
+    /// before. It ends with the request, so that a late call of ``wakeUp()`` does not disturb the next one.
+    var wake: WakeUp? {
+        get { state.withLock { $0.wake } }
+        set { state.withLock { $0.wake = newValue } }
     }
 
     /// Throws if the request is cancelled or late.

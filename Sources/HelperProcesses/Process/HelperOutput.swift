@@ -59,6 +59,7 @@ struct HelperOutput: ~Copyable {
 
     /// Logs the output that is kept, without the lines that contain a secret or a part of one.
     mutating func flush() {
+        if kept.isEmpty, !isCut { return }
         let places = Self.places(of: secrets, in: kept)
         let longest = secrets.map(\.count).max() ?? 0
         // A secret at the end may be cut, and is then not found.

@@ -56,8 +56,9 @@ package final class HelperProcess {
     /// - Parameters:
     ///   - program: The program.
     ///   - log: The log for the helper's output; nil to discard it.
+    ///   - secret: The secret of the first request; lines of output that contain it are not logged.
     /// - Throws: ``HelperFault`` with code `cannotStart`.
-    package init(_ program: HelperProgram, log: RealmLog?) throws(HelperFault) {
+    package init(_ program: HelperProgram, log: RealmLog?, secret: Secret?) throws(HelperFault) {
         let (own, child) = try Descriptor.socketPair()
         let pipe = try Descriptor.pipe()
         let null = try Descriptor.null()
@@ -68,6 +69,7 @@ package final class HelperProcess {
         let slash = program.path.utf8.lastIndex(of: UInt8(ascii: "/"))
         name = slash.map { String(program.path[program.path.index(after: $0)...]) } ?? program.path
         written = HelperOutput(of: name, log: log)
+        written.begin(secret: secret)
         self.log = log
     }
 
@@ -76,9 +78,26 @@ package final class HelperProcess {
     /// Prepares for the next request.
     ///
     /// - Parameter secret: The secret of the request; lines of output that contain it are not logged.
-    package func begin(secret: Secret?) {
-        drain()
+    /// - Returns: False if the helper cannot serve it: it has ended, has closed its channel, or has sent something without
+    ///   a request.
+    func begin(secret: Secret?) -> Bool {
+        guard exit == nil, let channel else { return false }
+        var descriptors = [
+            pollfd(fd: channel.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: output?.number ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        let count = unsafe Glibc.poll(&descriptors, nfds_t(descriptors.count), 0)
+        guard count >= 0, descriptors[0].revents == 0, descriptors[1].revents == 0 else { return false }
+        if descriptors[2].revents != 0 { drain() }
         written.begin(secret: secret)
+        return true
+    }
+
+    /// Ends a request: its output is logged, and later output does not belong to it.
+    func finish() {
+        drain()
+        written.begin(secret: nil)
     }
 
     /// Adds a secret to the current request, such as a one-time code.
@@ -99,17 +118,19 @@ package final class HelperProcess {
     package func send(_ secret: Secret, call: HelperCall) throws(HelperFault) {
         var sent = 0
         while sent < secret.count {
-            let event = try wait(for: .writing, call: call)
-            guard event != .ended, let channel else { return }
-            guard event == .ready else { continue }
-            let count = secret.withBytes { bytes in
+            try call.check()
+            guard let channel else { return }
+            let (count, error) = secret.withBytes { bytes in
                 unsafe bytes.extracting(sent...).withUnsafeBufferPointer { rest in
-                    unsafe Glibc.send(channel.number, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                    let count = unsafe Glibc.send(channel.number, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+                    return (count, errno)
                 }
             }
             if count >= 0 {
                 sent += count
-            } else if errno != EAGAIN && errno != EINTR {
+            } else if error == EAGAIN {
+                guard try wait(for: .writing, call: call) != .ended else { return }
+            } else if error != EINTR {
                 return
             }
         }
@@ -126,14 +147,13 @@ package final class HelperProcess {
     /// - Returns: True if there may be more; false if the helper has closed its end.
     package func receive(into buffer: inout [UInt8]) -> Bool {
         guard let channel else { return false }
-        let size = 16384
-        let start = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: size))
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-            unsafe recv(channel.number, bytes.baseAddress?.advanced(by: start), size, 0)
+        let (count, error) = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16384) { bytes in
+            let count = unsafe recv(channel.number, bytes.baseAddress, bytes.count, 0)
+            let error = errno
+            if count > 0 { unsafe buffer.append(contentsOf: bytes[..<count]) }
+            return (count, error)
         }
-        buffer.removeSubrange((start + max(0, count))...)
-        if count > 0 || count < 0 && (errno == EAGAIN || errno == EINTR) { return true }
+        if count > 0 || count < 0 && (error == EAGAIN || error == EINTR) { return true }
         self.channel = nil
         return false
     }
@@ -141,23 +161,15 @@ package final class HelperProcess {
     /// True if the helper has closed its channel.
     package var isChannelClosed: Bool { channel == nil }
 
-    /// True if the helper has sent something that has not been received, or has closed its channel.
-    var hasUnreadBytes: Bool {
-        guard let channel else { return true }
-        var descriptor = pollfd(fd: channel.number, events: Int16(POLLIN), revents: 0)
-        return unsafe Glibc.poll(&descriptor, 1, 0) != 0
-    }
-
     /// Waits for the channel, the end of the helper, or a wake-up.
     ///
     /// - Parameters:
     ///   - interest: What to wait for.
     ///   - call: The request.
     /// - Returns: The event.
-    /// - Throws: ``HelperFault`` with code `timedOut`, `cancelled`, `malformed` if the helper's output is too long, or
-    ///   `cannotStart` if the system has no more descriptors.
+    /// - Throws: ``HelperFault`` with code `timedOut`, `cancelled`, or `malformed` if the helper's output is too long.
     package func wait(for interest: Interest, call: HelperCall) throws(HelperFault) -> Event {
-        let wake = try call.wakeUpOfThread()
+        let wake = call.wake
         while true {
             try call.check()
             call.tick()
@@ -185,21 +197,21 @@ package final class HelperProcess {
 
     private static let tickInterval: UInt64 = 500_000_000
 
-    private func poll(_ interest: Interest, wake: WakeUp, until: UInt64) throws(HelperFault) -> Event? {
+    private func poll(_ interest: Interest, wake: WakeUp?, until: UInt64) throws(HelperFault) -> Event? {
         let events = interest == .reading ? POLLIN : interest == .writing ? POLLOUT : 0
         // A closed channel is always ready, so it is left out unless it is waited for.
         let watched = interest == .end ? -1 : channel?.number ?? -1
         var descriptors = [
             pollfd(fd: watched, events: Int16(events), revents: 0),
             pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: wake.descriptor.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake?.descriptor.number ?? -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: output?.number ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let count = unsafe Glibc.poll(&descriptors, nfds_t(descriptors.count), MonotonicTime.milliseconds(until: until))
         guard count > 0 else { return nil }
         if descriptors[3].revents != 0 { try readOutput() }
         if descriptors[2].revents != 0 {
-            wake.reset()
+            wake?.reset()
             return .woken
         }
         if descriptors[0].revents != 0 { return .ready }
@@ -237,12 +249,6 @@ package final class HelperProcess {
 
     /// The time for the end of a killed helper, in nanoseconds.
     private static let timeToEnd: UInt64 = 5_000_000_000
-
-    /// True if the helper has ended; its zombie may still be there.
-    var hasEnded: Bool {
-        var descriptor = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
-        return unsafe exit != nil || Glibc.poll(&descriptor, 1, 0) > 0
-    }
 
     /// Kills the helper and all processes of its group, without waiting for their end.
     package func kill() {

@@ -32,6 +32,14 @@ package final class FirstValue<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
+    /// The value; nil if it is not set.
+    var current: Value? {
+        state.withLock { state in
+            if case .settled(let value) = state { return value }
+            return nil
+        }
+    }
+
     /// Waits for the value; only one task may wait.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in

@@ -5,7 +5,8 @@ internal import Bytes
 
 /// A call of a module that ends with the module's answer, at its deadline, or when the login is cancelled.
 ///
-/// The module runs in a task of its own. If the deadline or a cancellation comes first, the task is cancelled and no
+/// The module runs in a task of its own, which begins on the caller's thread if the module is a
+/// ``NonblockingLoginModule``. If the deadline or a cancellation comes first, the task is cancelled and no
 /// longer awaited, so a module that never returns does not hold the login for ever. Later commits of the module have no
 /// effect, because its round has failed.
 ///
@@ -21,11 +22,19 @@ enum DeadlineRace {
         let first = FirstValue<ModuleAnswer>()
         let limit = max(limit.nanoseconds, 1)
         let begin = record.stack.clock.now
-        let work = Task {
+        let operation = { @Sendable in
             let answer = await call.perform(on: module, record: record)
             // Blocking modules may delay the timers, so a late answer is rejected here too.
             let left = timeLeft(for: call, record: record, begin: begin, now: record.stack.clock.now, limit: limit)
             first.set(left == 0 ? tooLate(limit) : answer)
+        }
+        let work: Task<Void, Never>
+        if module is any NonblockingLoginModule, !Task.isCancelled {
+            work = Task.immediate(operation: operation)
+            // A call that does not wait, such as most commits, needs no timer.
+            if let answer = first.current { return answer }
+        } else {
+            work = Task(operation: operation)
         }
         let ticket = record.stack.timers.add(at: begin &+ limit) { now in
             let left = timeLeft(for: call, record: record, begin: begin, now: now, limit: limit)

@@ -82,3 +82,5 @@ public struct ExecLoginModule: PasswordLoginModule {
         return secret.withBytes { bytes in !bytes.indices.contains { bytes[$0] == 0 } }
     }
 }
+
+extension ExecLoginModule: NonblockingLoginModule {}

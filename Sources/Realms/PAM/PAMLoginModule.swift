@@ -48,7 +48,7 @@ public struct PAMLoginModule: PasswordLoginModule {
         var answers = PAMAnswers(password)
         // The group ends when the helper has answered: a fault of the conversation cancels its login.
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<PAMResult, LoginFault> in
-            group.addTask { await helpers.authenticate(request, dialog: dialog, secret: password) }
+            group.addImmediateTask { await helpers.authenticate(request, dialog: dialog, secret: password) }
             for await event in dialog.events {
                 switch event {
                 case .finished(.success(let result), let texts):
@@ -98,3 +98,5 @@ public struct PAMLoginModule: PasswordLoginModule {
         return .failed(refusal)
     }
 }
+
+extension PAMLoginModule: NonblockingLoginModule {}

@@ -46,3 +46,5 @@ public struct RemoteLoginModule: PasswordLoginModule {
         }
     }
 }
+
+extension RemoteLoginModule: NonblockingLoginModule {}
