@@ -40,10 +40,10 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
             await withCheckedContinuation { continuation in
                 join(key, as: number, continuation: continuation, call)
                 // The task may have been cancelled before it joined the call.
-                if Task.isCancelled { leave(key, number) }
+                if Task.isCancelled { leave(key, as: number) }
             }
         } onCancel: {
-            leave(key, number)
+            leave(key, as: number)
         }
     }
 
@@ -59,12 +59,12 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
                 return
             }
             // The task cannot finish before the lock is released, because it then takes the lock.
-            let task = Task { [self] in finish(key, number, await call()) }
+            let task = Task { [self] in finish(key, as: number, value: await call()) }
             state.calls[key] = (number, Call(task: task, waiting: [number: continuation]))
         }
     }
 
-    private func leave(_ key: Key, _ number: UInt64) {
+    private func leave(_ key: Key, as number: UInt64) {
         let (continuation, task) = state.withLock {
             state -> (CheckedContinuation<Value?, Never>?, Task<Void, Never>?) in
             guard let continuation = state.calls[key]?.call.waiting.removeValue(forKey: number) else {
@@ -77,7 +77,7 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
         continuation?.resume(returning: nil)
     }
 
-    private func finish(_ key: Key, _ number: UInt64, _ value: Value) {
+    private func finish(_ key: Key, as number: UInt64, value: Value) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value?, Never>] in
             // After all callers have left, another call may have the same key.
             guard state.calls[key]?.number == number else { return [] }
