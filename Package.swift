@@ -412,7 +412,8 @@ let package = Package(
             name: "HummingbirdRealmsTests",
             dependencies: [
                 "BuiltInRealms", "HummingbirdRealms", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration",
-                "RealmKit", "SeededRandom", "TestTools", hummingbird, httpTypes, lifecycle, logging, nioCore,
+                "RealmKit", "SeededRandom", "TLSTesting", "TestTools", hummingbird, httpTypes, lifecycle, logging,
+                nioCore,
                 nioEmbedded, nioPosix,
             ]
         ),

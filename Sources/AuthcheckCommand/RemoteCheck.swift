@@ -97,12 +97,11 @@ struct RemoteCheck {
     }
 
     private mutating func remember() throws(Ended) {
-        guard options.remote.remember, var servers = known else { return }
-        servers.remember(server)
+        guard options.remote.remember, let known else { return }
         do throws(KnownServersFile.Fault) {
-            try KnownServersFile.write(servers)
+            try KnownServersFile.remember(server, in: known.path)
         } catch {
-            throw Ended(.configuration, "\(servers.path) cannot be written: \(error.reason)")
+            throw Ended(.configuration, "\(known.path) cannot be written: \(error.reason)")
         }
     }
 

@@ -41,24 +41,35 @@ extension HTTPServerBuilder {
 
 /// A channel that runs another channel over TLS.
 private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let base: Base.Value
+        let certificate: ConnectionCertificate
+
+        var channel: any Channel { base.channel }
+    }
+
     let base: Base
     let context: TLSContext
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        channel.eventLoop.makeCompletedFuture {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let certificate = ConnectionCertificate()
+        return channel.eventLoop.makeCompletedFuture {
             // `close_notify` detects truncation. It is not required here, because HTTP/1.1 detects truncated requests.
             let configuration = OpenSSLHandlerConfiguration(
                 halfCloseTimeout: .seconds(5),
                 toleratesUncleanShutdown: true
             )
             let handler = try makeServerHandler(context: context, configuration: configuration)
-            try channel.pipeline.syncOperations.addHandler(handler)
+            let recorder = HandshakeRecorder(handler, storingIn: certificate)
+            try channel.pipeline.syncOperations.addHandlers([handler, recorder])
         }.flatMap {
-            base.setup(channel: channel, logger: logger)
+            base.setup(channel: channel, logger: logger).map { Value(base: $0, certificate: certificate) }
         }
     }
 
-    func handle(value: Base.Value, logger: Logger) async {
-        await base.handle(value: value, logger: logger)
+    func handle(value: Value, logger: Logger) async {
+        await ConnectionCertificate.$current.withValue(value.certificate) {
+            await base.handle(value: value.base, logger: logger)
+        }
     }
 }

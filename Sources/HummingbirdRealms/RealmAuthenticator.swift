@@ -55,12 +55,11 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
-        if let authenticated = context.identity.authenticated, isAccepted(authenticated) {
+        if let authenticated = context.identity.authenticated, isAccepted(authenticated, on: context.identity) {
             context.identity.result = .user(authenticated, routeGuard)
             return try await next(request, context)
         }
-        let peer = context.identity.peer
-        switch await routeGuard.check(request, peer: peer, isActivity: isActivity, logger: context.logger) {
+        switch await routeGuard.check(request, from: context.identity, isActivity: isActivity, logger: context.logger) {
         case .user(let user): context.identity.result = .user(user, routeGuard)
         case .rejected(let rejection): context.identity.result = .anonymous(rejection)
         case .open, .noMatchingRule: context.identity.result = .anonymous(routeGuard.rejection(of: nil))
@@ -72,8 +71,12 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     }
 
     /// Returns whether this authenticator accepts a user that other middleware has authenticated.
-    private func isAccepted(_ authenticated: RouteGuard.AuthenticatedUser) -> Bool {
-        schemes.contains(authenticated.session == nil ? .basic : .form)
+    private func isAccepted(_ authenticated: RouteGuard.AuthenticatedUser, on identity: RealmIdentity) -> Bool {
+        // On a connection with a client certificate, it is not known which credentials were accepted.
+        guard authenticated.session != nil || identity.certificate?.handshake.chain.isEmpty ?? true else {
+            return false
+        }
+        return schemes.contains(authenticated.session == nil ? .basic : .form)
             && names.contains { $0.utf8.elementsEqual(authenticated.user.realm.utf8) }
     }
 }

@@ -18,17 +18,21 @@ public struct RealmIdentity: Sendable {
     var result = AuthenticationResult.notChecked
     /// The address at the other end of the connection; nil if it is not known.
     public let peer: String?
+    /// The client certificate of the connection; nil if the TLS of the connection is not the system's OpenSSL.
+    let certificate: ConnectionCertificate?
 
     var authenticated: RouteGuard.AuthenticatedUser? {
         guard case .user(let user, _) = result else { return nil }
         return user
     }
 
-    /// Creates the identity of a request that has not been authenticated, with the peer address of its connection.
+    /// Creates the identity of a request that has not been authenticated, with the peer address and the client certificate
+    /// of its connection.
     ///
     /// - Parameter source: The source from which Hummingbird makes the context of the request.
     public init(source: ApplicationRequestContextSource) {
-        self.init(peer: source.channel.remoteAddress?.ipAddress)
+        peer = source.channel.remoteAddress?.ipAddress
+        certificate = ConnectionCertificate.current
     }
 
     /// Creates the identity of a request that has not been authenticated, for a context without a Hummingbird source.
@@ -36,6 +40,7 @@ public struct RealmIdentity: Sendable {
     /// - Parameter peer: The address at the other end of the connection; nil if it is not known.
     public init(peer: String?) {
         self.peer = peer
+        certificate = nil
     }
 
     /// The error for a request that no middleware has checked.

@@ -40,10 +40,10 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
             await withCheckedContinuation { continuation in
                 join(key, as: number, continuation: continuation, call)
                 // The task may have been cancelled before it joined the call.
-                if Task.isCancelled { leave(key, number) }
+                if Task.isCancelled { leave(key, as: number) }
             }
         } onCancel: {
-            leave(key, number)
+            leave(key, as: number)
         }
     }
 
@@ -62,7 +62,7 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
             return true
         }
         guard isFirst else { return }
-        let task = Task.immediate { [self] in finish(key, number, await call()) }
+        let task = Task.immediate { [self] in finish(key, as: number, value: await call()) }
         let isWanted = state.withLock { state in
             guard state.calls[key]?.number == number else { return false }
             state.calls[key]?.call.task = task
@@ -72,7 +72,7 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
         if !isWanted { task.cancel() }
     }
 
-    private func leave(_ key: Key, _ number: UInt64) {
+    private func leave(_ key: Key, as number: UInt64) {
         let (continuation, task) = state.withLock {
             state -> (CheckedContinuation<Value?, Never>?, Task<Void, Never>?) in
             guard let continuation = state.calls[key]?.call.waiting.removeValue(forKey: number) else {
@@ -85,7 +85,7 @@ package final class SharedCalls<Key: Hashable & Sendable, Value: Sendable>: Send
         continuation?.resume(returning: nil)
     }
 
-    private func finish(_ key: Key, _ number: UInt64, _ value: Value) {
+    private func finish(_ key: Key, as number: UInt64, value: Value) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value?, Never>] in
             // After all callers have left, another call may have the same key.
             guard state.calls[key]?.number == number else { return [] }

@@ -66,6 +66,31 @@ import Testing
         #expect(throws: KnownServersFile.Fault.self) { try KnownServersFile.read(folder.path("config")) }
     }
 
+    @Test func `entries that are written at the same time are all kept`() async throws {
+        let folder = try TemporaryFolder([:])
+        let path = folder.path("config/gatehouse/known_servers")
+        let queue = DispatchQueue(label: "writers", attributes: .concurrent)
+        let failures = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<16 {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        queue.async {
+                            let server = KnownServer(url: "https://host\(number).example")
+                            let isWritten = (try? KnownServersFile.remember(server, in: path)) != nil
+                            continuation.resume(returning: !isWritten)
+                        }
+                    }
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(failures == 0)
+        let servers = try KnownServersFile.read(path)
+        for number in 0..<16 { #expect(servers.entry(of: "https://host\(number).example") != nil, "\(number)") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("config/gatehouse"))
+        #expect(names.sorted() == [".known_servers.lock", "known_servers"])
+    }
+
     @Test(arguments: [
         ("https://Auth.Example", "https://auth.example"), ("HTTPS://a:443/", "https://a"),
         ("https://a:8443/Gatehouse/", "https://a:8443/Gatehouse"), ("https://[::1]:8443", "https://[::1]:8443"),

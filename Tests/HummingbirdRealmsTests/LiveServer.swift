@@ -15,13 +15,17 @@ import ServiceLifecycle
 enum LiveServer {
     struct Running: Sendable {
         let port: Int
-        fileprivate let context: TLSContext
+        fileprivate let authority: [Certificate]
         fileprivate let group: ServiceGroup
 
         /// Begins the graceful shutdown of the application, as SIGTERM does.
         func stop() async { await group.triggerGracefulShutdown() }
 
-        func connect() async throws -> LiveConnection { try await LiveConnection(port: port, context: context) }
+        /// Connects with a client certificate, or without one.
+        func connect(_ identity: TLSIdentity? = nil) async throws -> LiveConnection {
+            let context = try TLSContext(.client(trusting: .authorities(authority), identity: identity))
+            return try await LiveConnection(port: port, context: context)
+        }
     }
 
     static func run(
@@ -43,12 +47,11 @@ enum LiveServer {
         let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
         let pem = try Data(contentsOf: fixture.folder.appending(path: "var/development-certificate.pem"))
         let authority = try Certificate.chain(pem: Array(pem), name: "development-certificate.pem")
-        let context = try TLSContext(.client(trusting: .authorities(authority)))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             var found = ports.makeAsyncIterator()
             guard let number = await found.next() else { throw MissingValue(item: "port") }
-            let running = Running(port: number, context: context, group: group)
+            let running = Running(port: number, authority: authority, group: group)
             do {
                 try await test(running)
             } catch {
@@ -82,8 +85,13 @@ final class LiveConnection {
     }
 
     /// Sends a request and reads the head of the answer.
-    func request(_ line: String, _ fields: [String] = [], body: String = "") async throws -> String {
-        var text = "\(line) HTTP/1.1\r\nhost: localhost:1\r\n"
+    func request(
+        _ line: String,
+        _ fields: [String] = [],
+        body: String = "",
+        host: String = "localhost:1"
+    ) async throws -> String {
+        var text = "\(line) HTTP/1.1\r\nhost: \(host)\r\n"
         for field in fields { text += field + "\r\n" }
         if !body.isEmpty { text += "content-length: \(body.utf8.count)\r\n" }
         try await channel.writeAndFlush(ByteBuffer(string: text + "\r\n" + body))
@@ -104,6 +112,19 @@ final class LiveConnection {
         }
         defer { rest = String(rest[range.upperBound...]) }
         return String(rest[..<range.upperBound])
+    }
+
+    /// Returns a number of received bytes, or all text if the connection ends first.
+    func read(bytes count: Int) async -> String {
+        if rest.utf8.count < count {
+            for await chunk in chunks {
+                rest += chunk
+                if rest.utf8.count >= count { break }
+            }
+        }
+        let end = rest.utf8.index(rest.startIndex, offsetBy: min(count, rest.utf8.count))
+        defer { rest = String(rest[end...]) }
+        return String(rest[..<end])
     }
 
     func close() async throws { try await channel.close() }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// A directory in memory that a test changes and turns off.
 final class MemoryDirectory: RefreshingRealm {
-    /// What the directory does when it is asked.
+    /// The reaction of the directory to a request.
     enum Condition: Sendable {
         case up
         case down

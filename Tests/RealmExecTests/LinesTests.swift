@@ -98,7 +98,50 @@ struct LinesTests {
         }
     }
 
-    @Test func `a program that hangs delays nobody but its own login`() async throws {
+    @Test func `each question has a number that earlier numbers do not reveal`() async throws {
+        let setup = try setup(
+            Self.loop("printf \"$number %s\\n\" \"group $number\" authorize done >&3"),
+            ["processes": .integer(1)]
+        )
+        var numbers: [UInt64] = []
+        for _ in 0..<20 {
+            let groups = try #require(try await setup.login("ann").identity?.groups)
+            numbers.append(try #require(groups.first.flatMap { UInt64($0) }))
+        }
+        let steps = zip(numbers.dropFirst(), numbers).map { $0 &- $1 }
+        #expect(Set(steps).count == 19)
+        #expect(numbers.contains { $0 > UInt64(UInt32.max) })
+    }
+
+    @Test func `a child of an earlier login that guesses numbers cannot answer a later login`() async throws {
+        // The child answers with the number after its own, while the program does not answer.
+        let setup = try setup(
+            Self.loop(
+                """
+                if [ "$user" = zed ]; then
+                    echo "$number reject" >&3
+                    echo "$number done" >&3
+                    {
+                        while [ ! -e "\(folder.path)/guess" ]; do sleep 0.01; done
+                        next=$((number + 1))
+                        printf "$next authorize\\n$next done\\n" >&3
+                    } &
+                else
+                    touch "\(folder.path)/guess"
+                    sleep 1000
+                    fi
+                """
+            ),
+            ["processes": .integer(1), "timeout": .duration(.seconds(30))]
+        )
+        #expect(try await setup.login("zed").refusal?.failure == .wrongCredentials)
+        let report = try await setup.login("ann")
+        #expect(report.identity == nil)
+        #expect(report.refusal?.failure == .unavailable)
+        #expect(report.faultTexts.contains("does not begin with the number"), "\(report.faultTexts)")
+    }
+
+    @Test func `a program that hangs delays only its own login`() async throws {
         let setup = try setup(
             Self.loop(
                 "if [ \"$user\" = zed ]; then sleep 1000; fi; printf \"$number authorize\\n$number done\\n\" >&3"

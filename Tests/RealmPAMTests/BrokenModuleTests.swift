@@ -26,6 +26,13 @@ struct BrokenModuleTests {
         }
     }
 
+    @Test func `a prompt that arrives at the deadline leaves no time, and does not end the server`() {
+        #expect(PAMDialog.timeLeft(until: 1000, at: 400) == 600)
+        #expect(PAMDialog.timeLeft(until: 1000, at: 1000) == 0)
+        #expect(PAMDialog.timeLeft(until: 1000, at: 1001) == 0)
+        #expect(PAMDialog.timeLeft(until: 0, at: .max) == 0)
+    }
+
     @Test(arguments: ["hang", "hang-with-child", "spin", "stop"])
     func `a module that hangs makes its login unavailable at the deadline, and its processes are killed`(
         mode: String

@@ -47,6 +47,49 @@ enum KnownServersFile {
         return KnownServers(text, path: path)
     }
 
+    /// Adds an entry to the file, or replaces the entry of the same server.
+    ///
+    /// The file is read again under a lock, so that the entries of other runs of the command are kept.
+    ///
+    /// - Parameters:
+    ///   - server: The entry.
+    ///   - path: The path of the file.
+    /// - Throws: ``Fault`` if the file cannot be read, locked or written. Then it is unchanged.
+    static func remember(_ server: KnownServer, in path: String) throws(Fault) {
+        try makeFolder(folder(of: path))
+        let lock = try lock(path)
+        // Closing the descriptor releases the lock.
+        defer { close(lock) }
+        var servers = try read(path)
+        servers.remember(server)
+        try write(servers)
+    }
+
+    /// Waits for the lock of the file: flock(2) on `.known_servers.lock` in the same folder.
+    ///
+    /// The lock file is never removed: if it were created again, two runs could hold locks on two files of that name.
+    private static func lock(_ path: String) throws(Fault) -> Int32 {
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
+        let descriptor = unsafe open("\(folder(of: path))/.\(name).lock", flags, 0o600)
+        guard descriptor >= 0 else { throw Fault(reason: "its lock file cannot be opened: \(reason(errno))") }
+        // Other runs hold the lock only while they read and write the file.
+        let deadline = ContinuousClock.now + .seconds(10)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let number = errno
+            guard number == EWOULDBLOCK || number == EINTR, ContinuousClock.now < deadline else {
+                close(descriptor)
+                throw Fault(reason: number == EWOULDBLOCK ? "another program has locked it" : reason(number))
+            }
+            usleep(5000)
+        }
+        return descriptor
+    }
+
+    private static func folder(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
     /// Replaces the file in one step.
     ///
     /// Only the user may read the new file.
@@ -55,7 +98,7 @@ enum KnownServersFile {
     /// - Throws: ``Fault`` if the file cannot be written. Then it is unchanged.
     static func write(_ servers: KnownServers) throws(Fault) {
         let path = servers.path
-        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        let folder = folder(of: path)
         try makeFolder(folder)
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max))"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

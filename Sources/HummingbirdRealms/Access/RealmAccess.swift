@@ -18,6 +18,8 @@ internal import SignIn
 struct RealmAccess: Sendable {
     private let components: AccessComponents
     private let proxies: TrustedProxies
+    /// True if the `tls` block requests certificates of clients.
+    private let requestsCertificates: Bool
 
     private var routes: Routes { components.renderer.context.routes }
 
@@ -34,6 +36,7 @@ struct RealmAccess: Sendable {
             configuration.server.trustedProxies,
             setForwardedHost: configuration.server.trustsForwardedHost
         )
+        requestsCertificates = configuration.server.tls.clientCertificates != .none
     }
 
     /// The names of the realms of the sign-in page.
@@ -88,10 +91,10 @@ struct RealmAccess: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - peer: The peer address of the connection.
+    ///   - identity: The peer address and the client certificate of the connection.
     ///   - logger: The log of logins.
     /// - Returns: The response; nil if the path belongs to the application.
-    func page(_ request: Request, peer: String?, logger: Logger) async -> Response? {
+    func page(_ request: Request, from identity: RealmIdentity, logger: Logger) async -> Response? {
         let path: RequestPath
         do throws(AmbiguousPath) {
             path = try RequestPath(reading: request.target.utf8Span.span)
@@ -109,25 +112,31 @@ struct RealmAccess: Sendable {
             .oneSession, .realms, .realmCheck:
             break
         }
-        switch client(of: request, peer: peer) {
+        switch client(of: request, from: identity) {
         case .malformed(let reason): return response(.malformed(reason), to: request)
+        case .misdirected: return response(.misdirected, to: request)
         case .client(let client):
-            let answer = await answer(at: route, to: webRequest(request, path: path, client: client), of: request)
+            let webRequest = webRequest(request, path: path, client: client)
+            let answer = await answer(at: route, to: webRequest, of: request, from: identity)
             if let report = answer.report { Self.logLogin(report, in: logger) }
             return answer.response
         }
     }
 
     /// Returns the response of the sign-in pages, the session API or the realm API.
-    private func answer(at route: Route, to webRequest: WebRequest, of request: Request) async -> LoggedResponse {
+    private func answer(
+        at route: Route,
+        to webRequest: WebRequest,
+        of request: Request,
+        from identity: RealmIdentity
+    ) async -> LoggedResponse {
         switch route {
         case .realms, .realmCheck:
             // The routes exist only if the realm API is enabled.
             guard let realmAPI = components.realmAPI else { break }
-            // Hummingbird does not pass on the certificates of clients, so programs need a token.
             let credentials = ProgramCredentials(
                 token: BearerToken(request.headers.texts(of: .authorization)),
-                certificateChain: []
+                certificateChain: certificateChain(from: identity)
             )
             return await realmAPI.respond(at: route, to: webRequest, from: credentials)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
@@ -144,17 +153,31 @@ struct RealmAccess: Sendable {
     enum ClientResult {
         case client(RequestClient)
         case malformed(String)
+        /// The TLS connection was made for another host.
+        case misdirected
     }
 
     /// Returns the client of a request.
     ///
     /// Forwarded fields are read only from trusted proxies.
-    func client(of request: Request, peer: String?) -> ClientResult {
-        var client = RequestClient(address: peer)
+    func client(of request: Request, from identity: RealmIdentity) -> ClientResult {
+        if requestsCertificates, let name = identity.certificate?.handshake.serverName,
+            RequestHost(request.hostText)?.name != RequestHost(name)?.name
+        {
+            return .misdirected
+        }
+        var client = RequestClient(address: identity.peer)
         if let reason = proxies.readAddress(&client, from: request) { return .malformed(reason) }
-        if let reason = proxies.readHost(&client, peer: peer, from: request) { return .malformed(reason) }
+        if let reason = proxies.readHost(&client, peer: identity.peer, from: request) { return .malformed(reason) }
         client.readCookies(from: request)
+        client.certificate = ClientCertificate(certificateChain(from: identity))
         return .client(client)
+    }
+
+    /// Returns the verified chain of the client's certificate; empty if there is none.
+    private func certificateChain(from identity: RealmIdentity) -> [Certificate] {
+        // The certificate of a trusted proxy is not the certificate of the client.
+        proxies.contains(identity.peer) ? [] : identity.certificate?.handshake.chain ?? []
     }
 
     /// Returns whether a request has an unsafe method and comes from a page of another site.

@@ -36,7 +36,7 @@ extension ConformanceRun {
     }
 
     private func deadline() async -> [String] {
-        let trials = everyUndecidableKind()
+        let trials = everyKindDuringOutage()
         let begin = ContinuousClock.now
         let results = await results(of: trials)
         let took = begin.duration(to: .now)
@@ -49,7 +49,7 @@ extension ConformanceRun {
 
     /// Cancels logins that wait for the back end.
     private func cancellation() async -> [String] {
-        let trials = everyUndecidableKind()
+        let trials = everyKindDuringOutage()
         let ended = Journal<(index: Int, result: LoginTrial.Result)>()
         let calls = await test.openCalls?() ?? 0
         let tasks = trials.indices.map { index in

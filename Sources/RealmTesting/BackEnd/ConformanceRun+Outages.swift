@@ -45,7 +45,7 @@ extension ConformanceRun {
 
     private func logins(during fault: BackEndFault) async -> (violations: [String], faults: [String]) {
         let counted = throttle.countedFailures.count
-        let trials = fault.effect == .unavailable ? everyUndecidableKind() : everyKind()
+        let trials = fault.effect == .unavailable ? everyKindDuringOutage() : everyKind()
         // All at once, so that a fault that hangs takes one deadline. For other faults then one more, because a realm may
         // treat the first logins after a fault in another way.
         let results = await results(of: trials)

@@ -38,12 +38,12 @@ struct ConformanceRun: Sendable {
         let baseline = await normalLogins()
         report.violations += baseline.prefix(10)
         if baseline.isEmpty {
-            await make(.concurrency, &report) { await concurrency() }
-            await make(.hostileInput, &report) { await hostileInput() }
-            await make(.randomInput, &report) { await randomInput() }
-            if test.computations != nil { await make(.equalWork, &report) { await equalWork() } }
+            await make(.concurrency, into: &report) { await concurrency() }
+            await make(.hostileInput, into: &report) { await hostileInput() }
+            await make(.randomInput, into: &report) { await randomInput() }
+            if test.computations != nil { await make(.equalWork, into: &report) { await equalWork() } }
             if test.skipped[.outages] == nil {
-                await make(.outages, &report) { await outages() }
+                await make(.outages, into: &report) { await outages() }
             }
             await makeHangChecks(&report)
         } else {
@@ -64,7 +64,7 @@ struct ConformanceRun: Sendable {
 
     private func make(
         _ check: RealmBackEndConformance.Check,
-        _ report: inout ConformanceReport,
+        into report: inout ConformanceReport,
         _ body: () async -> [String]
     ) async {
         guard test.skipped[check] == nil else { return }
@@ -205,7 +205,7 @@ struct ConformanceRun: Sendable {
     ///
     /// Logins without a certificate are left out if users have nothing else: a realm may refuse them without its back
     /// end.
-    func everyUndecidableKind() -> [LoginTrial] {
+    func everyKindDuringOutage() -> [LoginTrial] {
         let needsCertificate = !test.isPasswordless && test.users.allSatisfy { $0.password == nil }
         return everyKind().filter { !needsCertificate || $0.certificate != nil }.map { trial in
             var trial = trial

@@ -3,14 +3,12 @@
 
 internal import HelperProcesses
 internal import RealmKit
-internal import Synchronization
 
 /// The helper processes of a realm.
 final class ExecHelpers: Sendable {
     private let program: HelperProgram
     private let pool: HelperPool
     private let answersLines: Bool
-    private let lastNumber = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - program: The program with the arguments of the realm.
@@ -31,10 +29,9 @@ final class ExecHelpers: Sendable {
     /// - Throws: ``HelperFault`` if there is no usable answer.
     func answer(to request: ExecLoginRequest) async throws(HelperFault) -> ExecAnswer {
         let (program, lines) = (program, answersLines)
-        let number = lastNumber.add(1, ordering: .relaxed).newValue
         return try await pool.run(source: ClientNetwork.source(request.peer)) { slot, call throws(HelperFault) in
             lines
-                ? try Self.answerByLine(request, number: number, program: program, slot: slot, call: call)
+                ? try Self.answerByLine(request, program: program, slot: slot, call: call)
                 : try Self.answerOnce(request, program: program, slot: slot, call: call)
         }
     }
@@ -99,12 +96,13 @@ final class ExecHelpers: Sendable {
 
     private static func answerByLine(
         _ request: ExecLoginRequest,
-        number: Int,
         program: HelperProgram,
         slot: HelperSlot,
         call: HelperCall
     ) throws(HelperFault) -> ExecAnswer {
         let process = try slot.process(program, secret: request.response)
+        // Children of earlier requests may have the descriptor. They cannot guess a random number, and so cannot answer.
+        let number = UInt64.random(in: .min ... .max)
         try process.send(request.line(number), call: call)
         let prefix = Array("\(number) ".utf8)
         var answer = ExecAnswer()

@@ -37,7 +37,7 @@ struct ExecLoginRequest: Sendable {
     ///
     /// - Parameter number: The number of the request.
     /// - Returns: The line with its end.
-    func line(_ number: Int) -> Secret {
+    func line(_ number: UInt64) -> Secret {
         let fields = [
             Array(service.utf8), Array(user.text.utf8), nil, Array(challenge.utf8), Array((peer ?? "").utf8),
             Array(realm.utf8),

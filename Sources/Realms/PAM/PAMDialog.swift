@@ -75,8 +75,9 @@ final class PAMDialog: Sendable {
 
     /// Waits for the answers of the user; this time does not count for the helper.
     private func waitForUser(_ process: HelperProcess, call: HelperCall) throws(HelperFault) -> [Secret?] {
-        let left = max(call.deadline, MonotonicTime.now) - MonotonicTime.now
-        call.deadline = MonotonicTime.now &+ promptTimeout.nanoseconds
+        let now = MonotonicTime.now
+        let left = Self.timeLeft(until: call.deadline, at: now)
+        call.deadline = now &+ promptTimeout.nanoseconds
         while true {
             let secrets = answers.withLock { answers in
                 defer { answers = nil }
@@ -89,6 +90,11 @@ final class PAMDialog: Sendable {
             if try process.wait(for: .end, call: call) == .ended { throw PAMChannel.ended(process.end()) }
         }
     }
+
+    /// Returns the nanoseconds from a time to a deadline; 0 if the deadline has passed.
+    ///
+    /// The time is read once: a second, later reading would give a negative number for a deadline that has passed.
+    static func timeLeft(until deadline: UInt64, at now: UInt64) -> UInt64 { deadline > now ? deadline - now : 0 }
 
     private static let tooMuch = HelperFault(.malformed, "the helper for PAM asks too much")
     private static let wrongKind = HelperFault(.malformed, "the helper for PAM has sent a message of another kind")

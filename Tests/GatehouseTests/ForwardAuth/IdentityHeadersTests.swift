@@ -53,6 +53,61 @@ struct IdentityHeadersTests {
         #expect(IdentityHeaders.encoded("a\r\nSet-Cookie: x\u{0}") == "a%0D%0ASet-Cookie%3A%20x%00")
     }
 
+    @Test func `all fields of hostile users are one line of allowed bytes, and decode to the same bytes`() throws {
+        let parts = [
+            "\n", "\r\n", "\r\nRemote-User: root", "\u{0}", "\t", ",", ";", ":", "=", "%", "%0A", "%2C", "+", " ", "\"",
+            "\\", "{\"a\":1}", "[]", "\u{2028}", "\u{85}", "\u{FEFF}", "e\u{301}", "é", "日本", "😀", "\u{202E}", "-",
+            "--",
+            "a", "Z", "@", "/", "..", "<b>", "'", "`", "$(id)", "&", "|", "~", "_", "root",
+        ]
+        var random = Random(seed: 1313)
+        func text() -> String { (0..<random.below(9)).map { _ in random.pick(parts) }.joined() }
+        func attribute(_ name: String) -> (values: [String], attributes: [UserAttribute]) {
+            let values = (0..<random.below(3)).map { _ in text() }
+            guard let attribute = try? UserAttribute(name: name, values: values) else { return ([], []) }
+            return (values, [attribute])
+        }
+        var counts = (users: 0, mails: 0, names: 0)
+        for _ in 0..<5000 {
+            guard let username = try? Username(text()) else { continue }
+            let (mail, name, groups, realm) = (
+                attribute("mail"), attribute("displayName"), (0..<random.below(4)).map { _ in text() }, text()
+            )
+            let user = SignedInUser(
+                realm: realm,
+                username: username,
+                groups: groups,
+                attributes: mail.attributes + name.attributes
+            )
+            let headers = IdentityHeaders(user)
+            for value in headers.values {
+                let isAllowed = value.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                        UInt8(ascii: "0")...UInt8(ascii: "9"):
+                        true
+                    default: "-._~@%,".utf8.contains(byte)
+                    }
+                }
+                #expect(isAllowed, "\(value)")
+            }
+            for value in [headers.user, headers.realm, headers.email, headers.name] {
+                #expect(!value.utf8.contains(UInt8(ascii: ",")), "\(value)")
+            }
+            #expect(decoded(headers.user) == Array(username.text.utf8))
+            #expect(decoded(headers.realm) == Array(realm.utf8))
+            #expect(decoded(headers.email) == Array((mail.values.first ?? "").utf8))
+            #expect(decoded(headers.name) == Array((name.values.first ?? "").utf8))
+            let list = headers.groups.split(separator: ",", omittingEmptySubsequences: false).map { decoded("\($0)") }
+            #expect(list == (groups.isEmpty ? [[]] : groups.map { Array($0.utf8) }))
+            counts.users += 1
+            counts.mails += mail.attributes.count
+            counts.names += name.attributes.count
+        }
+        // Otherwise the test would check too few users.
+        #expect(counts.users > 1000 && counts.mails > 200 && counts.names > 200, "\(counts)")
+    }
+
     private func decoded(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
