@@ -96,6 +96,18 @@ struct OnceTests {
         #expect(report.refusal?.failure == failure, "\(report.faultTexts)")
     }
 
+    @Test func `the cause of an outage is logged with the realm, at most once a second, and a refusal is not`()
+        async throws
+    {
+        let outage = try answering("kill -9 $$")
+        for _ in 0..<3 { #expect(try await outage.login("ann").refusal?.failure == .unavailable) }
+        let lines = outage.log.entries.filter { $0.hasPrefix("realm helpers: the helper program: ") }
+        #expect(!lines.isEmpty && lines.allSatisfy { $0.contains("signal 9") })
+        let refusal = try answering("echo reject >&3")
+        #expect(try await refusal.login("ann").refusal?.failure == .wrongCredentials)
+        #expect(!refusal.log.entries.contains { $0.hasPrefix("realm helpers: ") && !$0.contains("runs as root") })
+    }
+
     @Test func `name, groups and lines of BSD authentication are read`() async throws {
         let setup = try answering(
             """

@@ -24,6 +24,7 @@ struct BrokenModuleTests {
             #expect(report.identity == nil)
             #expect(report.refusal?.failure == .unavailable, "\(report.texts)")
         }
+        #expect(setup.log.contains { $0.hasPrefix("realm system: ") }, "the log does not name the cause")
     }
 
     @Test func `a prompt that arrives at the deadline leaves no time, and does not end the server`() {

@@ -31,6 +31,15 @@ public struct ExecLoginModule: PasswordLoginModule {
 
     /// Succeeds if the program accepts the password or the response to its challenge.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+        do throws(LoginFault) {
+            return try await verdict(attempt, password: password)
+        } catch {
+            if error.kind == .unavailable, !Task.isCancelled { realm.outages.write(error.log, kind: "unavailable") }
+            throw error
+        }
+    }
+
+    private func verdict(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         var (challenge, response) = ("", password)
         for _ in 0..<Self.maximumCalls {
             guard Self.isUsable(response) else {

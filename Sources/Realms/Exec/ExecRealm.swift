@@ -40,6 +40,7 @@ public struct ExecRealm: Realm {
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
     let helpers: ExecHelpers
+    let outages: OutageLog
     /// The service that the program is told; nil for the service of the login.
     let serviceName: String?
 
@@ -49,7 +50,7 @@ public struct ExecRealm: Realm {
     /// Checks the program and creates the realm; no process is started.
     ///
     /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the output
-    ///   of the program.
+    ///   of the program, and the causes of outages.
     /// - Throws: ``BadRealm`` if the program is not a regular executable file, or users other than root and the user of
     ///   this program could replace it; if `user` does not exist, or this program must not change to it.
     public init(_ properties: RealmProperties) throws(BadRealm) {
@@ -72,6 +73,7 @@ public struct ExecRealm: Realm {
         var settings = try HelperPoolSettings(properties)
         if !isLines { settings.requestsPerProcess = 1 }
         helpers = ExecHelpers(program, settings: settings, answersLines: isLines, log: log)
+        outages = OutageLog(log, realmName: properties.realmName, now: { MonotonicTime.now })
     }
 
     private static func account(

@@ -34,6 +34,15 @@ public struct PAMLoginModule: PasswordLoginModule {
 
     /// Succeeds if PAM accepts the user and the account.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+        do throws(LoginFault) {
+            return try await verdict(attempt, password: password)
+        } catch {
+            if error.kind == .unavailable, !Task.isCancelled { realm.outages.write(error.log, kind: "unavailable") }
+            throw error
+        }
+    }
+
+    private func verdict(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         guard !password.isEmpty else { return .failed(.wrongCredentials) }
         guard PAMAnswers.isUsable(password) else { return .failed(.unusableCredential) }
         let request = PAMLoginRequest(

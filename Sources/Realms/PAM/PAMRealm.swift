@@ -46,6 +46,7 @@ public struct PAMRealm: Realm {
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
     let helpers: PAMHelpers
+    let outages: OutageLog
     let service: String
     let folder: String?
     let promptTimeout: Duration
@@ -79,6 +80,11 @@ public struct PAMRealm: Realm {
                 requestsPerProcess: "requests-per-helper"
             ),
             log: properties.services[RealmLog.self]
+        )
+        outages = OutageLog(
+            properties.services[RealmLog.self],
+            realmName: properties.realmName,
+            now: { MonotonicTime.now }
         )
     }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import RealmKit
 internal import Synchronization
 
-/// Logs outages, each cause at most once a second.
-final class OutageLog: Sendable {
+/// Logs the outages of the back end of a realm, each cause at most once a second.
+package final class OutageLog: Sendable {
     private static let interval: UInt64 = 1_000_000_000
 
     private let log: RealmLog?
@@ -14,7 +13,13 @@ final class OutageLog: Sendable {
     /// The times at which the causes were logged last, by server and kind of cause.
     private let times = Mutex<[String: UInt64]>([:])
 
-    init(_ log: RealmLog?, realmName: String, now: @escaping @Sendable () -> UInt64) {
+    /// Creates a log.
+    ///
+    /// - Parameters:
+    ///   - log: The log of the realm; nil to discard all causes.
+    ///   - realmName: The name of the realm.
+    ///   - now: Returns the time of a monotonic clock, in nanoseconds.
+    package init(_ log: RealmLog?, realmName: String, now: @escaping @Sendable () -> UInt64) {
         self.log = log
         self.realmName = realmName
         self.now = now
@@ -26,7 +31,7 @@ final class OutageLog: Sendable {
     ///   - cause: The text, without secrets.
     ///   - kind: The kind of cause; one of a limited number.
     ///   - server: The server; empty if the cause is not about a server.
-    func write(_ cause: String, kind: String, server: String = "") {
+    package func write(_ cause: String, kind: String, server: String = "") {
         guard let log else { return }
         let time = now()
         let isDue = times.withLock { times in
