@@ -96,9 +96,9 @@ class Proxied:
         self.stack = contextlib.ExitStack()
         self.application = self.stack.enter_context(Application())
         self.gatehouse = self.stack.enter_context(Gatehouse(place.program))
-        names = (APP, WIKI, SHOP, SIGN_IN_HOST)
-        certificate = fixture.certificate(folder, fixture.NAME, *names)
-        self.stack.enter_context(kind(folder, self.gatehouse, self.application, certificate, names=names, port=port))
+        # The proxy also serves WIKI and SIGN_IN_HOST.
+        certificate = fixture.certificate(folder, APP, WIKI, SHOP, SIGN_IN_HOST)
+        self.stack.enter_context(kind(folder, self.gatehouse, self.application, certificate, names=(APP, SHOP), port=port))
         self.place, self.port = place, port
 
     def url(self, host, path="/"):

@@ -8,6 +8,7 @@ import re
 import yaml
 
 from hosts_and_fields import MISLEADING, run_command, documented_commands
+from proxy_fixture import NAME, SIGN_IN_HOST, WIKI
 from proxy_processes import DOCS
 from scenarios import expect_equal, expect
 
@@ -41,8 +42,8 @@ def traefik_fields(http, router):
 @scenario
 def the_file_for_traefik_checks_every_request_and_removes_identity_fields(_):
     http = read("traefik.yml")["http"]
-    to_application = [router for router in http["routers"].values() if router["service"] == "application"]
-    expect_equal(len(to_application), 2)
+    to_application = [router for router in http["routers"].values() if router["service"] != "gatehouse"]
+    expect_equal([router["service"] for router in to_application], ["application"] * 2 + ["wiki"] * 2)
     for router in to_application:
         expect_equal(router["middlewares"][-1], "gatehouse")
         fields = traefik_fields(http, router)
@@ -54,6 +55,10 @@ def the_file_for_traefik_checks_every_request_and_removes_identity_fields(_):
     expect_equal([name.lower() for name in asked["authResponseHeaders"]], IDENTITY)
     pages = http["routers"]["gatehouse-pages"]
     expect("!PathPrefix(`/gatehouse/auth/`)" in pages["rule"], "authorization requests of clients are passed on")
+    # The pages are at the hosts of all applications, and at the sign-in host.
+    hosts = {host for router in to_application for host in re.findall(r"Host\(`([^`]*)`\)", router["rule"])}
+    expect_equal(set(re.findall(r"Host\(`([^`]*)`\)", pages["rule"])), hosts | {SIGN_IN_HOST})
+    expect_equal(hosts, {NAME, WIKI})
     with open(os.path.join(DOCS, "traefik.yml")) as file:
         expect("aliasHeadersStrategy: delete" in file.read(), "other spellings of names are passed on")
 
@@ -74,7 +79,7 @@ def the_file_for_traefik_allows_only_websocket_upgrades(_):
             expect_equal((fields["upgrade"], fields["connection"]), ("websocket", "Upgrade"))
         else:
             expect_equal((fields["upgrade"], fields["connection"]), (None, None), name)
-    expect_equal([router["priority"] for router in http["routers"].values()], [1, 2, 3])
+    expect_equal([router["priority"] for router in http["routers"].values()], [1, 2, 1, 2, 3])
 
 
 @scenario
