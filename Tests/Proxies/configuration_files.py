@@ -7,6 +7,7 @@ import re
 
 import yaml
 
+from client import NAVIGATION
 from hosts_and_fields import MISLEADING, run_command, documented_commands
 from proxy_fixture import NAME, SIGN_IN_HOST, WIKI
 from proxy_processes import DOCS
@@ -102,6 +103,17 @@ def the_file_for_envoy_checks_every_request_and_removes_identity_fields(_):
     expect_equal(manager["http_filters"][0]["typed_config"]["failure_mode_allow"], False)
     unasked = [route["match"] for route in host["routes"] if "typed_per_filter_config" in route]
     expect_equal(unasked, [{"path_separated_prefix": "/gatehouse/auth"}, {"prefix": "/gatehouse/"}])
+
+
+@scenario
+def the_file_for_envoy_passes_on_all_fields_of_the_page_for_a_denied_request(place):
+    server, = [each["typed_config"]["http_service"] for each in envoy_manager()["http_filters"] if "ext_authz" in each["name"]]
+    passed = {each["exact"] for each in server["authorization_response"]["allowed_client_headers"]["patterns"]}
+    answer = place.ask("envoy", "/desk", cookie=place.session("bob"), kind=NAVIGATION)
+    expect_equal(answer.status, 403, answer)
+    expect(b"signed in as bob" in answer.body, answer)
+    missing = {name for name, _ in answer.fields} - passed - {"content-length", "date", "connection"}
+    expect_equal(missing, set(), answer)
 
 
 @scenario
