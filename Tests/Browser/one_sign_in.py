@@ -96,9 +96,9 @@ class Proxied:
         self.stack = contextlib.ExitStack()
         self.application = self.stack.enter_context(Application())
         self.gatehouse = self.stack.enter_context(Gatehouse(place.program))
-        names = (APP, WIKI, SHOP, SIGN_IN_HOST)
-        certificate = fixture.certificate(folder, fixture.NAME, *names)
-        self.stack.enter_context(kind(folder, self.gatehouse, self.application, certificate, names=names, port=port))
+        # The proxy also serves WIKI and SIGN_IN_HOST.
+        certificate = fixture.certificate(folder, APP, WIKI, SHOP, SIGN_IN_HOST)
+        self.stack.enter_context(kind(folder, self.gatehouse, self.application, certificate, names=(APP, SHOP), port=port))
         self.place, self.port = place, port
 
     def url(self, host, path="/"):
@@ -249,4 +249,37 @@ def a_service_worker_of_an_application_sees_no_password(place):
         expect("/gatehouse/enter?code=" in reports, f"the worker has reported {reports}")
         expect(load("proxy_fixture").PASSWORDS["ann"] not in urllib.parse.unquote_plus(reports), "the worker has seen the password")
         expect("password" not in reports, reports)
+    behind_each_proxy(place, visit)
+
+
+@scenario
+def a_user_who_is_not_allowed_signs_out_on_the_page_that_says_so(place):
+    def visit(proxied):
+        page = place.page()
+        proxied.open(page, APP, "/desk")
+        fill(page, "bob", load("proxy_fixture").PASSWORDS["bob"])
+        expect_equal(page.url, proxied.url(APP, "/desk"))
+        expect("signed in as bob" in page.inner_text("main"), page.inner_text("body"))
+        # The style sheet is loaded from the host of the application.
+        expect_equal(page.evaluate("getComputedStyle(document.body).display"), "flex")
+        page.locator("form[action$='/sign-out'] button").first.click()
+        page.wait_for_url(proxied.url(SIGN_IN_HOST, "/gatehouse/sign-in?notice=signed-out"))
+        proxied.sign_in(page, APP, "/desk")
+    behind_each_proxy(place, visit)
+
+
+@scenario
+def a_page_with_its_own_style_says_that_gatehouse_cannot_be_reached(place):
+    def visit(proxied):
+        page = place.page()
+        proxied.sign_in(page, APP, "/desk")
+        proxied.gatehouse.stop()
+        try:
+            proxied.open(page, APP, "/desk")
+            expect("not available" in page.inner_text("h1"), page.inner_text("body"))
+            expect_equal(page.evaluate("getComputedStyle(document.body).display"), "flex")
+        finally:
+            proxied.gatehouse.start()
+        page.reload()
+        expect('"remote-user": "ann"' in page.inner_text("body").lower(), page.inner_text("body"))
     behind_each_proxy(place, visit)

@@ -7,7 +7,9 @@ import re
 
 import yaml
 
+from client import NAVIGATION
 from hosts_and_fields import MISLEADING, run_command, documented_commands
+from proxy_fixture import NAME, SIGN_IN_HOST, WIKI
 from proxy_processes import DOCS
 from scenarios import expect_equal, expect
 
@@ -41,8 +43,8 @@ def traefik_fields(http, router):
 @scenario
 def the_file_for_traefik_checks_every_request_and_removes_identity_fields(_):
     http = read("traefik.yml")["http"]
-    to_application = [router for router in http["routers"].values() if router["service"] == "application"]
-    expect_equal(len(to_application), 2)
+    to_application = [router for router in http["routers"].values() if router["service"] != "gatehouse"]
+    expect_equal([router["service"] for router in to_application], ["application"] * 2 + ["wiki"] * 2)
     for router in to_application:
         expect_equal(router["middlewares"][-1], "gatehouse")
         fields = traefik_fields(http, router)
@@ -54,6 +56,10 @@ def the_file_for_traefik_checks_every_request_and_removes_identity_fields(_):
     expect_equal([name.lower() for name in asked["authResponseHeaders"]], IDENTITY)
     pages = http["routers"]["gatehouse-pages"]
     expect("!PathPrefix(`/gatehouse/auth/`)" in pages["rule"], "authorization requests of clients are passed on")
+    # The pages are at the hosts of all applications, and at the sign-in host.
+    hosts = {host for router in to_application for host in re.findall(r"Host\(`([^`]*)`\)", router["rule"])}
+    expect_equal(set(re.findall(r"Host\(`([^`]*)`\)", pages["rule"])), hosts | {SIGN_IN_HOST})
+    expect_equal(hosts, {NAME, WIKI})
     with open(os.path.join(DOCS, "traefik.yml")) as file:
         expect("aliasHeadersStrategy: delete" in file.read(), "other spellings of names are passed on")
 
@@ -74,7 +80,7 @@ def the_file_for_traefik_allows_only_websocket_upgrades(_):
             expect_equal((fields["upgrade"], fields["connection"]), ("websocket", "Upgrade"))
         else:
             expect_equal((fields["upgrade"], fields["connection"]), (None, None), name)
-    expect_equal([router["priority"] for router in http["routers"].values()], [1, 2, 3])
+    expect_equal([router["priority"] for router in http["routers"].values()], [1, 2, 1, 2, 3])
 
 
 @scenario
@@ -97,6 +103,17 @@ def the_file_for_envoy_checks_every_request_and_removes_identity_fields(_):
     expect_equal(manager["http_filters"][0]["typed_config"]["failure_mode_allow"], False)
     unasked = [route["match"] for route in host["routes"] if "typed_per_filter_config" in route]
     expect_equal(unasked, [{"path_separated_prefix": "/gatehouse/auth"}, {"prefix": "/gatehouse/"}])
+
+
+@scenario
+def the_file_for_envoy_passes_on_all_fields_of_the_page_for_a_denied_request(place):
+    server, = [each["typed_config"]["http_service"] for each in envoy_manager()["http_filters"] if "ext_authz" in each["name"]]
+    passed = {each["exact"] for each in server["authorization_response"]["allowed_client_headers"]["patterns"]}
+    answer = place.ask("envoy", "/desk", cookie=place.session("bob"), kind=NAVIGATION)
+    expect_equal(answer.status, 403, answer)
+    expect(b"signed in as bob" in answer.body, answer)
+    missing = {name for name, _ in answer.fields} - passed - {"content-length", "date", "connection"}
+    expect_equal(missing, set(), answer)
 
 
 @scenario

@@ -24,11 +24,13 @@ import configuration_files
 import hosts_and_fields
 import pages
 import proxy_processes
+import refusals
 import request_targets
 import scenarios
+import several_applications
 import upgrades
 from h2c_application import H2CApplication
-from proxy_fixture import NAME, OPEN_HOST, Application, Gatehouse, certificate
+from proxy_fixture import NAME, OPEN_HOST, SIGN_IN_HOST, WIKI, Application, Gatehouse, certificate
 
 
 class Count:
@@ -56,10 +58,11 @@ class Count:
 def run_proxy(kind, options, count, folder, applications):
     """Runs all scenarios of a proxy, with each of the two applications."""
     with Gatehouse(options.program) as gatehouse:
-        targets_and_fields = request_targets.SCENARIOS + hosts_and_fields.SCENARIOS + scenarios.SCENARIOS
+        targets_and_fields = request_targets.SCENARIOS + hosts_and_fields.SCENARIOS + refusals.SCENARIOS \
+            + scenarios.SCENARIOS
         for application, chosen in zip(applications, (upgrades.SCENARIOS, targets_and_fields)):
             print(f"== {kind.title}, and {application.title}", flush=True)
-            made = kind(folder, gatehouse, application, certificate(folder, NAME, OPEN_HOST))
+            made = kind(folder, gatehouse, application, certificate(folder, NAME, OPEN_HOST, WIKI, SIGN_IN_HOST))
             with made:
                 place = scenarios.Place(made, gatehouse, application)
                 for scenario in chosen:
@@ -95,6 +98,7 @@ def main():
                     print(f"SKIPPED {kind.title}: {kind.missing()}")
                     continue
                 run_proxy(kind, options, count, folder, (h2c, application))
+                several_applications.run(kind, options.program, count, folder)
             if options.only in (None, "replay"):
                 print("== authorization requests as each proxy sends them, including Traefik and Envoy", flush=True)
                 with Gatehouse(options.program) as gatehouse:

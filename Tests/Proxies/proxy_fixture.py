@@ -20,6 +20,8 @@ from server import Folder, Server, bound  # noqa: E402, F401
 NAME = "app.example.com"
 # Another host of the same application, behind the same proxy. Its rule is open.
 OPEN_HOST = "www.example.com"
+# A second application behind the same proxy, and the sign-in host.
+WIKI, SIGN_IN_HOST = "wiki.example.com", "auth.example.com"
 PASSWORDS = {"ann": "correct horse battery", "bob": "another long password"}
 GROUPS = {"ann": ["Staff", "Night shift"], "bob": ["Visitors"]}
 PREFIX = "/gatehouse"
@@ -118,7 +120,10 @@ class Gatehouse:
 
 
 class Application:
-    """An application that answers every request with the request as JSON, and keeps all requests."""
+    """An application that answers every request with the request as JSON, and keeps all requests.
+
+    The status is 200, or the value of `status` at the end of the query.
+    """
 
     title = "an application that returns its requests"
 
@@ -154,8 +159,10 @@ class Application:
                 said = {"method": method, "target": target, "fields": fields, "trailers": trailers}
                 self.requests.append(said)
                 body = json.dumps(said).encode()
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Application: yes\r\n"
-                             b"Content-Length: %d\r\n\r\n" % len(body) + (b"" if method == "HEAD" else body))
+                wanted = re.search(r"[?&]status=([1-5]\d\d)$", target)
+                status = int(wanted[1]) if wanted else 200
+                writer.write(b"HTTP/1.1 %d Status\r\nContent-Type: application/json\r\nX-Application: yes\r\n"
+                             b"Content-Length: %d\r\n\r\n" % (status, len(body)) + (b"" if method == "HEAD" else body))
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
             pass

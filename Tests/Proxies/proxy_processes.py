@@ -3,6 +3,7 @@
 """The proxies under test. Each runs the configuration file of docs/forward-auth."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,7 +12,7 @@ import subprocess
 import time
 
 
-from proxy_fixture import HERE, NAME, OPEN_HOST, bound, free_port
+from proxy_fixture import HERE, NAME, OPEN_HOST, SIGN_IN_HOST, WIKI, bound, free_port
 
 DOCS = os.path.join(HERE, "..", "..", "docs", "forward-auth")
 
@@ -19,10 +20,13 @@ DOCS = os.path.join(HERE, "..", "..", "docs", "forward-auth")
 def filled(name, replacements):
     """A file of docs/forward-auth with words replaced, such as ports. Each word must occur in the file."""
     with open(os.path.join(DOCS, name)) as file:
-        text = file.read()
+        return replaced(file.read(), replacements, f"docs/forward-auth/{name}")
+
+
+def replaced(text, replacements, name="the file"):
     for word, value in replacements.items():
         if word not in text:
-            raise SystemExit(f"docs/forward-auth/{name} does not contain {word!r}")
+            raise SystemExit(f"{name} does not contain {word!r}")
         text = text.replace(word, value)
     return text
 
@@ -37,12 +41,12 @@ class Proxy:
         return None if shutil.which(cls.program, path=os.environ["PATH"] + ":/usr/sbin") else \
             f"{cls.program} is not installed (apt-get install {cls.package})"
 
-    def __init__(self, folder, gatehouse, application, certificate, names=(NAME, OPEN_HOST), port=None):
+    def __init__(self, folder, gatehouse, application, certificate, names=(NAME, OPEN_HOST), port=None, wiki=None):
+        """A proxy for an application with the hosts `names`, a second application at WIKI, and the sign-in host."""
         self.folder = os.path.join(folder, f"{self.title}-{application.port}")
         os.makedirs(self.folder, mode=0o755)
         self.port = port or free_port()
-        # All hosts that the proxy serves.
-        self.names = names
+        self.names, self.wiki = names, wiki or application
         self.gatehouse, self.application, self.certificate = gatehouse, application, certificate
         self.process = None
 
@@ -52,10 +56,10 @@ class Proxy:
             file.write(text)
         return path
 
-    def common(self):
-        """The replacements for the file of every proxy."""
-        return {"127.0.0.1:8443": f"127.0.0.1:{self.gatehouse.port}",
-                "127.0.0.1:3000": f"127.0.0.1:{self.application.port}"}
+    def addresses(self, *documented):
+        """The replacements for the addresses of Gatehouse and of applications."""
+        ports = {"127.0.0.1:3000": self.application.port, "127.0.0.1:3001": self.wiki.port, "127.0.0.1:8443": self.gatehouse.port}
+        return {address: f"127.0.0.1:{ports[address]}" for address in documented}
 
     def start(self):
         command = self.prepare()
@@ -81,11 +85,20 @@ class Proxy:
     def log(self):
         text = ""
         for name in ("output.log", "error.log"):
-            path = os.path.join(self.folder, name)
-            if os.path.exists(path):
-                with open(path, errors="replace") as file:
-                    text += file.read()[-4000:]
+            text += self.text(name)[-4000:]
         return text
+
+    def text(self, name):
+        """The content of a file in the folder; empty if there is none."""
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return ""
+        with open(path, errors="replace") as file:
+            return file.read()
+
+    def all_logs(self):
+        """Everything that the proxy has logged, with a line for each request."""
+        return "".join(self.text(name) for name in ("output.log", "error.log", "access.log"))
 
     def stop(self):
         if self.process is not None:
@@ -113,35 +126,56 @@ class Nginx(Proxy):
     title, package, program, flavour = "nginx", "nginx-light", "nginx", "nginx"
 
     def prepare(self):
-        site = self.write("app.conf", filled("nginx.conf", self.common() | {
-            "443 ssl": f"127.0.0.1:{self.port} ssl",
-            "server_name app.example.com;": f"server_name {' '.join(self.names)};",
-            "/etc/nginx/app.example.com.pem": self.certificate[0],
-            "/etc/nginx/app.example.com.key": self.certificate[1],
-            "/etc/nginx/gatehouse-ca.pem": self.gatehouse.authority,
-        }))
+        os.makedirs(os.path.join(self.folder, "snippets"), exist_ok=True)
+        listen = {"443 ssl": f"127.0.0.1:{self.port} ssl"}
+        page = {"/etc/nginx/gatehouse-unavailable.html": self.write("unavailable.html", filled("unavailable.html", {}))}
+        authority = {"/etc/nginx/gatehouse-ca.pem": self.gatehouse.authority}
+        self.write("snippets/gatehouse-server.conf", filled("nginx/gatehouse-server.conf", authority | page))
+        self.write("snippets/gatehouse-application.conf", filled("nginx/gatehouse-application.conf", {}))
+        # As documented, the second application has a copy of the file with another host and another address.
+        copy = self.documented_copy()
+        sites = {
+            "gatehouse": filled("nginx/gatehouse.conf", self.addresses("127.0.0.1:8443")),
+            NAME: replaced(filled("nginx/app.conf", self.addresses("127.0.0.1:3000")),
+                           {f"server_name {NAME};": f"server_name {' '.join(self.names)};"}),
+            WIKI: replaced(copy, self.addresses("127.0.0.1:3001")),
+            SIGN_IN_HOST: filled("nginx/sign-in-host.conf", {}),
+        }
+        for host, text in sites.items():
+            files = {f"/etc/nginx/{host}.{end}": file for end, file in zip(("pem", "key"), self.certificate)}
+            self.write(f"{host}.conf", replaced(text, listen | (files if host != "gatehouse" else {})))
         temporary = "".join(f"{name}_temp_path {self.folder}/{name};\n"
                             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        included = "".join(f"include {self.folder}/{host}.conf; " for host in sites)
         return ["nginx", "-e", f"{self.folder}/error.log", "-p", self.folder, "-c", self.write("nginx.conf", f"""
             daemon off; worker_processes 1; worker_rlimit_nofile 20000;
             pid {self.folder}/pid; error_log {self.folder}/error.log warn;
             events {{ worker_connections 16384; }}
-            http {{ access_log off; keepalive_requests 100000; {temporary} include {site}; }}""")]
+            http {{ access_log {self.folder}/access.log; keepalive_requests 100000; {temporary} {included} }}""")]
+
+    def documented_copy(self):
+        """The output of the sed command in docs/forward-auth.md."""
+        with open(os.path.join(DOCS, "..", "forward-auth.md")) as file:
+            found = re.search(r"sed '([^']+)' (app\.conf) >", file.read())
+        return subprocess.run(["sed", found[1], os.path.join(DOCS, "nginx", found[2])], check=True, capture_output=True, text=True).stdout
 
 
 class Caddy(Proxy):
     title, package, program, flavour = "caddy", "caddy", "caddy", "caddy"
 
     def prepare(self):
-        site = self.write("site", filled("Caddyfile", self.common() | {
-            "app.example.com {": ", ".join(f"https://{name}:{self.port}" for name in self.names) + " {\n\tbind 127.0.0.1",
-            "/etc/caddy/app.example.com.pem": self.certificate[0],
-            "/etc/caddy/app.example.com.key": self.certificate[1],
+        self.write("unavailable.html", filled("unavailable.html", {}))
+        self.write("gatehouse.caddy", filled("caddy/gatehouse.caddy", self.addresses("127.0.0.1:8443") | {
             "/etc/caddy/gatehouse-ca.pem": self.gatehouse.authority,
+            "root * /etc/caddy/gatehouse": f"root * {self.folder}",
         }))
+        words = self.addresses("127.0.0.1:3000", "127.0.0.1:3001")
+        for host, names in ((NAME, self.names), (WIKI, [WIKI]), (SIGN_IN_HOST, [SIGN_IN_HOST])):
+            words |= {f"/etc/caddy/{host}.{end}": file for end, file in zip(("pem", "key"), self.certificate)}
+            words[f"\n{host} {{"] = "\n" + ", ".join(f"https://{name}:{self.port}" for name in names) + " {\n\tbind 127.0.0.1"
         settings = "{\n\tadmin off\n\tauto_https off\n}\n"
         return ["caddy", "run", "--adapter", "caddyfile", "--config",
-                self.write("Caddyfile", f"{settings}import {site}\n")]
+                self.write("Caddyfile", settings + filled("caddy/Caddyfile", words))]
 
     def environment(self):
         return os.environ | {"HOME": self.folder, "XDG_DATA_HOME": self.folder, "XDG_CONFIG_HOME": self.folder}
@@ -153,16 +187,17 @@ class HAProxy(Proxy):
     def prepare(self):
         # Abstract socket names are shared by the whole machine, so the name must be unique to this run.
         checks = f"abns@gatehouse-checks-{os.getpid()}-{self.port}"
-        script = self.write("gatehouse.lua", filled("gatehouse.lua", {}))
-        site = self.write("site.cfg", filled("haproxy.cfg", self.common() | {
+        further = "".join(f"{name} app\n" for name in self.names if name != NAME)
+        site = self.write("site.cfg", filled("haproxy/haproxy.cfg", self.addresses("127.0.0.1:8443", "127.0.0.1:3000", "127.0.0.1:3001") | {
             "bind :443": f"bind 127.0.0.1:{self.port}",
-            "-m str app.example.com": f"-m str {' '.join(self.names)}",
-            "/etc/haproxy/gatehouse.lua": script,
-            "/etc/haproxy/app.example.com.pem": self.certificate[2],
+            "/etc/haproxy/hosts.map": self.write("hosts.map", filled("haproxy/hosts.map", {}) + further),
+            "/etc/haproxy/gatehouse.lua": self.write("gatehouse.lua", filled("haproxy/gatehouse.lua", {})),
+            "/etc/haproxy/unavailable.html": self.write("unavailable.html", filled("unavailable.html", {})),
+            "/etc/haproxy/certificates": self.certificate[2],
             "/etc/haproxy/gatehouse-ca.pem": self.gatehouse.authority,
             "abns@gatehouse-checks": checks,
         }))
-        machine = self.write("machine.cfg", "global\n    maxconn 8000\n    nbthread 1\n    log stdout format raw local0 err\n")
+        machine = self.write("machine.cfg", "global\n    maxconn 8000\n    nbthread 1\n    log stdout format raw local0 info\n")
         return ["haproxy", "-db", "-f", machine, "-f", site]
 
 

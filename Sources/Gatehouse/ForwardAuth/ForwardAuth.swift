@@ -26,12 +26,13 @@ struct ForwardAuth: Sendable {
         let cookies: OurCookies
     }
 
-    private let context: PageContext
+    private let renderer: ResponseRenderer
+    private var context: PageContext { renderer.context }
 
     /// Creates forward authentication for a configuration.
     ///
-    /// - Parameter context: The parts that all pages share.
-    init(_ context: PageContext) { self.context = context }
+    /// - Parameter renderer: Renders the pages for browsers whose request is denied.
+    init(_ renderer: ResponseRenderer) { self.renderer = renderer }
 
     /// Returns the encoded response to a forward-auth request.
     ///
@@ -85,8 +86,8 @@ struct ForwardAuth: Sendable {
             // A session authenticates by its cookie. Any other authentication uses the `Authorization` field.
             let hasCredentials = if case .session = authentication { false } else { user != nil }
             return allowed(user, proxy: check.proxy, hasCredentials: hasCredentials)
-        case .noMatchingRule: return response(.forbidden, text: "no rule matches")
-        case .response(let response): return rendered(response, for: check)
+        case .noMatchingRule: return denial("no rule matches", for: check)
+        case .response(let response): return rendered(response, for: check, authentication: authentication)
         }
     }
 
@@ -112,32 +113,40 @@ struct ForwardAuth: Sendable {
     }
 
     /// Returns a standard response, with a status that the proxy understands.
-    private func rendered(_ standard: StandardResponse, for check: Check) -> RenderedResponse {
-        let forwardsAllStatuses = check.proxy.forwardsAllStatuses
+    private func rendered(
+        _ standard: StandardResponse,
+        for check: Check,
+        authentication: ExistingAuthentication?
+    ) -> RenderedResponse {
         switch standard {
         case .signIn(let redirect): return signIn(redirect, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
-        case .forbidden: return response(.forbidden, text: "forbidden")
+        case .forbidden, .methodNotAllowed, .unavailable:
+            let page = renderer.render(standard, asHTML: check.clientKind == .navigation, for: authentication)
+            return understood(page, by: check.proxy)
         case .certificateNeeded:
-            return response(.forbidden, text: "the page needs a client certificate, which a proxy cannot pass on")
-        case .methodNotAllowed(let allowed):
-            let fields: HTTPFields = forwardsAllStatuses ? [.allow: allowed.joined(separator: ", ")] : [:]
-            return response(
-                forwardsAllStatuses ? .methodNotAllowed : .forbidden,
-                fields: fields,
-                text: "the method is not allowed"
-            )
-        case .unavailable:
-            let fields: HTTPFields = forwardsAllStatuses ? [.retryAfter: "5"] : [:]
-            return response(
-                forwardsAllStatuses ? .serviceUnavailable : .forbidden,
-                fields: fields,
-                text: "try again later"
-            )
-        case .ambiguousPath: return response(.forbidden, text: "the request is ambiguous")
+            return denial("the page needs a client certificate, which a proxy cannot pass on", for: check)
+        case .ambiguousPath: return denial("the request is ambiguous", for: check)
         case .malformed, .misdirected, .notFound, .index, .health, .stylesheet, .script, .welcome:
-            return response(.forbidden, text: "the request cannot be checked")
+            return denial("the request cannot be checked", for: check)
         }
+    }
+
+    /// Returns a page with a status that the proxy understands.
+    private func understood(_ page: RenderedResponse, by proxy: ForwardAuthProxy) -> RenderedResponse {
+        guard !proxy.forwardsAllStatuses else { return page }
+        var page = page
+        page.head.status = .forbidden
+        page.head.headerFields[.allow] = nil
+        page.head.headerFields[.retryAfter] = nil
+        return page
+    }
+
+    /// Returns a 403 response with a reason: a page for a browser, and text for other clients.
+    private func denial(_ reason: String, for check: Check) -> RenderedResponse {
+        guard check.clientKind == .navigation else { return response(.forbidden, text: reason) }
+        return Page(status: .forbidden, title: "Access denied", lines: ["The request was denied: \(reason)."])
+            .rendered(asHTML: true, in: context)
     }
 
     /// Returns a redirect to the sign-in page.

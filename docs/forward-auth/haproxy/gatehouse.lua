@@ -15,8 +15,12 @@ local checked_fields = {
 -- The fields for the application. Gatehouse sets all of them if it allows a request.
 local identity_fields = { "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name" }
 -- The fields of a rejection that the client gets.
-local reply_fields = { "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after" }
--- The expected statuses of a rejection. For any other status the client gets 503.
+local reply_fields = {
+    "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after", "content-security-policy",
+    "x-content-type-options", "referrer-policy", "cross-origin-opener-policy", "cross-origin-resource-policy", "permissions-policy",
+    "strict-transport-security",
+}
+-- The expected statuses of a rejection. For any other status the client gets the error page of haproxy.cfg.
 local statuses = {
     [302] = true, [303] = true, [400] = true, [401] = true, [403] = true, [405] = true, [414] = true, [429] = true, [431] = true,
     [503] = true,
@@ -63,17 +67,22 @@ core.register_action("gatehouse", { "http-req" }, function(txn)
     end)
     if not succeeded or not answer or not answer.status or answer.status == 0 then
         if not succeeded then core.Alert("gatehouse.lua: " .. tostring(answer)) end
-        deny(txn, 503)
+        txn:set_var("txn.gatehouse", "unavailable")
         return
     end
     if answer.status ~= 200 then
-        deny(txn, statuses[answer.status] and answer.status or 503, answer.headers, answer.body)
+        -- Without Gatehouse, the answer is a 503 of HAProxy, which has no Vary.
+        if statuses[answer.status] and answer.headers["vary"] then
+            deny(txn, answer.status, answer.headers, answer.body)
+        else
+            txn:set_var("txn.gatehouse", "unavailable")
+        end
         return
     end
     for _, name in ipairs(identity_fields) do
         local values = answer.headers[name]
         -- An answer without one of the identity fields does not allow the request.
-        if not values then deny(txn, 503) return end
+        if not values then txn:set_var("txn.gatehouse", "unavailable") return end
         txn.http:req_set_header(name, values[0] or values[1] or "")
     end
     txn:set_var("txn.gatehouse", "allow")
