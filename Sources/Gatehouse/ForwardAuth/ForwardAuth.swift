@@ -127,7 +127,7 @@ struct ForwardAuth: Sendable {
         case .certificateNeeded:
             return denial("the page needs a client certificate, which a proxy cannot pass on", for: check)
         case .ambiguousPath: return denial("the request is ambiguous", for: check)
-        case .malformed, .misdirected, .notFound, .index, .health, .stylesheet, .script, .welcome:
+        case .malformed, .misdirected, .notFound, .index, .health, .asset, .welcome:
             return denial("the request cannot be checked", for: check)
         }
     }

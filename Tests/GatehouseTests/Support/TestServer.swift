@@ -51,10 +51,11 @@ final class TestServer: Sendable {
         clock: any LoginClock = SystemClock(),
         lanes: GatehouseResponder.Lanes = .both,
         throttle: (any LoginThrottle)? = nil,
-        kinds: [RealmKind] = []
+        kinds: [RealmKind] = [],
+        files others: [String: [UInt8]] = [:]
     ) throws {
         let files = ConfigurationFiles(
-            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
+            read: { path in .success(ConfigurationFiles.Contents(bytes: others[path] ?? Array(text.utf8))) },
             environment: { _ in nil }
         )
         configuration = try ConfigurationLoader(builtInRealms + kinds, files: files, clock: SystemClock())
@@ -90,9 +91,14 @@ final class TestServer: Sendable {
                 returnTo: (settings.signIn.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
             ),
             links: SignInLinks(
-                routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil),
+                routes: Routes(
+                    prefix: settings.signIn.prefix,
+                    hasRealmAPI: settings.realmAPI != nil,
+                    hasLogo: settings.signIn.brand.logo != nil
+                ),
                 hosts: hosts
-            )
+            ),
+            brand: settings.signIn.brand
         )
         accessController = AccessController(
             rules: rules,
