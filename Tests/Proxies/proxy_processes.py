@@ -41,12 +41,15 @@ class Proxy:
         return None if shutil.which(cls.program, path=os.environ["PATH"] + ":/usr/sbin") else \
             f"{cls.program} is not installed (apt-get install {cls.package})"
 
-    def __init__(self, folder, gatehouse, application, certificate, names=(NAME, OPEN_HOST), port=None, wiki=None):
-        """A proxy for an application with the hosts `names`, a second application at WIKI, and the sign-in host."""
+    def __init__(self, folder, gatehouse, application, certificate, names=(NAME, OPEN_HOST), port=None, wiki=None, has_log=False):
+        """A proxy for an application with the hosts `names`, a second application at WIKI, and the sign-in host.
+
+        With `has_log`, nginx and HAProxy log every request. Caddy always does.
+        """
         self.folder = os.path.join(folder, f"{self.title}-{application.port}")
         os.makedirs(self.folder, mode=0o755)
         self.port = port or free_port()
-        self.names, self.wiki = names, wiki or application
+        self.names, self.wiki, self.has_log = names, wiki or application, has_log
         self.gatehouse, self.application, self.certificate = gatehouse, application, certificate
         self.process = None
 
@@ -146,12 +149,13 @@ class Nginx(Proxy):
             self.write(f"{host}.conf", replaced(text, listen | (files if host != "gatehouse" else {})))
         temporary = "".join(f"{name}_temp_path {self.folder}/{name};\n"
                             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        log = f"{self.folder}/access.log" if self.has_log else "off"
         included = "".join(f"include {self.folder}/{host}.conf; " for host in sites)
         return ["nginx", "-e", f"{self.folder}/error.log", "-p", self.folder, "-c", self.write("nginx.conf", f"""
             daemon off; worker_processes 1; worker_rlimit_nofile 20000;
             pid {self.folder}/pid; error_log {self.folder}/error.log warn;
             events {{ worker_connections 16384; }}
-            http {{ access_log {self.folder}/access.log; keepalive_requests 100000; {temporary} {included} }}""")]
+            http {{ access_log {log}; keepalive_requests 100000; {temporary} {included} }}""")]
 
     def documented_copy(self):
         """The output of the sed command in docs/forward-auth.md."""
@@ -197,7 +201,8 @@ class HAProxy(Proxy):
             "/etc/haproxy/gatehouse-ca.pem": self.gatehouse.authority,
             "abns@gatehouse-checks": checks,
         }))
-        machine = self.write("machine.cfg", "global\n    maxconn 8000\n    nbthread 1\n    log stdout format raw local0 info\n")
+        level = "info" if self.has_log else "err"
+        machine = self.write("machine.cfg", f"global\n    maxconn 8000\n    nbthread 1\n    log stdout format raw local0 {level}\n")
         return ["haproxy", "-db", "-f", machine, "-f", site]
 
 

@@ -2,9 +2,9 @@
 # Gatehouse
 """Tests of the pages for users whose request is denied, and for the time when Gatehouse cannot be reached."""
 
-from client import FETCH, NAVIGATION, form
+from client import FETCH, NAVIGATION, SESSION, form
 from http2_client import HTTP2
-from scenarios import basic, expect, expect_equal, expect_rejected
+from scenarios import basic, expect, expect_denied, expect_equal, expect_rejected
 from proxy_fixture import NAME, PREFIX, SIGN_IN_HOST, WIKI, received_request
 
 SCENARIOS = []
@@ -80,6 +80,19 @@ def error_answers_of_the_application_are_passed_on_unchanged(place):
         answer = place.member("ann").ask(f"/desk?status={status}")
         expect_equal((answer.status, answer.field("x-application")), (status, "yes"), answer)
         expect_equal(answer.field("content-type"), "application/json")
+
+
+@scenario
+def cookies_that_do_not_fit_into_the_check_are_rejected(place):
+    """Over HTTP/2 a browser sends each cookie in a field of its own, and the check has all of them in one field."""
+    token = place.member("ann").cookies[SESSION]
+    fields = [(":method", "GET"), (":scheme", "https"), (":authority", NAME), (":path", "/desk"), ("cookie", f"{SESSION}={token}")]
+    client = HTTP2(place.proxy.port, place.proxy.certificate[0], NAME)
+    place.open_browsers.append(client)
+    answer = client.begin().ask([*fields, *(("cookie", f"application-{number}={'x' * 3000}") for number in range(7))])
+    expect_denied(answer)
+    if place.proxy.flavour == "nginx":
+        expect_equal(answer.status, 503, answer)
 
 
 @scenario

@@ -118,7 +118,7 @@ def run(kind, program, count, folder):
         application, wiki = (stack.enter_context(Application()) for _ in range(2))
         gatehouse = stack.enter_context(Gatehouse(program, port))
         names = certificate(folder, NAME, WIKI, SIGN_IN_HOST)
-        proxy = stack.enter_context(kind(folder, gatehouse, application, names, names=(NAME,), port=port, wiki=wiki))
+        proxy = stack.enter_context(kind(folder, gatehouse, application, names, names=(NAME,), port=port, wiki=wiki, has_log=True))
         for each in SCENARIOS:
             count.run(each, Place(proxy, gatehouse, application, wiki))
 

@@ -56,7 +56,7 @@ import Testing
     }
 
     private func signIn(_ name: String) async throws {
-        #expect(try await client.signIn(name).location == "/gatehouse/account")
+        #expect(try await client.signIn(name, at: "/gatehouse/sign-in").location == "/gatehouse/account")
     }
 
     @Test(arguments: flavours)
@@ -90,7 +90,7 @@ import Testing
         let isStrict = flavour == "nginx" || flavour == "envoy"
         let denials: [(path: String, method: String, host: String, status: Int)] = [
             ("/closed", "GET", "app.example", 403), ("/read", "POST", "app.example", isStrict ? 403 : 405),
-            ("/", "GET", "other.example", 403), ("/a;b", "GET", "app.example", 403),
+            ("/", "GET", "other.example", 403),
         ]
         for denial in denials {
             let answer = try await send(flavour, denial.path, method: denial.method, host: denial.host)
