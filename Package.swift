@@ -199,7 +199,7 @@ let package = Package(
                 "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
                 "Sessions", "Store", "Throttle", hummingbirdCore, httpTypes, logging, mustache, nioCore,
             ],
-            resources: [.embedInCode("Assets/session.js"), .embedInCode("Assets/style.css")]
+            resources: ["icon.svg", "session.js", "sign-in.js", "style.css"].map { .embedInCode("Assets/\($0)") }
         ),
         // The TLS of a configuration: its certificates, or one for development.
         .target(

@@ -12,6 +12,8 @@ package struct Routes: Sendable, Hashable {
     ///
     /// If it is false, these paths belong to the application.
     package let hasRealmAPI: Bool
+    /// True if the brand has a logo.
+    package let hasLogo: Bool
     private let prefixSegments: [UTF8Text]
 
     /// The routes below a prefix.
@@ -19,9 +21,11 @@ package struct Routes: Sendable, Hashable {
     /// - Parameters:
     ///   - prefix: Empty, or a path such as `/gatehouse`.
     ///   - hasRealmAPI: True if the realm API is enabled.
-    package init(prefix: String, hasRealmAPI: Bool = false) {
+    ///   - hasLogo: True if the brand has a logo.
+    package init(prefix: String, hasRealmAPI: Bool = false, hasLogo: Bool = false) {
         self.prefix = prefix
         self.hasRealmAPI = hasRealmAPI
+        self.hasLogo = hasLogo
         prefixSegments = prefix.split(separator: "/").map { UTF8Text(String($0)) }
     }
 
@@ -31,8 +35,9 @@ package struct Routes: Sendable, Hashable {
     package var signOut: String { path(.signOut) }
     package var account: String { path(.account) }
     package var accountEnd: String { path(.account) + "/end" }
-    package var style: String { path(.style) }
-    package var script: String { path(.script) }
+
+    /// Returns the path of an asset.
+    package func path(of asset: PageAsset) -> String { path(asset.segment) }
 
     private func path(_ segment: SignInSettings.Segment) -> String { "\(prefix)/\(segment.rawValue)" }
 
@@ -52,8 +57,11 @@ package struct Routes: Sendable, Hashable {
         case (.signOut, 0): return .signOut
         case (.account, 0): return .account
         case (.account, 1) where rest.first == "end": return .accountEnd
-        case (.style, 0): return .style
-        case (.script, 0): return .script
+        case (.style, 0): return .asset(.style)
+        case (.script, 0): return .asset(.script)
+        case (.formScript, 0): return .asset(.formScript)
+        case (.icon, 0): return .asset(.icon)
+        case (.logo, 0) where hasLogo: return .asset(.logo)
         case (.session, 0): return .session
         case (.session, 1) where rest.first == "refresh": return .sessionRefresh
         case (.session, 1) where rest.first == "events": return .sessionEvents
@@ -112,7 +120,7 @@ package struct Routes: Sendable, Hashable {
         if first == Self.forwardAuth { return false }
         switch Self.segments[first] {
         case .signIn, .enter, .signOut, .session, .sessions: return false
-        case nil, .account, .style, .script: return true
+        case nil, .account, .style, .script, .formScript, .icon, .logo: return true
         }
     }
 
@@ -121,6 +129,37 @@ package struct Routes: Sendable, Hashable {
     private static let segments = Dictionary(
         uniqueKeysWithValues: SignInSettings.Segment.allCases.map { (UTF8Text($0.rawValue), $0) }
     )
+}
+
+/// A file that pages load: a style sheet, a script or an image.
+package enum PageAsset: Sendable, Hashable, CaseIterable {
+    case style
+    /// The script that receives session events.
+    case script
+    /// The script of the sign-in form.
+    case formScript
+    /// The icon of the pages.
+    case icon
+    /// The logo of the brand.
+    case logo
+
+    /// True if only pages of a sign-in load the asset.
+    package var isForSignIn: Bool {
+        switch self {
+        case .script, .formScript: true
+        case .style, .icon, .logo: false
+        }
+    }
+
+    fileprivate var segment: SignInSettings.Segment {
+        switch self {
+        case .style: .style
+        case .script: .script
+        case .formScript: .formScript
+        case .icon: .icon
+        case .logo: .logo
+        }
+    }
 }
 
 /// A route: one entry of the table ``Routes``.
@@ -132,8 +171,7 @@ package enum Route: Sendable, Hashable {
     case signOut
     case account
     case accountEnd
-    case style
-    case script
+    case asset(PageAsset)
     case session
     case sessionRefresh
     case sessionEvents
@@ -161,7 +199,7 @@ package enum Route: Sendable, Hashable {
         // A response to HEAD would use up the code.
         case .enter: ["GET"]
         case .signOut, .accountEnd, .sessionRefresh, .realmCheck: ["POST"]
-        case .account, .sessionEvents, .sessions, .realms, .style, .script, .forwardAuth: ["GET", "HEAD"]
+        case .account, .sessionEvents, .sessions, .realms, .asset, .forwardAuth: ["GET", "HEAD"]
         case .session: ["GET", "HEAD", "POST", "DELETE"]
         case .oneSession: ["DELETE"]
         }

@@ -135,7 +135,7 @@ struct ForwardAuth: Sendable {
                 text: "try again later"
             )
         case .ambiguousPath: return response(.forbidden, text: "the request is ambiguous")
-        case .malformed, .misdirected, .notFound, .index, .health, .stylesheet, .script, .welcome:
+        case .malformed, .misdirected, .notFound, .index, .health, .asset, .welcome:
             return response(.forbidden, text: "the request cannot be checked")
         }
     }

@@ -72,7 +72,7 @@ struct PreparedResponses: Sendable {
     /// Any other response contains data of the user or request.
     private static func isCommon(_ response: StandardResponse) -> Bool {
         switch response {
-        case .index, .health, .stylesheet, .script, .certificateNeeded, .unauthorized, .misdirected, .ambiguousPath,
+        case .index, .health, .asset, .certificateNeeded, .unauthorized, .misdirected, .ambiguousPath,
             .notFound, .methodNotAllowed, .unavailable:
             true
         case .welcome, .forbidden, .signIn, .malformed: false
@@ -83,7 +83,7 @@ struct PreparedResponses: Sendable {
         switch response {
         case .welcome: asHTML ? .welcomeHTML : .welcomeText
         case .forbidden: asHTML ? .forbiddenHTML : .forbiddenText
-        case .index, .health, .stylesheet, .script, .certificateNeeded, .unauthorized, .signIn, .misdirected,
+        case .index, .health, .asset, .certificateNeeded, .unauthorized, .signIn, .misdirected,
             .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
             nil
         }

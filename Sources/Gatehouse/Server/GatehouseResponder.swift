@@ -101,8 +101,8 @@ struct GatehouseResponder: Responder {
         if case .repeated = received.client.cookies.session { received.remark = " session-cookie-repeated" }
         if let route {
             switch route {
-            case .style where received.isSafe: return reply(to: received, with: .stylesheet)
-            case .script where received.isSafe && signIn != nil: return reply(to: received, with: .script)
+            case .asset(let asset) where received.isSafe && (signIn != nil || !asset.isForSignIn):
+                return reply(to: received, with: .asset(asset))
             // Requests of other peers are also answered here: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
@@ -118,7 +118,7 @@ struct GatehouseResponder: Responder {
                         await realmAPI.respond(at: route, to: $0, from: credentials)
                     }
                 }
-            case .style, .script: break
+            case .asset: break
             }
         } else if routes.isMisplacedForwardAuth(path) {
             return reject(

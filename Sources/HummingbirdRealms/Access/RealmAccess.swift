@@ -105,8 +105,7 @@ struct RealmAccess: Sendable {
         guard let route = routes.route(at: path) else { return nil }
         switch route {
         case .forwardAuth: return nil
-        case .style: return response(request.isSafe ? .stylesheet : Self.readOnly, to: request)
-        case .script: return response(request.isSafe ? .script : Self.readOnly, to: request)
+        case .asset(let asset): return response(request.isSafe ? .asset(asset) : Self.readOnly, to: request)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
             .sessions,
             .oneSession, .realms, .realmCheck:
@@ -141,7 +140,7 @@ struct RealmAccess: Sendable {
             return await realmAPI.respond(at: route, to: webRequest, from: credentials)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
             .sessions,
-            .oneSession, .style, .script, .forwardAuth:
+            .oneSession, .asset, .forwardAuth:
             break
         }
         return await components.signIn.respond(at: route, to: webRequest)

@@ -21,7 +21,7 @@ struct RuleReader {
     let hasRealmAPI: Bool
 
     private static let keywords = [
-        "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable",
+        "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable", "application",
     ]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
@@ -64,7 +64,7 @@ struct RuleReader {
 
     /// Warns about a rule for a sign-in page; such a rule has no effect.
     private func warnAboutPages(_ rule: ProtectRule, at range: SourceRange) {
-        let page = SignInSettings.Segment.allCases.map { "\(signIn.prefix)/\($0.rawValue)" }.first { page in
+        let page = signIn.segments.map { "\(signIn.prefix)/\($0.rawValue)" }.first { page in
             rule.path.utf8.elementsEqual(page.utf8) || rule.path.utf8.starts(with: "\(page)/".utf8)
         }
         guard let page else { return }
@@ -98,6 +98,13 @@ struct RuleReader {
             builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
         SettingReader(builder: builder, block: block).choice("when-unavailable", into: &rule.whenUnavailable)
+        if let word = block.word("application") {
+            rule.application = builder.shownText(word, of: "application", maximum: 60)
+            if !rule.schemes.contains(.form) {
+                let message = "application has no effect: only the sign-in page shows it, and auth has no form"
+                builder.log.add(builder.text.warning(at: word.range, message))
+            }
+        }
         if let statement = block.first("realm") {
             rule.realms = builder.realms(statement, among: realms)
             if block.first("when-unavailable") == nil {
@@ -125,7 +132,8 @@ struct RuleReader {
         let (open, nobody) = (block.first("open"), block.first("nobody"))
         for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
         guard let statement = open ?? nobody else { return .users }
-        let excluded = ["realm", "auth", "require", "when-unavailable"] + (nobody == nil ? [] : ["networks", "open"])
+        let ofUsers = ["realm", "auth", "require", "when-unavailable", "application"]
+        let excluded = ofUsers + (nobody == nil ? [] : ["networks", "open"])
         for other in excluded.compactMap(block.first) {
             let word = (nobody ?? statement).keyword.text
             builder.error(at: other.keyword.range, "\(word) and \(other.keyword.text) exclude each other")

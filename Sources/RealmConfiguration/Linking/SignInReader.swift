@@ -10,7 +10,9 @@ struct SignInReader {
     /// The names of all realms.
     let realms: [String]
 
-    private static let keywords = ["host", "prefix", "realm", "when-unavailable", "time", "waiting", "return-to"]
+    private static let keywords = [
+        "host", "prefix", "realm", "when-unavailable", "time", "waiting", "return-to", "brand",
+    ]
 
     func read(_ statement: Statement) -> SignInSettings {
         var settings = SignInSettings()
@@ -38,6 +40,7 @@ struct SignInReader {
         scalars.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
         scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
         if let statement = block.first("return-to") { settings.returnTo = origins(statement) }
+        if let statement = block.first("brand") { settings.brand = BrandReader(builder: builder).read(statement) }
         return settings
     }
 

@@ -89,6 +89,8 @@ public struct ProtectRule: Sendable, Hashable {
     public var schemes: [Scheme]
     /// The requirements; a user has to meet one of them.
     public var requirements: [Requirement]
+    /// The name of the application, which the sign-in page shows; nil if the page shows the host instead.
+    public var application: String?
     /// The place of the rule in the file, such as `realms.conf:3:9`; empty if it was not read from a file.
     public var place = ""
 

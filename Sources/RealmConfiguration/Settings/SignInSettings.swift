@@ -38,6 +38,11 @@ public struct SignInSettings: Sendable, Hashable {
         case sessions
         case style = "style.css"
         case script = "session.js"
+        case formScript = "sign-in.js"
+        // The name differs from the usual names of icons, which an application at the same host may use.
+        case icon = "gatehouse.svg"
+        /// The logo of the brand; the path exists only if there is one.
+        case logo
     }
 
     /// The origin of the sign-in host, which signs users in for all hosts; nil if each host has its own sign-in page.
@@ -62,6 +67,11 @@ public struct SignInSettings: Sendable, Hashable {
     public var waiting = 1000
     /// The other origins to which a browser may return after a sign-in or sign-out.
     public var returnTo: [Origin] = []
+    /// The name, texts and logo of the organization, which the pages show.
+    public var brand = SignInBrand()
+
+    /// The segments of the pages that exist with these settings.
+    package var segments: [Segment] { Segment.allCases.filter { $0 != .logo || brand.logo != nil } }
 
     /// Creates the default settings.
     public init() {}

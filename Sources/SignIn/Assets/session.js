@@ -1,6 +1,11 @@
 "use strict";
 (() => {
   const prefix = document.currentScript.dataset.prefix;
+  // The server does not know the time zone of the browser, so it writes times in UTC.
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    time.title = time.textContent;
+    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  }
   if (!window.EventSource) return;
   const causes = {
     logout: "You have signed out.",

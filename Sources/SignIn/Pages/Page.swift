@@ -5,6 +5,7 @@ internal import AccessControl
 package import HTTPTypes
 internal import Mustache
 internal import NIOCore
+internal import RealmConfiguration
 internal import Synchronization
 
 /// A response that is rendered as an HTML page for browsers and as plain text for other clients.
@@ -22,6 +23,10 @@ package struct Page: Sendable {
     var headers = HTTPFields()
     /// The kind of the page, which determines its security headers.
     var kind = SecurityHeaders.Kind.plain
+    /// True if the page shows an error of the form; its title then begins with `Error:`.
+    ///
+    /// A screen reader reads the title first.
+    var isError = false
     /// Another origin to which the response to a form of the page may redirect; nil if there is none.
     var formTarget: String?
 
@@ -77,7 +82,7 @@ package struct Page: Sendable {
         context.security.add(to: &headers, for: kind, formTarget: formTarget)
         return RenderedResponse(
             HTTPResponse(status: status, headerFields: headers),
-            text: asHTML ? html(context.routes) : text
+            text: asHTML ? html(in: context) : text
         )
     }
 
@@ -86,7 +91,14 @@ package struct Page: Sendable {
         return (lines + facts).joined(separator: "\n") + "\n"
     }
 
-    private func html(_ routes: Routes) -> String {
+    private func html(in context: PageContext) -> String {
+        let (routes, brand) = (context.routes, context.brand)
+        let script: PageAsset? =
+            switch kind {
+            case .withScript: .script
+            case .formWithScript: .formScript
+            case .plain, .form, .image: nil
+            }
         let facts = facts.map { fact in
             ["name": fact.name, "values": fact.values, "isLink": fact.isLink] as [String: Any]
         }
@@ -94,7 +106,11 @@ package struct Page: Sendable {
             [
                 "title": title, "lines": lines.filter { $0 != title }, "hasFacts": !facts.isEmpty, "facts": facts,
                 "status": status.code >= 400 ? ["\(status.code)"] : [], "parts": parts.map(\.html),
-                "style": routes.style, "script": kind == .withScript ? [routes.script] : [], "prefix": routes.prefix,
+                "isError": isError, "style": routes.path(of: .style), "icon": routes.path(of: .icon),
+                "script": script.map { [routes.path(of: $0)] } ?? [], "prefix": routes.prefix, "brand": brand.name,
+                "titleBrand": title == brand.name ? [] : [brand.name], "footer": brand.footer.map { [$0] } ?? [],
+                "help": brand.helpLink.map { [$0] } ?? [],
+                "logo": brand.logo == nil ? [] : [routes.path(of: .logo)],
             ] as [String: Any]
         )
     }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 package import AccessControl
+package import RealmConfiguration
 internal import Synchronization
 
 /// The paths and header fields that are the same for all pages of a configuration.
@@ -12,6 +13,8 @@ package struct PageContext: Sendable {
     package let security: SecurityHeaders
     /// The links to the sign-in page.
     package let links: SignInLinks
+    /// The organization that the pages show.
+    package let brand: SignInBrand
     /// The paths of the pages.
     package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
@@ -22,9 +25,11 @@ package struct PageContext: Sendable {
     /// - Parameters:
     ///   - security: The header fields that restrict what a browser allows a page to do.
     ///   - links: The links to the sign-in page.
-    package init(security: SecurityHeaders, links: SignInLinks) {
+    ///   - brand: The organization that the pages show.
+    package init(security: SecurityHeaders, links: SignInLinks, brand: SignInBrand) {
         self.security = security
         self.links = links
+        self.brand = brand
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
     }
 

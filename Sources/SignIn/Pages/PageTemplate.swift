@@ -18,13 +18,15 @@ enum PageTemplate {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>{{title}} - Gatehouse</title>
+        <title>{{#isError}}Error: {{/isError}}{{title}}{{#titleBrand}} - {{.}}{{/titleBrand}}</title>
+        <link rel="icon" href="{{icon}}">
         <link rel="stylesheet" href="{{style}}">
         {{#script}}<script src="{{.}}" data-prefix="{{prefix}}" defer></script>
         {{/script}}</head>
         <body>
         <main>
-        {{#status}}<p class="status">{{.}}</p>
+        {{#logo}}<img class="logo" src="{{.}}" alt="{{brand}}">
+        {{/logo}}{{#status}}<p class="status">{{.}}</p>
         {{/status}}<h1>{{title}}</h1>
         {{#lines}}<p>{{.}}</p>
         {{/lines}}{{#hasFacts}}<dl>
@@ -32,7 +34,7 @@ enum PageTemplate {
         {{#values}}<dd>{{.}}</dd>{{/values}}
         {{/facts}}</dl>
         {{/hasFacts}}{{#parts}}{{{.}}}{{/parts}}</main>
-        <footer>Gatehouse</footer>
+        <footer>{{brand}}{{#footer}}<br>{{.}}{{/footer}}{{#help}}<br><a href="{{.}}">Help</a>{{/help}}</footer>
         </body>
         </html>
 
@@ -56,10 +58,11 @@ enum PageTemplate {
         <label for="username">User name</label>
         <input id="username" name="username" type="text" autocomplete="username" autocapitalize="none" \
         autocorrect="off" spellcheck="false" required value="{{username}}"{{#described}} \
-        aria-describedby="notice"{{/described}}{{^hasName}} autofocus{{/hasName}}>
+        aria-describedby="notice"{{/described}}{{#rejected}} aria-invalid="true"{{/rejected}}{{^hasName}} autofocus{{/hasName}}>
         <label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required\
-        {{#described}} aria-describedby="notice"{{/described}}{{#hasName}} autofocus{{/hasName}}>
+        {{#described}} aria-describedby="notice"{{/described}}{{#rejected}} aria-invalid="true"{{/rejected}}\
+        {{#hasName}} autofocus{{/hasName}}>
         <button type="submit">Sign in</button>
         </form>
 
@@ -74,7 +77,8 @@ enum PageTemplate {
         {{#questions}}{{#message}}<p>{{message}}</p>
         {{/message}}{{#prompt}}<label for="{{id}}">{{prompt}}</label>
         <input id="{{id}}" name="{{id}}" type="{{type}}" autocomplete="{{autocomplete}}"{{#isCode}} \
-        inputmode="numeric"{{/isCode}} autocapitalize="none" autocorrect="off" spellcheck="false" required\
+        inputmode="numeric"{{#rejected}} aria-invalid="true" aria-describedby="notice"{{/rejected}}{{/isCode}} \
+        autocapitalize="none" autocorrect="off" spellcheck="false" required\
         {{#isFirst}} autofocus{{/isFirst}}>
         {{/prompt}}{{/questions}}<button type="submit">Continue</button>
         </form>
@@ -113,13 +117,13 @@ enum PageTemplate {
         <small>at {{host}}{{#address}}, from {{address}}{{/address}}, since <time datetime="{{created}}">{{createdText}}</time>\
         <br>last used <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
         {{^isCurrent}}<form method="post" action="{{action}}"><input type="hidden" name="csrf" value="{{csrf}}">\
-        <input type="hidden" name="id" value="{{id}}"><button type="submit" aria-label="End the session on \
+        <input type="hidden" name="id" value="{{id}}"><button type="submit" class="secondary" aria-label="End the session on \
         {{device}} since {{createdText}}">End</button></form>{{/isCurrent}}
         </li>
         {{/sessions}}</ul>
         {{#hasOthers}}<form method="post" action="{{action}}" class="inline"><input type="hidden" name="csrf" \
-        value="{{csrf}}"><input type="hidden" name="others" value="all"><button type="submit">End all other sessions</button>\
-        </form>
+        value="{{csrf}}"><input type="hidden" name="others" value="all"><button type="submit" class="secondary">\
+        End all other sessions</button></form>
         {{/hasOthers}}
         """
     )

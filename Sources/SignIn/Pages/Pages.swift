@@ -9,10 +9,10 @@ internal import RealmKit
 /// The server's own pages.
 extension Page {
     /// `/`: the list of protected paths.
-    static func index(_ rules: [ProtectRule]) -> Page {
+    static func index(_ rules: [ProtectRule], title: String) -> Page {
         let shown = rules.filter { $0.host == .any && $0.access == .users }
         return Page(
-            title: "Gatehouse",
+            title: title,
             lines: [shown.isEmpty ? "Nothing is protected here." : "Protected here:"],
             facts: shown.map {
                 Fact(name: $0.path, values: ["realm \($0.realms.joined(separator: ", "))"], isLink: true)

@@ -2,7 +2,6 @@
 // Gatehouse
 
 package import AccessControl
-internal import HTTPTypes
 package import RealmConfiguration
 internal import RealmKit
 internal import Sessions
@@ -32,9 +31,9 @@ package struct ResponseRenderer: Sendable {
             [true, false].map { StandardResponse.unauthorized(challenge, wasRejected: $0) }
         }
         return [
-            .index, .health, .stylesheet, .script, .certificateNeeded, .misdirected, .ambiguousPath, .notFound,
+            .index, .health, .certificateNeeded, .misdirected, .ambiguousPath, .notFound,
             .methodNotAllowed(StandardResponse.safeMethods), .unavailable,
-        ] + unauthorized
+        ] + PageAsset.allCases.map { .asset($0) } + unauthorized
     }
 
     /// Renders a response.
@@ -50,8 +49,8 @@ package struct ResponseRenderer: Sendable {
         for authentication: ExistingAuthentication?
     ) -> RenderedResponse {
         switch response {
-        case .stylesheet: return asset(PageAssets.stylesheet, type: "text/css; charset=utf-8")
-        case .script: return asset(PageAssets.script, type: "text/javascript; charset=utf-8")
+        case .asset(let asset):
+            return RenderedResponse(asset, in: context) ?? render(.notFound, asHTML: asHTML, for: authentication)
         case .index, .health, .welcome, .forbidden, .certificateNeeded, .unauthorized, .signIn, .misdirected,
             .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
             return page(response, for: authentication).rendered(asHTML: asHTML, in: context)
@@ -60,7 +59,7 @@ package struct ResponseRenderer: Sendable {
 
     private func page(_ response: StandardResponse, for authentication: ExistingAuthentication?) -> Page {
         switch response {
-        case .index: .index(rules)
+        case .index: .index(rules, title: context.brand.name)
         case .health: .health
         case .welcome(let user): .welcome(user, signOut: signOut(authentication))
         case .forbidden(let user): .forbidden(user, signOut: user == nil ? nil : signOut(authentication))
@@ -71,7 +70,7 @@ package struct ResponseRenderer: Sendable {
         case .misdirected: .misdirected
         case .ambiguousPath: .badRequest("the path is ambiguous")
         case .malformed(let reason): .badRequest(reason)
-        case .notFound, .stylesheet, .script: .notFound
+        case .notFound, .asset: .notFound
         case .methodNotAllowed(let allowed): .methodNotAllowed(allowed)
         case .unavailable: .unavailable
         }
@@ -80,12 +79,6 @@ package struct ResponseRenderer: Sendable {
     private func signOut(_ authentication: ExistingAuthentication?) -> Page.Part? {
         guard case .session(_, let token) = authentication else { return nil }
         return .signOut(token, routes: context.routes)
-    }
-
-    private func asset(_ text: String, type: String) -> RenderedResponse {
-        var headers: HTTPFields = [.contentType: type, .cacheControl: "max-age=3600"]
-        context.security.add(to: &headers)
-        return RenderedResponse(HTTPResponse(status: .ok, headerFields: headers), text: text)
     }
 }
 

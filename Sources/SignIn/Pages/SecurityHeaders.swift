@@ -17,6 +17,12 @@ package struct SecurityHeaders: Sendable {
         case form
         /// A page with the script that receives session events.
         case withScript
+        /// A page with a form, and the script of the sign-in form.
+        case formWithScript
+        /// An image, which a browser may also open as a page of its own.
+        ///
+        /// An SVG image may have style sheets within it. It may not run scripts or load anything.
+        case image
     }
 
     private let isCertificateTrusted: Bool
@@ -42,12 +48,19 @@ package struct SecurityHeaders: Sendable {
     ///   - formTarget: Another origin to which the response to a form of the page may redirect; nil if there is none.
     package func add(to headers: inout HTTPFields, for kind: Kind = .plain, formTarget: String? = nil) {
         let formTargets = formTarget.map { "\(self.formTargets) \($0)" } ?? formTargets
-        var policy = ["default-src 'none'", "style-src 'self'", "img-src 'self'"]
-        if kind == .withScript { policy += ["script-src 'self'", "connect-src 'self'"] }
-        policy += ["form-action \(formTargets)", "frame-ancestors 'none'", "base-uri 'none'"]
+        var policy = ["default-src 'none'"]
+        switch kind {
+        case .plain, .form: policy += ["style-src 'self'", "img-src 'self'"]
+        case .withScript: policy += ["style-src 'self'", "img-src 'self'", "script-src 'self'", "connect-src 'self'"]
+        case .formWithScript: policy += ["style-src 'self'", "img-src 'self'", "script-src 'self'"]
+        case .image: policy += ["style-src 'unsafe-inline'", "sandbox"]
+        }
+        policy += [
+            "form-action \(kind == .image ? "'none'" : formTargets)", "frame-ancestors 'none'", "base-uri 'none'",
+        ]
         headers[.contentSecurityPolicy] = policy.joined(separator: "; ")
         headers[.xContentTypeOptions] = "nosniff"
-        Self.set("Referrer-Policy", kind == .plain ? "no-referrer" : "same-origin", in: &headers)
+        Self.set("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "same-origin", in: &headers)
         Self.set("Cross-Origin-Opener-Policy", "same-origin", in: &headers)
         Self.set("Cross-Origin-Resource-Policy", "same-origin", in: &headers)
         Self.set("Permissions-Policy", "camera=(), geolocation=(), microphone=()", in: &headers)

@@ -12,8 +12,8 @@ package enum StandardResponse: Sendable, Hashable {
     case index
     /// The server is running.
     case health
-    case stylesheet
-    case script
+    /// A style sheet, a script or an image.
+    case asset(PageAsset)
     /// The welcome page: for an allowed request, if the server has no other page at the path.
     case welcome(SignedInUser)
     /// 403, with the user; nil if the rule denies the client address or all requests.

@@ -67,7 +67,7 @@ package struct RealmAPI: SignInComponent {
                 return forbidden(program, because: "wrong-realm", request: request)
             }
             return await check(in: realm, by: program, request: request)
-        case .signIn, .step, .enter, .signOut, .account, .accountEnd, .style, .script, .session, .sessionRefresh,
+        case .signIn, .step, .enter, .signOut, .account, .accountEnd, .asset, .session, .sessionRefresh,
             .sessionEvents, .sessions, .oneSession, .forwardAuth:
             return LoggedResponse(failure("not-found", status: .notFound, to: request))
         }

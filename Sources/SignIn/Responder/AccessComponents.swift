@@ -53,9 +53,14 @@ extension SignInService {
                 returnTo: (settings.signIn.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
             ),
             links: SignInLinks(
-                routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil),
+                routes: Routes(
+                    prefix: settings.signIn.prefix,
+                    hasRealmAPI: settings.realmAPI != nil,
+                    hasLogo: settings.signIn.brand.logo != nil
+                ),
                 hosts: hosts
-            )
+            ),
+            brand: settings.signIn.brand
         )
         let accessController = AccessController(
             rules: rules,

@@ -35,7 +35,7 @@ extension SignInResponder {
             return LoggedResponse(render(.onlyAtSignInHost(hosts.origin.host, link: link), to: request))
         case .session where request.method == "POST", .sessions, .oneSession:
             return LoggedResponse(error("only-at-sign-in-host", status: .forbidden, to: request))
-        case .enter, .signOut, .session, .sessionRefresh, .sessionEvents, .realms, .realmCheck, .style, .script,
+        case .enter, .signOut, .session, .sessionRefresh, .sessionEvents, .realms, .realmCheck, .asset,
             .forwardAuth:
             return nil
         }

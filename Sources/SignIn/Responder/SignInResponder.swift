@@ -55,7 +55,7 @@ package struct SignInResponder: SignInComponent {
         case .sessionEvents: return api.events(request)
         case .sessions: return api.listSessions(request)
         case .oneSession(let id): return await api.deleteSession(id, request: request)
-        case .realms, .realmCheck, .style, .script, .forwardAuth:
+        case .realms, .realmCheck, .asset, .forwardAuth:
             return LoggedResponse(render(.notFound, to: request))
         }
     }
@@ -71,7 +71,7 @@ package struct SignInResponder: SignInComponent {
             guard request.method == "POST" else { return nil }
             return LoggedResponse(malformed(reason, to: request))
         case .enter, .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .realms,
-            .realmCheck, .style, .script, .forwardAuth:
+            .realmCheck, .asset, .forwardAuth:
             return nil
         }
     }

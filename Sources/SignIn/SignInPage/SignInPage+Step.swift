@@ -21,9 +21,13 @@ extension SignInPage {
             return LoggedResponse(redirect(Self.link(routes.signIn, query), answering: request))
         }
         let query = waiting.destination.query
-        var page = Page(title: "One more step", lines: ["Signing in as \(waiting.account.text)."])
-        page.kind = .form
-        page.formTarget = target(waiting.destination.target, request: request)?.origin?.description
+        let target = target(waiting.destination.target, request: request)
+        let application = applicationName(target, rule: rule(for: target?.location, request: request))
+        let place = application.map { " to \($0)" } ?? ""
+        var page = Page(title: "One more step", lines: ["Signing in\(place) as \(waiting.account.text)."])
+        page.kind = .formWithScript
+        page.formTarget = target?.origin?.description
+        page.isError = waiting.hasRejectedCode
         if waiting.hasRejectedCode {
             let text = "This code was not accepted. Please check it and try again."
             page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": true]))
@@ -33,7 +37,7 @@ extension SignInPage {
                 PageTemplate.step,
                 [
                     "action": Self.link(routes.step, query), "cancel": Self.link(routes.signIn, query),
-                    "number": String(question.number),
+                    "number": String(question.number), "rejected": waiting.hasRejectedCode,
                     "questions": waiting.interactive.messages.map { ["message": $0] }
                         + Self.inputs(question.callbacks),
                 ]

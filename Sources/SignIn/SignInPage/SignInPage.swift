@@ -44,8 +44,10 @@ struct SignInPage: SignInComponent {
         guard let ticket = seal(destination, notice: .none, browser: browser) else {
             return LoggedResponse(render(.unavailable, to: request))
         }
-        var page = Page(title: "Sign in", lines: ["Sign in"])
-        page.kind = .form
+        let title = Self.title(signingInTo: applicationName(target, rule: rule))
+        var page = Page(title: title, lines: [title] + [settings.brand.message].compactMap(\.self))
+        page.kind = .formWithScript
+        page.isError = notice.isError
         page.formTarget = target?.origin?.description
         if let text = notice.text {
             page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": notice.isError]))
@@ -63,7 +65,7 @@ struct SignInPage: SignInComponent {
                 PageTemplate.signIn,
                 [
                     "action": routes.signIn, "ticket": ticket, "username": name, "hasName": !name.isEmpty,
-                    "described": notice.text != nil,
+                    "described": notice.text != nil, "rejected": notice == .rejected,
                 ]
             )
         )

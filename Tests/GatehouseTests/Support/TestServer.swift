@@ -44,6 +44,7 @@ final class TestServer: Sendable {
     ///   - lanes: The lanes that are used.
     ///   - throttle: The throttle of logins; nil for none.
     ///   - kinds: Further types of realms and modules, in addition to the built-in types.
+    ///   - others: The contents of the other files, by path.
     /// - Throws: An error if the configuration is invalid.
     init(
         _ text: String,
@@ -51,10 +52,11 @@ final class TestServer: Sendable {
         clock: any LoginClock = SystemClock(),
         lanes: GatehouseResponder.Lanes = .both,
         throttle: (any LoginThrottle)? = nil,
-        kinds: [RealmKind] = []
+        kinds: [RealmKind] = [],
+        files others: [String: [UInt8]] = [:]
     ) throws {
         let files = ConfigurationFiles(
-            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
+            read: { path in .success(ConfigurationFiles.Contents(bytes: others[path] ?? Array(text.utf8))) },
             environment: { _ in nil }
         )
         configuration = try ConfigurationLoader(builtInRealms + kinds, files: files, clock: SystemClock())
@@ -90,9 +92,14 @@ final class TestServer: Sendable {
                 returnTo: (settings.signIn.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
             ),
             links: SignInLinks(
-                routes: Routes(prefix: settings.signIn.prefix, hasRealmAPI: settings.realmAPI != nil),
+                routes: Routes(
+                    prefix: settings.signIn.prefix,
+                    hasRealmAPI: settings.realmAPI != nil,
+                    hasLogo: settings.signIn.brand.logo != nil
+                ),
                 hosts: hosts
-            )
+            ),
+            brand: settings.signIn.brand
         )
         accessController = AccessController(
             rules: rules,

@@ -2,6 +2,7 @@
 // Gatehouse
 
 import NIOCore
+import RealmConfiguration
 import Testing
 
 @testable import AccessControl
@@ -50,9 +51,13 @@ import Testing
 }
 
 extension Page {
-    fileprivate func text(asHTML: Bool) -> String {
+    fileprivate func text(asHTML: Bool, brand: SignInBrand = SignInBrand()) -> String {
         let links = SignInLinks(routes: Routes(prefix: ""))
-        let context = PageContext(security: SecurityHeaders(isCertificateTrusted: true), links: links)
+        let context = PageContext(
+            security: SecurityHeaders(isCertificateTrusted: true),
+            links: links,
+            brand: brand
+        )
         return String(buffer: rendered(asHTML: asHTML, in: context).body)
     }
 }
