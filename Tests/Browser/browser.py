@@ -19,12 +19,13 @@ import cross_site_requests
 import signing_out
 import accessibility
 import behind_proxies
+import form_script
 import one_sign_in
 import signing_in
 from browser_fixture import SCENARIOS, Place
 
 # In this order: the scenarios that wait for a session to expire are last.
-MODULES = [module.__name__ for module in (signing_in, cross_site_requests, accessibility, behind_proxies, one_sign_in, signing_out)]
+MODULES = [module.__name__ for module in (signing_in, form_script, cross_site_requests, accessibility, behind_proxies, one_sign_in, signing_out)]
 
 
 def main():
