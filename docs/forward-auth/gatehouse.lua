@@ -15,7 +15,10 @@ local checked_fields = {
 -- The fields for the application. Gatehouse sets all of them if it allows a request.
 local identity_fields = { "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name" }
 -- The fields of a rejection that the client gets.
-local reply_fields = { "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after" }
+local reply_fields = {
+    "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after",
+    "content-security-policy", "x-content-type-options", "referrer-policy",
+}
 -- The expected statuses of a rejection. For any other status the client gets 503.
 local statuses = {
     [302] = true, [303] = true, [400] = true, [401] = true, [403] = true, [405] = true, [414] = true, [429] = true, [431] = true,

@@ -26,12 +26,13 @@ struct ForwardAuth: Sendable {
         let cookies: OurCookies
     }
 
-    private let context: PageContext
+    private let renderer: ResponseRenderer
+    private var context: PageContext { renderer.context }
 
     /// Creates forward authentication for a configuration.
     ///
-    /// - Parameter context: The parts that all pages share.
-    init(_ context: PageContext) { self.context = context }
+    /// - Parameter renderer: Renders pages for browsers.
+    init(_ renderer: ResponseRenderer) { self.renderer = renderer }
 
     /// Returns the encoded response to a forward-auth request.
     ///
@@ -86,7 +87,7 @@ struct ForwardAuth: Sendable {
             let hasCredentials = if case .session = authentication { false } else { user != nil }
             return allowed(user, proxy: check.proxy, hasCredentials: hasCredentials)
         case .noMatchingRule: return response(.forbidden, text: "no rule matches")
-        case .response(let response): return rendered(response, for: check)
+        case .response(let response): return rendered(response, for: check, authentication: authentication)
         }
     }
 
@@ -112,12 +113,19 @@ struct ForwardAuth: Sendable {
     }
 
     /// Returns a standard response, with a status that the proxy understands.
-    private func rendered(_ standard: StandardResponse, for check: Check) -> RenderedResponse {
+    private func rendered(
+        _ standard: StandardResponse,
+        for check: Check,
+        authentication: ExistingAuthentication?
+    ) -> RenderedResponse {
         let forwardsAllStatuses = check.proxy.forwardsAllStatuses
         switch standard {
         case .signIn(let redirect): return signIn(redirect, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
-        case .forbidden: return response(.forbidden, text: "forbidden")
+        case .forbidden:
+            // A person needs to know who is signed in, and how to become another user. nginx discards the page.
+            guard check.clientKind == .navigation else { return response(.forbidden, text: "forbidden") }
+            return renderer.render(standard, asHTML: true, for: authentication)
         case .certificateNeeded:
             return response(.forbidden, text: "the page needs a client certificate, which a proxy cannot pass on")
         case .methodNotAllowed(let allowed):

@@ -67,7 +67,7 @@ struct GatehouseResponder: Responder {
         self.log = log
         self.requestsCertificates = requestsCertificates
         self.lanes = lanes
-        forwardAuth = ForwardAuth(responses.renderer.context)
+        forwardAuth = ForwardAuth(responses.renderer)
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
