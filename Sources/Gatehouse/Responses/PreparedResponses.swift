@@ -82,7 +82,8 @@ struct PreparedResponses: Sendable {
     private static func personal(_ response: StandardResponse, asHTML: Bool) -> PersonalResponse? {
         switch response {
         case .welcome: asHTML ? .welcomeHTML : .welcomeText
-        case .forbidden: asHTML ? .forbiddenHTML : .forbiddenText
+        // The page for a browser contains the target of the request.
+        case .forbidden: asHTML ? nil : .forbiddenText
         case .index, .health, .asset, .certificateNeeded, .unauthorized, .signIn, .misdirected,
             .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
             nil

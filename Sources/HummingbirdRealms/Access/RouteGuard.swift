@@ -69,7 +69,7 @@ struct RouteGuard: Sendable {
         /// Returns the response.
         func response(to request: Request) -> Response {
             access.rejection(decision, of: request, from: client, for: authentication)
-                ?? access.response(.forbidden(nil), to: request, for: authentication)
+                ?? access.response(.forbidden(nil, target: ""), to: request, for: authentication)
         }
     }
 

@@ -42,7 +42,8 @@ extension AccessDecision {
         case .allowed(let user): return .allowed(user)
         case .open: return .allowed(nil)
         case .noMatchingRule: return .noMatchingRule
-        case .forbidden(let user): return .response(.forbidden(user))
+        case .forbidden(let user):
+            return .response(.forbidden(user, target: user == nil ? "" : request().target))
         case .certificateNeeded: return .response(.certificateNeeded)
         case .malformed(let reason): return .response(.malformed(reason))
         case .unavailable: return .response(.unavailable)

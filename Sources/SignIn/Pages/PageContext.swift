@@ -46,7 +46,6 @@ package struct PageContext: Sendable {
 package enum PersonalResponse: Int, Hashable {
     case welcomeHTML
     case welcomeText
-    case forbiddenHTML
     case forbiddenText
     case identity
     case envoyIdentity

@@ -100,8 +100,10 @@ enum PageTemplate {
         """
         <form method="post" action="{{action}}" class="inline">
         <input type="hidden" name="csrf" value="{{csrf}}">
+        {{#target}}<button type="submit" name="return" value="{{.}}">Sign in as another user</button>
+        {{/target}}<button type="submit"{{#isSecondary}} class="secondary"{{/isSecondary}}>Sign out</button>
         {{#account}}<a href="{{.}}">Your account</a>
-        {{/account}}<button type="submit">Sign out</button>
+        {{/account}}
         </form>
 
         """

@@ -148,7 +148,8 @@ extension Page {
         var page = Page(status: .forbidden, title: "Access denied")
         page.lines = [
             user.map { "You are signed in as \($0.username). This user is not allowed to open this page." }
-                ?? "Access to this page is not allowed from your address."
+                ?? "Access to this page is not allowed from your address.",
+            "If you need access, please ask the administrator.",
         ]
         page.add(signOut)
         return page
@@ -170,12 +171,19 @@ extension Page {
     package static let crossOrigin = Page(
         status: .forbidden,
         title: "Access denied",
-        lines: ["The request was sent by a page of another site."]
+        lines: [
+            "The request was sent by a page of another site.",
+            "Please enter the address of the page in the address bar, and try again there.",
+        ]
     )
 
     /// 400 (Bad Request).
     static func badRequest(_ reason: String) -> Page {
-        Page(status: .badRequest, title: "Bad request", lines: ["The request could not be understood: \(reason)."])
+        Page(
+            status: .badRequest,
+            title: "Bad request",
+            lines: ["The request could not be understood: \(reason).", "Please go back, and try again."]
+        )
     }
 
     /// 421 (Misdirected Request).
@@ -189,7 +197,11 @@ extension Page {
     static let tooLarge = Page(status: .contentTooLarge, title: "Too large", lines: ["The body is too large."])
 
     /// 404 (Not Found).
-    static let notFound = Page(status: .notFound, title: "Not found", lines: ["This page does not exist."])
+    static let notFound = Page(
+        status: .notFound,
+        title: "Not found",
+        lines: ["This page does not exist.", "Please check the address."]
+    )
 
     /// 405 (Method Not Allowed).
     ///
@@ -197,7 +209,11 @@ extension Page {
     /// - Returns: The page.
     static func methodNotAllowed(_ allowed: [String]) -> Page {
         let names = allowed.joined(separator: ", ")
-        var page = Page(status: .methodNotAllowed, title: "Method not allowed", lines: ["Use \(names) here."])
+        var page = Page(
+            status: .methodNotAllowed,
+            title: "Method not allowed",
+            lines: ["This page does not accept the method of the request.", "Use \(names) here."]
+        )
         page.headers[.allow] = names
         return page
     }
@@ -228,7 +244,7 @@ extension Page {
         var page = Page(
             status: .serviceUnavailable,
             title: "Try again later",
-            lines: ["You cannot be signed in at the moment."]
+            lines: ["You cannot be signed in at the moment.", "Please try again later."]
         )
         page.headers[.retryAfter] = "5"
         return page

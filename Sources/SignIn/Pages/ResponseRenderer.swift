@@ -62,7 +62,8 @@ package struct ResponseRenderer: Sendable {
         case .index: .index(rules, title: context.brand.name)
         case .health: .health
         case .welcome(let user): .welcome(user, signOut: signOut(authentication))
-        case .forbidden(let user): .forbidden(user, signOut: user == nil ? nil : signOut(authentication))
+        case .forbidden(let user, let target):
+            .forbidden(user, signOut: user == nil ? nil : signOut(authentication, thenSignInFor: target))
         case .certificateNeeded: .certificateNeeded
         case .unauthorized(let challenge, let wasRejected):
             .unauthorized(challenge, wasRejected: wasRejected, routes: context.routes)
@@ -76,19 +77,43 @@ package struct ResponseRenderer: Sendable {
         }
     }
 
-    private func signOut(_ authentication: ExistingAuthentication?) -> Page.Part? {
+    /// Returns the buttons to sign out; nil without a session.
+    ///
+    /// - Parameters:
+    ///   - authentication: The authentication of the request.
+    ///   - target: The target of a button for another user, who signs in and then returns to it; nil for no such button.
+    /// - Returns: The part of the page.
+    private func signOut(
+        _ authentication: ExistingAuthentication?,
+        thenSignInFor target: String? = nil
+    ) -> Page.Part? {
         guard case .session(_, let token) = authentication else { return nil }
-        return .signOut(token, routes: context.routes)
+        return .signOut(token, thenSignInFor: target, routes: context.routes)
     }
 }
 
 extension Page.Part {
     /// Returns the link to the account page and the button to sign out; nil if the CSRF token cannot be computed.
-    static func signOut(_ token: OpaqueToken, routes: Routes, hasAccount: Bool = true) -> Page.Part? {
+    ///
+    /// - Parameters:
+    ///   - token: The token of the session.
+    ///   - target: The target of a button for another user, who signs in and then returns to it; nil for no such button.
+    ///   - routes: The paths of the pages.
+    ///   - hasAccount: True if the part has a link to the account page.
+    /// - Returns: The part.
+    static func signOut(
+        _ token: OpaqueToken,
+        thenSignInFor target: String? = nil,
+        routes: Routes,
+        hasAccount: Bool = true
+    ) -> Page.Part? {
         guard let csrfToken = CSRFToken.text(token) else { return nil }
         return Page.Part(
             PageTemplate.signOut,
-            ["action": routes.signOut, "csrf": csrfToken, "account": hasAccount ? [routes.account] : []]
+            [
+                "action": routes.signOut, "csrf": csrfToken, "account": hasAccount ? [routes.account] : [],
+                "target": target.map { [$0] } ?? [], "isSecondary": target != nil,
+            ]
         )
     }
 }

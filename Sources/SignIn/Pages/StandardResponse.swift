@@ -16,8 +16,9 @@ package enum StandardResponse: Sendable, Hashable {
     case asset(PageAsset)
     /// The welcome page: for an allowed request, if the server has no other page at the path.
     case welcome(SignedInUser)
-    /// 403, with the user; nil if the rule denies the client address or all requests.
-    case forbidden(SignedInUser?)
+    /// 403, with the user and the target of the request; the user is nil if the rule denies the client address or all
+    /// requests.
+    case forbidden(SignedInUser?, target: String)
     /// 403: the rule accepts only client certificates, and the request has none that is accepted.
     case certificateNeeded
     /// 401 (Unauthorized).

@@ -97,7 +97,7 @@ extension SignInPage {
         guard case .token(let token) = request.cookies.session,
             let session = session(request, isActivity: false)?.session ?? unstoredEnd(request)
         else { return LoggedResponse(signedOut(request)) }
-        guard await hasCSRFToken(request, of: token) else {
+        guard case .fields(let fields) = await form(request), CSRFToken.isValid(fields.read("csrf"), for: token) else {
             return LoggedResponse(
                 render(.badRequest("the form does not belong to this session"), to: request),
                 user: session.user
@@ -109,27 +109,31 @@ extension SignInPage {
                 user: session.user
             )
         }
-        return LoggedResponse(signedOut(request), user: session.user)
-    }
-
-    /// Returns true if the form in the body contains the CSRF token of the session.
-    private func hasCSRFToken(_ request: WebRequest, of token: OpaqueToken) async -> Bool {
-        guard case .fields(let fields) = await form(request) else { return false }
-        return CSRFToken.isValid(fields.read("csrf"), for: token)
+        // A user without access signs in as another user, and then returns.
+        let target = self.target(fields.read("return")?.string, request: request)
+        return LoggedResponse(signedOut(request, thenSignInFor: target), user: session.user)
     }
 
     /// Returns a redirect to the sign-in page.
     ///
     /// The response removes the session cookie and the stored data from the browser.
-    private func signedOut(_ request: WebRequest) -> Response {
+    private func signedOut(_ request: WebRequest, thenSignInFor target: ReturnTarget? = nil) -> Response {
         var response: Response
         do throws(OpenSSLError) {
             if let hosts, !hosts.isSignInHost(request.authority) {
-                let page = "\(hosts.origin)\(routes.signIn)?notice=signed-out"
+                let here = RequestHost(request.authority).map { SignInSettings.Origin($0).description } ?? ""
+                let url = target.map { $0.origin == nil ? here + $0.location : $0.location }
+                let query = url.map { "&\(Destination(target: $0).query)" } ?? ""
+                let page = "\(hosts.origin)\(routes.signIn)?notice=signed-out\(query)"
                 response = redirect(page, answering: request, cookies: [SetCookie.sessionRemoval])
             } else {
                 let browser = try BrowserBinding(request)
-                response = redirectToSignIn(.signedOut, Destination(), browser: browser, request: request)
+                response = redirectToSignIn(
+                    .signedOut,
+                    Destination(target: target?.location),
+                    browser: browser,
+                    request: request
+                )
                 for cookie in browser.cookies + [SetCookie.sessionRemoval] {
                     response.headers.append(.init(name: .setCookie, value: cookie))
                 }

@@ -35,7 +35,7 @@ import Testing
         client = TestClient(server, at: "app.example")
     }
 
-    private static let flavours = ["nginx", "caddy", "traefik", "haproxy", "envoy"]
+    static let flavours = ["nginx", "caddy", "traefik", "haproxy", "envoy"]
 
     /// Sends a forward-auth request as a proxy does.
     private func send(

@@ -44,6 +44,7 @@ final class TestServer: Sendable {
     ///   - lanes: The lanes that are used.
     ///   - throttle: The throttle of logins; nil for none.
     ///   - kinds: Further types of realms and modules, in addition to the built-in types.
+    ///   - others: The contents of the other files, by path.
     /// - Throws: An error if the configuration is invalid.
     init(
         _ text: String,
