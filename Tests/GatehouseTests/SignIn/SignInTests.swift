@@ -383,7 +383,9 @@ import Testing
     }
 
     @Test(arguments: ["empty", "iframe", "serviceworker", "script"])
-    func `a script, a frame or a service worker gets neither the sign-in page nor a sign-in`(destination: String)
+    func `a script, a frame or a service worker gets neither the sign-in page nor a sign-in`(
+        destination: String
+    )
         async throws
     {
         let fields = ["Sec-Fetch-Mode: cors", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: \(destination)"]
