@@ -40,7 +40,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
-        switch await routeGuard.check(request, from: context.identity, isActivity: isActivity, logger: context.logger) {
+        switch await routeGuard.check(request, from: context.identity.connection, isActivity: isActivity, logger: context.logger) {
         case .user(let user):
             context.identity.result = .user(user, routeGuard)
             return try await CacheHeaders.add(isPersonal: true) { try await next(request, context) }

@@ -59,7 +59,7 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
             context.identity.result = .user(authenticated, routeGuard)
             return try await next(request, context)
         }
-        switch await routeGuard.check(request, from: context.identity, isActivity: isActivity, logger: context.logger) {
+        switch await routeGuard.check(request, from: context.identity.connection, isActivity: isActivity, logger: context.logger) {
         case .user(let user): context.identity.result = .user(user, routeGuard)
         case .rejected(let rejection): context.identity.result = .anonymous(rejection)
         case .open, .noMatchingRule: context.identity.result = .anonymous(routeGuard.rejection(of: nil))
@@ -73,7 +73,7 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     /// Returns whether this authenticator accepts a user that other middleware has authenticated.
     private func isAccepted(_ authenticated: RouteGuard.AuthenticatedUser, on identity: RealmIdentity) -> Bool {
         // On a connection with a client certificate, it is not known which credentials were accepted.
-        guard authenticated.session != nil || identity.certificate?.handshake.chain.isEmpty ?? true else {
+        guard authenticated.session != nil || identity.connection.certificate?.handshake.chain.isEmpty ?? true else {
             return false
         }
         return schemes.contains(authenticated.session == nil ? .basic : .form)

@@ -17,9 +17,8 @@ public struct RealmIdentity: Sendable {
 
     var result = AuthenticationResult.notChecked
     /// The address at the other end of the connection; nil if it is not known.
-    public let peer: String?
-    /// The client certificate of the connection; nil if the TLS of the connection is not the system's OpenSSL.
-    let certificate: ConnectionCertificate?
+    public var peer: String? { connection.peer }
+    let connection: ClientConnection
 
     var authenticated: RouteGuard.AuthenticatedUser? {
         guard case .user(let user, _) = result else { return nil }
@@ -31,16 +30,17 @@ public struct RealmIdentity: Sendable {
     ///
     /// - Parameter source: The source from which Hummingbird makes the context of the request.
     public init(source: ApplicationRequestContextSource) {
-        peer = source.channel.remoteAddress?.ipAddress
-        certificate = ConnectionCertificate.current
+        connection = ClientConnection(
+            peer: source.channel.remoteAddress?.ipAddress,
+            certificate: ConnectionCertificate.current
+        )
     }
 
     /// Creates the identity of a request that has not been authenticated, for a context without a Hummingbird source.
     ///
     /// - Parameter peer: The address at the other end of the connection; nil if it is not known.
     public init(peer: String?) {
-        self.peer = peer
-        certificate = nil
+        connection = ClientConnection(peer: peer, certificate: nil)
     }
 
     /// The error for a request that no middleware has checked.

@@ -39,7 +39,7 @@ def main():
     passed = failed = 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP *.example.com 127.0.0.1, MAP *.example.net 127.0.0.1"],
+            executable_path=options.chromium, args=["--no-sandbox", "--disable-gpu", "--ignore-certificate-errors", "--host-resolver-rules=MAP *.example.com 127.0.0.1, MAP *.example.net 127.0.0.1"],
             # Playwright turns the back-forward cache off. Users have it, and it can show pages after a sign-out.
             ignore_default_args=["--disable-back-forward-cache"])
         with Place(options.program, browser, options.screenshots) as place:

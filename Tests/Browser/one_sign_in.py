@@ -262,7 +262,7 @@ def a_user_who_is_not_allowed_signs_out_on_the_page_that_says_so(place):
         expect("signed in as bob" in page.inner_text("main"), page.inner_text("body"))
         # The style sheet is loaded from the host of the application.
         expect_equal(page.evaluate("getComputedStyle(document.body).display"), "flex")
-        page.locator("form[action$='/sign-out'] button").first.click()
+        page.get_by_role("button", name="Sign out").click()
         page.wait_for_url(proxied.url(SIGN_IN_HOST, "/gatehouse/sign-in?notice=signed-out"))
         proxied.sign_in(page, APP, "/desk")
     behind_each_proxy(place, visit)

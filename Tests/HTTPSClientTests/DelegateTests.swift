@@ -88,7 +88,7 @@ struct DelegateTests {
             let latch = Latch()
             let client = try Fixture.client { configuration in
                 configuration.maximumBody = total
-                configuration.timeout = .seconds(600)
+                configuration.timeout = .seconds(120)
             }
             let request = try HTTPSRequest("GET", service.url())
             let task = Task {
@@ -98,7 +98,8 @@ struct DelegateTests {
             }
             // The server stops when the buffers of the system are full.
             var last = -1
-            while last != service.floodBytes || last == 0 {
+            let begin = ContinuousClock.now
+            while last != service.floodBytes || last == 0, begin.duration(to: .now) < .seconds(60) {
                 last = service.floodBytes
                 try await Task.sleep(for: .milliseconds(200))
             }

@@ -77,6 +77,9 @@ final class HTTPSExchange: Sendable {
             return (state.events, state.isPaused ? state.channel : nil)
         }
         channel?.setOption(.autoRead, value: true).whenFailure { _ in }
+        // The option alone reads from the socket. The rest of the response may already be in the TLS handler, which delivers
+        // it only after a read that passes through the pipeline.
+        channel?.read()
         return events
     }
 

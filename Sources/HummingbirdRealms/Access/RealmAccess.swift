@@ -91,10 +91,10 @@ struct RealmAccess: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - identity: The peer address and the client certificate of the connection.
+    ///   - connection: The peer address and the client certificate of the connection.
     ///   - logger: The log of logins.
     /// - Returns: The response; nil if the path belongs to the application.
-    func page(_ request: Request, from identity: RealmIdentity, logger: Logger) async -> Response? {
+    func page(_ request: Request, from connection: ClientConnection, logger: Logger) async -> Response? {
         let path: RequestPath
         do throws(AmbiguousPath) {
             path = try RequestPath(reading: request.target.utf8Span.span)
@@ -111,12 +111,12 @@ struct RealmAccess: Sendable {
             .oneSession, .realms, .realmCheck:
             break
         }
-        switch client(of: request, from: identity) {
+        switch client(of: request, from: connection) {
         case .malformed(let reason): return response(.malformed(reason), to: request)
         case .misdirected: return response(.misdirected, to: request)
         case .client(let client):
             let webRequest = webRequest(request, path: path, client: client)
-            let answer = await answer(at: route, to: webRequest, of: request, from: identity)
+            let answer = await answer(at: route, to: webRequest, of: request, from: connection)
             if let report = answer.report { Self.logLogin(report, in: logger) }
             return answer.response
         }
@@ -127,7 +127,7 @@ struct RealmAccess: Sendable {
         at route: Route,
         to webRequest: WebRequest,
         of request: Request,
-        from identity: RealmIdentity
+        from connection: ClientConnection
     ) async -> LoggedResponse {
         switch route {
         case .realms, .realmCheck:
@@ -135,7 +135,7 @@ struct RealmAccess: Sendable {
             guard let realmAPI = components.realmAPI else { break }
             let credentials = ProgramCredentials(
                 token: BearerToken(request.headers.texts(of: .authorization)),
-                certificateChain: certificateChain(from: identity)
+                certificateChain: certificateChain(from: connection)
             )
             return await realmAPI.respond(at: route, to: webRequest, from: credentials)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
@@ -159,24 +159,24 @@ struct RealmAccess: Sendable {
     /// Returns the client of a request.
     ///
     /// Forwarded fields are read only from trusted proxies.
-    func client(of request: Request, from identity: RealmIdentity) -> ClientResult {
-        if requestsCertificates, let name = identity.certificate?.handshake.serverName,
+    func client(of request: Request, from connection: ClientConnection) -> ClientResult {
+        if requestsCertificates, let name = connection.certificate?.handshake.serverName,
             RequestHost(request.hostText)?.name != RequestHost(name)?.name
         {
             return .misdirected
         }
-        var client = RequestClient(address: identity.peer)
+        var client = RequestClient(address: connection.peer)
         if let reason = proxies.readAddress(&client, from: request) { return .malformed(reason) }
-        if let reason = proxies.readHost(&client, peer: identity.peer, from: request) { return .malformed(reason) }
+        if let reason = proxies.readHost(&client, peer: connection.peer, from: request) { return .malformed(reason) }
         client.readCookies(from: request)
-        client.certificate = ClientCertificate(certificateChain(from: identity))
+        client.certificate = ClientCertificate(certificateChain(from: connection))
         return .client(client)
     }
 
     /// Returns the verified chain of the client's certificate; empty if there is none.
-    private func certificateChain(from identity: RealmIdentity) -> [Certificate] {
+    private func certificateChain(from connection: ClientConnection) -> [Certificate] {
         // The certificate of a trusted proxy is not the certificate of the client.
-        proxies.contains(identity.peer) ? [] : identity.certificate?.handshake.chain ?? []
+        proxies.contains(connection.peer) ? [] : connection.certificate?.handshake.chain ?? []
     }
 
     /// Returns whether a request has an unsafe method and comes from a page of another site.

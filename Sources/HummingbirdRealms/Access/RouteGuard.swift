@@ -83,17 +83,17 @@ struct RouteGuard: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - identity: The peer address and the client certificate of the connection.
+    ///   - connection: The peer address and the client certificate of the connection.
     ///   - isActivity: True if the request extends the idle time of its session.
     ///   - logger: The log of logins.
     /// - Returns: The result of the check.
-    func check(_ request: Request, from identity: RealmIdentity, isActivity: Bool, logger: Logger) async -> CheckResult
+    func check(_ request: Request, from connection: ClientConnection, isActivity: Bool, logger: Logger) async -> CheckResult
     {
         guard let path = RequestPath(target: usesPath ? request.target : "/") else {
             return .answered(access.response(.ambiguousPath, to: request))
         }
         let client: RequestClient
-        switch access.client(of: request, from: identity) {
+        switch access.client(of: request, from: connection) {
         case .client(let found): client = found
         case .misdirected: return .answered(access.response(.misdirected, to: request))
         case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))

@@ -45,23 +45,7 @@ extension SignInService {
             log: configuration.services[RealmLog.self] ?? RealmLog { _, _ in }
         )
         let authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
-        let hosts = SignInHosts(settings.signIn, rules: configuration.rules)
-        let context = PageContext(
-            security: SecurityHeaders(
-                isCertificateTrusted: isCertificateTrusted,
-                // A sign-out redirects to the sign-in host.
-                returnTo: (settings.signIn.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
-            ),
-            links: SignInLinks(
-                routes: Routes(
-                    prefix: settings.signIn.prefix,
-                    hasRealmAPI: settings.realmAPI != nil,
-                    hasLogo: settings.signIn.brand.logo != nil
-                ),
-                hosts: hosts
-            ),
-            brand: settings.signIn.brand
-        )
+        let context = PageContext(configuration, isCertificateTrusted: isCertificateTrusted)
         let accessController = AccessController(
             rules: rules,
             authenticator: authenticator,
@@ -101,6 +85,34 @@ extension SignInService {
             site: site,
             programs: Programs(settings.clients, throttle: throttle),
             log: ProgramLog(logger)
+        )
+    }
+}
+
+extension PageContext {
+    /// The context of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: Realms, rules and settings.
+    ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
+    package init(_ configuration: Configuration, isCertificateTrusted: Bool) {
+        let settings = configuration.server.signIn
+        let hosts = SignInHosts(settings, rules: configuration.rules)
+        self.init(
+            security: SecurityHeaders(
+                isCertificateTrusted: isCertificateTrusted,
+                // A sign-out redirects to the sign-in host.
+                returnTo: (settings.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
+            ),
+            links: SignInLinks(
+                routes: Routes(
+                    prefix: settings.prefix,
+                    hasRealmAPI: configuration.server.realmAPI != nil,
+                    hasLogo: settings.brand.logo != nil
+                ),
+                hosts: hosts
+            ),
+            brand: settings.brand
         )
     }
 }

@@ -115,6 +115,7 @@ import Testing
         #expect(page.body.contains("You are signed in as zoe."))
         #expect(page.body.contains("action=\"/gatehouse/sign-out\"") && page.body.contains("value=\"/a?b=c\""))
         let text403 = try await check(["Accept: application/json"])
-        #expect(text403.status == 403 && text403.body == "forbidden\n")
+        #expect(text403.status == 403 && text403["content-type"] == "text/plain; charset=utf-8")
+        #expect(text403.body.contains("This user is not allowed to open this page."))
     }
 }

@@ -85,22 +85,7 @@ final class TestServer: Sendable {
             log: sessionLog
         )
         let rules = ProtectionRules(configuration.rules)
-        let hosts = SignInHosts(settings.signIn, rules: configuration.rules)
-        let context = PageContext(
-            security: SecurityHeaders(
-                isCertificateTrusted: true,
-                returnTo: (settings.signIn.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
-            ),
-            links: SignInLinks(
-                routes: Routes(
-                    prefix: settings.signIn.prefix,
-                    hasRealmAPI: settings.realmAPI != nil,
-                    hasLogo: settings.signIn.brand.logo != nil
-                ),
-                hosts: hosts
-            ),
-            brand: settings.signIn.brand
-        )
+        let context = PageContext(configuration, isCertificateTrusted: true)
         accessController = AccessController(
             rules: rules,
             authenticator: authenticator,
