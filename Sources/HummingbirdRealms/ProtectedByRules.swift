@@ -40,7 +40,8 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var context = context
-        switch await routeGuard.check(request, from: context.identity.connection, isActivity: isActivity, logger: context.logger) {
+        let connection = context.identity.connection
+        switch await routeGuard.check(request, from: connection, isActivity: isActivity, logger: context.logger) {
         case .user(let user):
             context.identity.result = .user(user, routeGuard)
             return try await CacheHeaders.add(isPersonal: true) { try await next(request, context) }

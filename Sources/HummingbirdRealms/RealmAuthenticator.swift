@@ -59,7 +59,8 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
             context.identity.result = .user(authenticated, routeGuard)
             return try await next(request, context)
         }
-        switch await routeGuard.check(request, from: context.identity.connection, isActivity: isActivity, logger: context.logger) {
+        let connection = context.identity.connection
+        switch await routeGuard.check(request, from: connection, isActivity: isActivity, logger: context.logger) {
         case .user(let user): context.identity.result = .user(user, routeGuard)
         case .rejected(let rejection): context.identity.result = .anonymous(rejection)
         case .open, .noMatchingRule: context.identity.result = .anonymous(routeGuard.rejection(of: nil))

@@ -19,7 +19,10 @@ import Testing
         async throws
     {
         let fixture = try await RealmsFixture(
-            rules: "protect app.example { auth form; require any; } protect *.wiki.example { auth form; require any; }",
+            rules: """
+                protect app.example/ { auth form; require any; }
+                protect *.wiki.example/ { auth form; require any; }
+                """,
             server: "sign-in { host auth.example; }"
         )
         let application = fixture.ruled()
@@ -35,7 +38,7 @@ import Testing
 
     @Test func `a host that shares the sign-in host accepts no password`() async throws {
         let fixture = try await RealmsFixture(
-            rules: "protect app.example { auth form; require any; }",
+            rules: "protect app.example/ { auth form; require any; }",
             server: "sign-in { host auth.example; }"
         )
         let application = fixture.ruled()
