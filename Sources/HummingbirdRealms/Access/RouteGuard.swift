@@ -87,8 +87,12 @@ struct RouteGuard: Sendable {
     ///   - isActivity: True if the request extends the idle time of its session.
     ///   - logger: The log of logins.
     /// - Returns: The result of the check.
-    func check(_ request: Request, from connection: ClientConnection, isActivity: Bool, logger: Logger) async -> CheckResult
-    {
+    func check(
+        _ request: Request,
+        from connection: ClientConnection,
+        isActivity: Bool,
+        logger: Logger
+    ) async -> CheckResult {
         guard let path = RequestPath(target: usesPath ? request.target : "/") else {
             return .answered(access.response(.ambiguousPath, to: request))
         }
