@@ -85,8 +85,7 @@ extension ProtectionRules {
                 let line = "401: the path belongs to the realm API, to which no rule applies and which needs a token"
                 return Explanation(status: 401, lines: [line])
             case nil, .signIn, .step, .enter, .signOut, .account, .accountEnd, .asset, .session,
-                .sessionRefresh,
-                .sessionEvents, .sessions, .oneSession, .forwardAuth:
+                .sessionRefresh, .sessionEvents, .sessions, .oneSession, .forwardAuth:
                 break
             }
         }

@@ -106,8 +106,7 @@ struct GatehouseResponder: Responder {
             // Requests of other peers are also answered here: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
-                .sessions,
-                .oneSession:
+                .sessions, .oneSession:
                 if let signIn {
                     return respond(to: received, head: head) { await signIn.respond(at: route, to: $0) }
                 }

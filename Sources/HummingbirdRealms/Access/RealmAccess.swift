@@ -107,8 +107,7 @@ struct RealmAccess: Sendable {
         case .forwardAuth: return nil
         case .asset(let asset): return response(request.isSafe ? .asset(asset) : Self.readOnly, to: request)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
-            .sessions,
-            .oneSession, .realms, .realmCheck:
+            .sessions, .oneSession, .realms, .realmCheck:
             break
         }
         switch client(of: request, from: connection) {
@@ -139,8 +138,7 @@ struct RealmAccess: Sendable {
             )
             return await realmAPI.respond(at: route, to: webRequest, from: credentials)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
-            .sessions,
-            .oneSession, .asset, .forwardAuth:
+            .sessions, .oneSession, .asset, .forwardAuth:
             break
         }
         return await components.signIn.respond(at: route, to: webRequest)

@@ -25,6 +25,24 @@ package final class OutageLog: Sendable {
         self.now = now
     }
 
+    /// Runs the check of a login, and logs the cause if the back end is unavailable.
+    ///
+    /// A cancelled login is not logged.
+    ///
+    /// - Parameter check: The check.
+    /// - Returns: The verdict of the check.
+    /// - Throws: The fault of the check.
+    package func watching(
+        _ check: () async throws(LoginFault) -> Verdict
+    ) async throws(LoginFault) -> Verdict {
+        do throws(LoginFault) {
+            return try await check()
+        } catch {
+            if error.kind == .unavailable, !Task.isCancelled { write(error.log, kind: "unavailable") }
+            throw error
+        }
+    }
+
     /// Logs a cause, unless the same kind of cause was logged for the same server in the last second.
     ///
     /// - Parameters:

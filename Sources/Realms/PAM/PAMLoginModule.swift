@@ -34,11 +34,8 @@ public struct PAMLoginModule: PasswordLoginModule {
 
     /// Succeeds if PAM accepts the user and the account.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
-        do throws(LoginFault) {
-            return try await verdict(attempt, password: password)
-        } catch {
-            if error.kind == .unavailable, !Task.isCancelled { realm.outages.write(error.log, kind: "unavailable") }
-            throw error
+        try await realm.outages.watching { () async throws(LoginFault) in
+            try await verdict(attempt, password: password)
         }
     }
 

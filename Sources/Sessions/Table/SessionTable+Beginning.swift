@@ -63,7 +63,11 @@ extension SessionTable {
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
-        try reserve(user, replacing: replaced)
+        // A session that replaces another does not increase the total.
+        try reserve { state in
+            replaced.map { state.entries[$0.id] != nil } ?? false
+                || state.sessions(of: SessionOwner(user)).count >= state.settings.perUser
+        }
         defer { state.withLock { $0.reserved -= 1 } }
         let new: NewSession
         do throws(OpenSSLError) {
@@ -104,16 +108,15 @@ extension SessionTable {
     /// Reserves a place in the table before the session is stored.
     ///
     /// Without this check, sign-ins could fill the store with sessions that cannot begin.
-    private func reserve(_ user: SignedInUser, replacing replaced: Session?) throws(SessionFault) {
+    ///
+    /// - Parameter takesPlace: Returns true if the new session takes the place of another session.
+    /// - Throws: ``SessionFault`` with the code `full` if there is no place.
+    func reserve(takingPlace takesPlace: (TableState) -> Bool = { _ in false }) throws(SessionFault) {
         let now = clocks.now
         let (effects, hasRoom) = state.withLock { state in
             var effects = TableEffects()
             if state.count + state.reserved >= state.settings.total { effects = state.sweep(at: now) }
-            // A session that replaces another does not increase the total.
-            let takesPlace =
-                replaced.map { state.entries[$0.id] != nil } ?? false
-                || state.sessions(of: SessionOwner(user)).count >= state.settings.perUser
-            let hasRoom = state.count + state.reserved < state.settings.total || takesPlace
+            let hasRoom = state.count + state.reserved < state.settings.total || takesPlace(state)
             if hasRoom { state.reserved += 1 }
             return (effects, hasRoom)
         }

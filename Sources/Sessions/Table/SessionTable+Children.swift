@@ -52,20 +52,6 @@ extension SessionTable {
         return (new.session, new.token)
     }
 
-    /// Reserves a place in the table.
-    private func reserve() throws(SessionFault) {
-        let now = clocks.now
-        let (effects, hasRoom) = state.withLock { state in
-            var effects = TableEffects()
-            if state.count + state.reserved >= state.settings.total { effects = state.sweep(at: now) }
-            let hasRoom = state.count + state.reserved < state.settings.total
-            if hasRoom { state.reserved += 1 }
-            return (effects, hasRoom)
-        }
-        publish(effects)
-        guard hasRoom else { throw .full }
-    }
-
     private func makeChild(
         of parent: Session,
         at host: SessionHost,

@@ -51,17 +51,16 @@ struct HandOver: SignInComponent {
     /// - Parameters:
     ///   - session: The session.
     ///   - destination: The destination.
-    ///   - rule: The rule of the destination.
-    ///   - request: The request to the sign-in host.
+    ///   - target: The checked target of the destination.
+    ///   - rule: The rule of the target.
     /// - Returns: True if the destination expects a hand-over and its rule accepts the realm of the user.
     func isAccepted(
         _ session: Session,
         for destination: Destination,
-        by rule: ProtectRule?,
-        request: WebRequest
+        target: ReturnTarget?,
+        by rule: ProtectRule?
     ) -> Bool {
-        guard destination.challenge != nil, let rule, rule.realms.contains(session.user.realm) else { return false }
-        return target(destination.target, request: request)?.origin != nil
+        destination.challenge != nil && target?.origin != nil && rule?.realms.contains(session.user.realm) == true
     }
 
     // MARK: At another host

@@ -38,7 +38,8 @@ package struct SignInResponder: SignInComponent {
         if request.host == nil, let rejection = rejectionWithoutHost(route, request: request) { return rejection }
         if let response = responseAtOtherHost(route, to: request) { return response }
         switch route {
-        // A script or a service worker of the application must not read or send the page. A service worker that passes on the
+        // A script or a service worker of the application must not read or send the page, and a frame of another host must
+        // not start a hand-over without the user. A service worker that passes on the
         // request of the browser cannot be distinguished from the browser.
         case .signIn where !request.isDocument, .step where !request.isDocument:
             return LoggedResponse(render(.crossOrigin, to: request))

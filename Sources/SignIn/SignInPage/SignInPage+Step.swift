@@ -22,7 +22,7 @@ extension SignInPage {
         }
         let query = waiting.destination.query
         let target = target(waiting.destination.target, request: request)
-        let application = applicationName(target, rule: rule(for: target?.location, request: request))
+        let application = applicationName(target, rule: rule(for: target, request: request))
         let place = application.map { " to \($0)" } ?? ""
         var page = Page(title: "One more step", lines: ["Signing in\(place) as \(waiting.account.text)."])
         page.kind = .formWithScript

@@ -34,10 +34,8 @@ struct SignInPage: SignInComponent {
         let target = target(destination.target, request: request)
         destination.target = target?.location
         let known = session(request, isActivity: false)
-        let rule = rule(for: destination.target, request: request)
-        if let session = known?.session, handOver.isAccepted(session, for: destination, by: rule, request: request) {
-            // A frame in a page of another host must not start a hand-over without the user.
-            guard request.isDocument else { return LoggedResponse(render(.crossOrigin, to: request)) }
+        let rule = rule(for: target, request: request)
+        if let session = known?.session, handOver.isAccepted(session, for: destination, target: target, by: rule) {
             let location = handOver.location(of: destination, for: session, request: request)
             return LoggedResponse(redirect(location, answering: request), user: session.user)
         }
@@ -105,7 +103,7 @@ struct SignInPage: SignInComponent {
                 redirectToSignIn(.rejected, destination, browser: browser, request: request)
             )
         }
-        let rule = rule(for: destination.target, request: request)
+        let rule = rule(for: target(destination.target, request: request), request: request)
         let begun = await login.begin(
             as: username,
             password: password,
@@ -132,10 +130,10 @@ struct SignInPage: SignInComponent {
     }
 
     /// Returns the rule whose realms a user may log in to before a return to a target; nil for the realms of the page.
-    func rule(for target: String?, request: WebRequest) -> ProtectRule? {
-        guard let returnTarget = self.target(target, request: request) else { return nil }
-        let host = returnTarget.origin.map(\.host) ?? request.authority
-        guard case .rule(let compiled) = rules.match(host: host, path: returnTarget.path, method: "GET"),
+    func rule(for target: ReturnTarget?, request: WebRequest) -> ProtectRule? {
+        guard let target else { return nil }
+        let host = target.origin.map(\.host) ?? request.authority
+        guard case .rule(let compiled) = rules.match(host: host, path: target.path, method: "GET"),
             compiled.rule.schemes.contains(.form), compiled.rule.matches(peer: request.address)
         else { return nil }
         return compiled.rule
