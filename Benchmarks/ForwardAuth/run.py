@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Measures the cost of an authorization request of nginx: to a gatehouse with a session, and to an nginx that allows every request.
+"""Measures the cost of an authorization request of nginx: to a gatehouse with a session, to one with a session that a sign-in host has handed
+over, and to an nginx that allows every request.
 
     run.py GATEHOUSE
 
 Environment: BENCH_ROUNDS (7), BENCH_SECONDS (4), BENCH_CONNECTIONS (32). The measured server runs alone on
-the lowest core. The nginx that sends the authorization requests, and wrk, run on the highest core. The two servers are measured in turn, in
+the lowest core. The nginx that sends the authorization requests, and wrk, run on the highest core. The servers are measured in turn, in
 alternating order. Requires nginx, wrk, openssl, Python 3.9 and Linux.
 """
 
+import contextlib
 import html
 import json
 import os
@@ -48,6 +50,7 @@ server {{
     access-log off;
     trusted-proxies 127.0.0.1;
     tls {{ certificate {certificate}; key {key}; minimum-version 1.3; }}
+    {sign_in}
 }}
 protect app.example.com/ {{ auth form; require group Staff; }}
 """
@@ -75,36 +78,49 @@ class Nginx(Service):
                          f"{folder}/output.log")
 
 
-def session(port, authority):
-    """Signs ann in as a browser does, and returns the session cookie."""
-    jar = {}
+class Browser:
+    """A browser that finds every host at one port, and keeps the cookies of each host."""
 
     class Stay(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_):
             return None
 
-    opener = urllib.request.build_opener(Stay, urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority)))
+    def __init__(self, port, authority):
+        self.port, self.jars = port, {}
+        handler = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority))
+        self.opener = urllib.request.build_opener(self.Stay, handler)
 
-    def ask(path, data=None):
-        cookies = "; ".join(f"{name}={value}" for name, value in jar.items())
-        request = urllib.request.Request(f"https://localhost:{port}{path}", data, {
-            "Cookie": cookies, "Accept": "text/html", "Host": "app.example.com", "Origin": "https://app.example.com",
-            "Sec-Fetch-Site": "same-origin"})
-        try:
-            answer = opener.open(request, timeout=20)
-        except urllib.error.HTTPError as error:
-            answer = error
-        for cookie in answer.headers.get_all("Set-Cookie") or []:
-            name, _, value = cookie.split(";")[0].partition("=")
-            jar[name] = value
-        return answer.read().decode()
+    def ask(self, url, data=None):
+        """Sends a request, and follows redirects. Returns the last URL and its page."""
+        for _ in range(8):
+            parts = urllib.parse.urlsplit(url)
+            jar = self.jars.setdefault(parts.hostname, {})
+            request = urllib.request.Request(f"https://localhost:{self.port}{parts._replace(scheme='', netloc='').geturl()}", data, {
+                "Cookie": "; ".join(f"{name}={value}" for name, value in jar.items()), "Accept": "text/html",
+                "Host": parts.hostname, "Origin": f"https://{parts.hostname}", "Sec-Fetch-Site": "same-origin"})
+            try:
+                answer = self.opener.open(request, timeout=20)
+            except urllib.error.HTTPError as error:
+                answer = error
+            for cookie in answer.headers.get_all("Set-Cookie") or []:
+                name, _, value = cookie.split(";")[0].partition("=")
+                jar[name] = value
+            if "Location" not in answer.headers:
+                break
+            url, data = urllib.parse.urljoin(url, answer.headers["Location"]), None
+        return url, answer.read().decode()
 
-    page = ask("/sign-in")
+
+def session(port, authority):
+    """Signs ann in as a browser does that opens the application, and returns the session cookie of the application."""
+    browser = Browser(port, authority)
+    url, page = browser.ask("https://app.example.com/desk")
     ticket = html.unescape(re.search(r'name="ticket" value="([^"]*)"', page).group(1))
-    ask("/sign-in", urllib.parse.urlencode({"ticket": ticket, "username": "ann", "password": PASSWORD}).encode())
-    if "__Host-gatehouse" not in jar:
+    form = urllib.parse.urlencode({"ticket": ticket, "username": "ann", "password": PASSWORD}).encode()
+    browser.ask(urllib.parse.urljoin(url, "/sign-in"), form)
+    if "__Host-gatehouse" not in browser.jars["app.example.com"]:
         sys.exit("bench-forward-auth: the sign-in has failed")
-    return jar["__Host-gatehouse"]
+    return browser.jars["app.example.com"]["__Host-gatehouse"]
 
 
 def answers(port, cookie):
@@ -144,55 +160,68 @@ def main():
     root = tempfile.mkdtemp(prefix="gatehouse-bench-")
     os.chmod(root, 0o755)
     make_certificates(root)
-    certificate, key, port = f"{root}/ecdsa.certificate.pem", f"{root}/ecdsa.key.pem", free_port()
-    services = []
+    certificate, key = f"{root}/ecdsa.certificate.pem", f"{root}/ecdsa.key.pem"
+    services, asked, fronts, cookies = [], {}, {}, {}
     try:
-        with Folder(sys.argv[1], CONFIGURATION.format(port=port, certificate=certificate, key=key), "forward-auth") as folder:
-            folder.add("ann", PASSWORD, "--group", "Staff")
-            gatehouse = Service(folder.command("serve"), cores[0], os.path.join(folder.path, "log"))
-            services.append(gatehouse)
-            if not wait_until(lambda: "listening on" in open(gatehouse.log).read(), 20):
-                sys.exit(open(gatehouse.log).read())
+        with contextlib.ExitStack() as folders:
+            for name, sign_in in (("session", ""), ("child session", "sign-in { host auth.example.com; }")):
+                port = free_port()
+                text = CONFIGURATION.format(port=port, certificate=certificate, key=key, sign_in=sign_in)
+                folder = folders.enter_context(Folder(sys.argv[1], text, f"forward-auth-{name.split()[0]}"))
+                folder.add("ann", PASSWORD, "--group", "Staff")
+                gatehouse = Service(folder.command("serve"), cores[0], os.path.join(folder.path, "log"))
+                services.append(gatehouse)
+                if not wait_until(lambda: "listening on" in open(gatehouse.log).read(), 20):
+                    sys.exit(open(gatehouse.log).read())
+                asked[name] = (gatehouse, port)
+                cookies[name] = session(port, certificate)
             yes = Nginx(root, "yes", cores[0], certificate=certificate, key=key)
             services.append(yes)
-            fronts = {}
-            for name, asked in (("gatehouse", port), ("nginx 204", yes.port)):
-                fronts[name] = Nginx(root, f"front-{name.split()[0]}", cores[-1], asked=asked, certificate=certificate)
+            asked["nginx 204"] = (yes, yes.port)
+            cookies["nginx 204"] = cookies["session"]
+            for name, (_, port) in asked.items():
+                fronts[name] = Nginx(root, f"front-{name.split()[0]}", cores[-1], asked=port, certificate=certificate)
                 services.append(fronts[name])
-            cookie = session(port, certificate)
-            for name, front in fronts.items():
-                if not wait_until(lambda: answers(front.port, cookie) == (200, "ann Staff town"), 10):
-                    sys.exit(f"bench-forward-auth: {name} answers {answers(front.port, cookie)}")
-            if answers(fronts["gatehouse"].port, "x" * 43)[1] is not None:
-                sys.exit("bench-forward-auth: gatehouse allows an invalid session")
-            measure({"gatehouse": gatehouse, "nginx 204": yes}, fronts, cookie, cores)
+                seen = (200, "ann Staff town")
+                if not wait_until(lambda: answers(fronts[name].port, cookies[name]) == seen, 10):
+                    sys.exit(f"bench-forward-auth: {name} answers {answers(fronts[name].port, cookies[name])}")
+            for name in ("session", "child session"):
+                if answers(fronts[name].port, "x" * 43)[1] is not None:
+                    sys.exit("bench-forward-auth: gatehouse allows an invalid session")
+            measure({name: service for name, (service, _) in asked.items()}, fronts, cookies, cores)
     finally:
         for service in services:
             service.end()
         shutil.rmtree(root, ignore_errors=True)
 
 
-def measure(asked, fronts, cookie, cores):
+def measure(asked, fronts, cookies, cores):
     taken = {name: [] for name in asked}
     print(f"each request of wrk causes one authorization request over TLS 1.3; {CONNECTIONS} connections, {ROUNDS} rounds of {SECONDS:g} s")
     print(f"load average {os.getloadavg()[0]:.2f}, cores {cores[0]} (measured server) and {cores[-1]} (proxy, wrk)")
     for name in asked:
-        load(fronts[name], cookie, cores[-1], 1)
+        load(fronts[name], cookies[name], cores[-1], 1)
     for number in range(ROUNDS):
         for name in list(asked) if number % 2 else list(asked)[::-1]:
             before = asked[name].cpu()
-            summary = load(fronts[name], cookie, cores[-1], SECONDS)
+            summary = load(fronts[name], cookies[name], cores[-1], SECONDS)
             cpu = (asked[name].cpu() - before) * 1e6 / summary["requests"]
             taken[name].append((cpu, summary["requests"] * 1e6 / summary["microseconds"], summary["p50"], summary["p99"]))
-    print(f"{'server':12} {'CPU us':>8} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8}")
+    print(f"{'server':14} {'CPU us':>8} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8}")
     for name, samples in taken.items():
         cpu, rate, p50, p99 = (statistics.median(column) for column in zip(*samples))
-        print(f"{name:12} {cpu:8.1f} {rate:11.0f} {p50:8.0f} {p99:8.0f}")
-    pairs = list(zip(taken["gatehouse"], taken["nginx 204"]))
-    cpu = statistics.median(ours[0] / theirs[0] for ours, theirs in pairs)
-    whole = statistics.median(theirs[1] / ours[1] for ours, theirs in pairs)
+        print(f"{name:14} {cpu:8.1f} {rate:11.0f} {p50:8.0f} {p99:8.0f}")
+    cpu, whole = ratios(taken["session"], taken["nginx 204"])
     print(f"CPU time of an authorization request, ratio of gatehouse to nginx 204: {cpu:.2f} (goal {GOAL}: {'reached' if cpu <= GOAL else 'missed'})")
     print(f"time of the whole request, ratio: {whole:.2f} (goal {GOAL}: {'reached' if whole <= GOAL else 'missed'})")
+    cpu, whole = ratios(taken["child session"], taken["session"])
+    print(f"child session to session: CPU time {cpu:.2f}, time of the whole request {whole:.2f}")
+
+
+def ratios(ours, theirs):
+    """Returns the medians of the ratios of CPU time and of time per request over the rounds."""
+    pairs = list(zip(ours, theirs))
+    return (statistics.median(one[0] / other[0] for one, other in pairs), statistics.median(other[1] / one[1] for one, other in pairs))
 
 
 if __name__ == "__main__":

@@ -216,8 +216,8 @@ class Service:
             if not more:
                 return False
             head += more
-        if self.name != name:
-            # The state has changed since the connection was accepted.
+        if self.name != name and {self.name, name} != {"healthy", "restarting"}:
+            # The state has changed since the connection was accepted. A service that restarted keeps its new connections.
             return False
         if name in ("slow", "half-closing", "garbage", "endless"):
             if name == "slow":

@@ -22,6 +22,8 @@ struct ForwardAuth: Sendable {
         let original: OriginalRequest
         /// The kind of the client behind the proxy.
         let clientKind: ClientKind
+        /// The index of the translation that the user prefers.
+        let language: Int
         /// The cookies of the original request.
         let cookies: OurCookies
     }
@@ -52,7 +54,9 @@ struct ForwardAuth: Sendable {
         }
         guard case .allowed = decision, let authentication else { return make() }
         let response: PersonalResponse = check.proxy == .envoy ? .envoyIdentity : .identity
-        return authentication.responses.response(for: context.key(of: response)) { CachedResponse(make()) }.response
+        // The response has no text, so it is the same in all languages.
+        let key = context.key(of: response, in: 0)
+        return authentication.responses.response(for: key) { CachedResponse(make()) }.response
     }
 
     /// Returns the encoded 403 response to a forward-auth request that cannot be checked.
@@ -122,7 +126,7 @@ struct ForwardAuth: Sendable {
         case .signIn(let redirect): return signIn(redirect, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
         case .forbidden, .methodNotAllowed, .unavailable:
-            let page = renderer.render(standard, asHTML: check.clientKind == .navigation, for: authentication)
+            let page = renderer.render(standard, as: representation(for: check), for: authentication)
             return understood(page, by: check.proxy)
         case .certificateNeeded:
             return denial("the page needs a client certificate, which a proxy cannot pass on", for: check)
@@ -130,6 +134,11 @@ struct ForwardAuth: Sendable {
         case .malformed, .misdirected, .notFound, .index, .health, .asset, .welcome:
             return denial("the request cannot be checked", for: check)
         }
+    }
+
+    /// Returns the form of a page that suits the client behind the proxy.
+    private func representation(for check: Check) -> Representation {
+        Representation(isHTML: check.clientKind == .navigation, language: check.language)
     }
 
     /// Returns a page with a status that the proxy understands.
@@ -145,8 +154,9 @@ struct ForwardAuth: Sendable {
     /// Returns a 403 response with a reason: a page for a browser, and text for other clients.
     private func denial(_ reason: String, for check: Check) -> RenderedResponse {
         guard check.clientKind == .navigation else { return response(.forbidden, text: reason) }
-        return Page(status: .forbidden, title: "Access denied", lines: ["The request was denied: \(reason)."])
-            .rendered(asHTML: true, in: context)
+        let line = Message(.requestDenied, ["reason": .verbatim(reason)])
+        return Page(status: .forbidden, title: Message(.accessDenied), lines: [line])
+            .rendered(as: representation(for: check), in: context)
     }
 
     /// Returns a redirect to the sign-in page.

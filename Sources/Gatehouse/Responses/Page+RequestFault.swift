@@ -3,6 +3,7 @@
 
 internal import HTTPServer
 internal import HTTPTypes
+internal import RealmConfiguration
 internal import SignIn
 
 extension Page {
@@ -16,10 +17,18 @@ extension Page {
             .requestHeaderFieldsTooLarge, .httpVersionNotSupported,
         ]
         let status = known.first { $0.code == fault.status } ?? HTTPResponse.Status(code: fault.status)
-        return Page(
-            status: status,
-            title: status.reasonPhrase.isEmpty ? "Bad request" : status.reasonPhrase,
-            lines: ["Rejected: \(fault.reason)."]
-        )
+        let lines: [Message] = [.verbatim("Rejected: \(fault.reason).")]
+        return switch status {
+        case .uriTooLong:
+            Page(status: status, title: Message(.addressTooLong), lines: lines + [Message(.shortenAddress)])
+        case .requestHeaderFieldsTooLarge:
+            Page(status: status, title: Message(.fieldsTooLarge), lines: lines + [Message(.deleteCookies)])
+        default:
+            Page(
+                status: status,
+                title: status.reasonPhrase.isEmpty ? Message(.badRequest) : .verbatim(status.reasonPhrase),
+                lines: lines
+            )
+        }
     }
 }

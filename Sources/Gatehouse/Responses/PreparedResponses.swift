@@ -3,6 +3,8 @@
 
 internal import AccessControl
 internal import HTTPServer
+internal import HTTPTypes
+internal import RealmConfiguration
 internal import Sessions
 internal import SignIn
 
@@ -17,7 +19,7 @@ struct PreparedResponses: Sendable {
 
     private struct Key: Hashable {
         let response: StandardResponse
-        let asHTML: Bool
+        let representation: Representation
     }
 
     /// Prepares the responses that are the same for all clients.
@@ -26,8 +28,14 @@ struct PreparedResponses: Sendable {
     init(_ renderer: ResponseRenderer) {
         self.renderer = renderer
         for response in renderer.commonResponses {
-            for asHTML in [true, false] {
-                common[Key(response: response, asHTML: asHTML)] = make(response, asHTML: asHTML, for: nil)
+            for language in renderer.context.translations.all.indices {
+                for isHTML in [true, false] {
+                    let key = Key(
+                        response: response,
+                        representation: Representation(isHTML: isHTML, language: language)
+                    )
+                    common[key] = make(response, as: key.representation, for: nil)
+                }
             }
         }
     }
@@ -36,35 +44,41 @@ struct PreparedResponses: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - asHTML: True for HTML.
+    ///   - representation: The form of the page.
     ///   - authentication: The authentication of the request; nil if the request is not authenticated.
     /// - Returns: The encoded response.
     func prepared(
         _ response: StandardResponse,
-        asHTML: Bool,
+        as representation: Representation,
         for authentication: ExistingAuthentication?
     ) -> PreparedResponse {
-        if let authentication, let personal = Self.personal(response, asHTML: asHTML) {
-            let cached = authentication.responses.response(for: renderer.context.key(of: personal)) {
-                CachedResponse(make(response, asHTML: asHTML, for: authentication))
+        if let authentication, let personal = Self.personal(response, isHTML: representation.isHTML) {
+            let key = renderer.context.key(of: personal, in: representation.language)
+            let cached = authentication.responses.response(for: key) {
+                CachedResponse(make(response, as: representation, for: authentication))
             }
             return cached.response
         }
-        if Self.isCommon(response), let made = common[Key(response: response, asHTML: asHTML)] { return made }
-        return make(response, asHTML: asHTML, for: authentication)
+        if Self.isCommon(response), let made = common[Key(response: response, representation: representation)] {
+            return made
+        }
+        return make(response, as: representation, for: authentication)
     }
 
     /// Returns the response to a request that is not valid HTTP.
     func prepared(_ fault: RequestFault) -> PreparedResponse {
-        PreparedResponse(Page.fault(fault).rendered(asHTML: false, in: renderer.context))
+        let page = Page.fault(fault)
+        // The header fields may be unknown. Only browsers are known to send so many bytes.
+        let isBrowser = page.status == .uriTooLong || page.status == .requestHeaderFieldsTooLarge
+        return PreparedResponse(page.rendered(as: Representation(isHTML: isBrowser), in: renderer.context))
     }
 
     private func make(
         _ response: StandardResponse,
-        asHTML: Bool,
+        as representation: Representation,
         for authentication: ExistingAuthentication?
     ) -> PreparedResponse {
-        PreparedResponse(renderer.render(response, asHTML: asHTML, for: authentication))
+        PreparedResponse(renderer.render(response, as: representation, for: authentication))
     }
 
     /// Returns whether a response is the same for all clients.
@@ -79,11 +93,11 @@ struct PreparedResponses: Sendable {
         }
     }
 
-    private static func personal(_ response: StandardResponse, asHTML: Bool) -> PersonalResponse? {
+    private static func personal(_ response: StandardResponse, isHTML: Bool) -> PersonalResponse? {
         switch response {
-        case .welcome: asHTML ? .welcomeHTML : .welcomeText
+        case .welcome: isHTML ? .welcomeHTML : .welcomeText
         // The page for a browser contains the target of the request.
-        case .forbidden: asHTML ? nil : .forbiddenText
+        case .forbidden: isHTML ? nil : .forbiddenText
         case .index, .health, .asset, .certificateNeeded, .unauthorized, .signIn, .misdirected,
             .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
             nil

@@ -52,6 +52,7 @@ extension GatehouseResponder {
             proxy: proxy,
             original: original,
             clientKind: received.clientKind(head),
+            language: received.representation.language,
             cookies: received.client.cookies
         )
         switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {

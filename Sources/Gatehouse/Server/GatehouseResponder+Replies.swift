@@ -17,7 +17,7 @@ extension GatehouseResponder {
     ) -> ResponseMode {
         switch lanes {
         case .both:
-            let prepared = responses.prepared(response, asHTML: received.prefersHTML, for: authentication)
+            let prepared = responses.prepared(response, as: received.representation, for: authentication)
             return reply(to: received, with: prepared, for: authentication)
         case .asyncOnly:
             return .deferred { _ in render(response, to: received, after: nil, for: authentication) }
@@ -48,7 +48,7 @@ extension GatehouseResponder {
         after report: LoginReport?,
         for authentication: ExistingAuthentication? = nil
     ) -> Response {
-        let rendered = responses.renderer.render(response, asHTML: received.prefersHTML, for: authentication)
+        let rendered = responses.renderer.render(response, as: received.representation, for: authentication)
         return finish(rendered, to: received, after: report, for: authentication)
     }
 

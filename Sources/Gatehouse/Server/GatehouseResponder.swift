@@ -71,7 +71,7 @@ struct GatehouseResponder: Responder {
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
-        var received = ReceivedRequest(head, on: connection, at: log.now)
+        var received = ReceivedRequest(head, on: connection, at: log.now, responses.renderer.context.translations)
         if requestsCertificates, let name = connection.serverName, !head.isFor(host: name) {
             return reply(to: received, with: .misdirected)
         }

@@ -3,6 +3,8 @@
 
 internal import AccessControl
 internal import HTTPServer
+internal import RealmConfiguration
+internal import SignIn
 
 /// The properties of a request that its response and its line in the access log need.
 struct ReceivedRequest: Sendable {
@@ -10,7 +12,8 @@ struct ReceivedRequest: Sendable {
     let isHead: Bool
     /// True if the method is safe: GET or HEAD.
     let isSafe: Bool
-    let prefersHTML: Bool
+    /// The form of a page that suits the client.
+    let representation: Representation
     /// The path; nil if it is ambiguous.
     let path: RequestPath?
     /// The time at which the request was received; 0 if the access log is disabled.
@@ -21,11 +24,14 @@ struct ReceivedRequest: Sendable {
     /// A remark for the access log.
     var remark = ""
 
-    init(_ head: borrowing RequestHead, on connection: Connection, at time: UInt64) {
+    init(_ head: borrowing RequestHead, on connection: Connection, at time: UInt64, _ translations: Translations) {
         method = head.methodText
         isHead = head.method == .head
         isSafe = head.method == .get || head.method == .head
-        prefersHTML = head.withFirst(.accept) { AcceptField.prefersHTML($0) } ?? false
+        representation = Representation(
+            isHTML: head.withFirst(.accept) { AcceptField.prefersHTML($0) } ?? false,
+            language: head.withFirst(.acceptLanguage) { AcceptLanguageField.index(for: $0, in: translations) } ?? 0
+        )
         path = head.withTarget { RequestPath(target: $0) }
         begin = time
         client = RequestClient(address: connection.peer)
@@ -38,7 +44,7 @@ struct ReceivedRequest: Sendable {
         ClientKind(
             mode: head.values(named: "sec-fetch-mode").first,
             requestedWith: head.values(named: "x-requested-with").first,
-            prefersHTML: prefersHTML
+            prefersHTML: representation.isHTML
         )
     }
 }

@@ -167,7 +167,7 @@ struct HTTP2HeadReader {
                 throw .malformed
             }
             if nameBytes.equals("te"), !value.utf8Span.span.equals("trailers") { throw .malformed }
-        case .accept, .authorization, .contentLength, .expect: break
+        case .accept, .acceptLanguage, .authorization, .contentLength, .expect: break
         }
         try append(name, value: value, kind: kind, to: &fields)
     }

@@ -8,6 +8,8 @@ extension RequestHead {
     public enum FieldKind: UInt8, Sendable, Hashable {
         /// Accept, RFC 9110 section 12.5.1.
         case accept
+        /// Accept-Language, RFC 9110 section 12.5.4.
+        case acceptLanguage
         /// Authorization, RFC 9110 section 11.6.2.
         case authorization
         /// Connection, RFC 9110 section 7.6.1.
@@ -35,6 +37,7 @@ extension RequestHead {
             case 10 where name.equalsIgnoringCase("connection"): self = .connection
             case 13 where name.equalsIgnoringCase("authorization"): self = .authorization
             case 14 where name.equalsIgnoringCase("content-length"): self = .contentLength
+            case 15 where name.equalsIgnoringCase("accept-language"): self = .acceptLanguage
             case 17 where name.equalsIgnoringCase("transfer-encoding"): self = .transferEncoding
             default: self = .other
             }

@@ -175,7 +175,7 @@ extension RequestHead {
         for field in self.fields {
             switch field.kind {
             case .host, .authorization, .cookie: continue
-            case .accept, .connection, .contentLength, .expect, .transferEncoding, .other: break
+            case .accept, .acceptLanguage, .connection, .contentLength, .expect, .transferEncoding, .other: break
             }
             // The parser accepts only tokens as names, so this cannot fail.
             guard let name = HTTPField.Name(text(field.name)) else { continue }

@@ -40,7 +40,7 @@ struct MessageFraming {
                 throw RequestFault(417, "the only supported expectation is 100-continue")
             }
             summary.expectsContinue = true
-        case .accept, .authorization, .cookie, .other: break
+        case .accept, .acceptLanguage, .authorization, .cookie, .other: break
         }
     }
 

@@ -207,15 +207,18 @@ struct RealmAccess: Sendable {
         to request: Request,
         for authentication: ExistingAuthentication? = nil
     ) -> Response {
-        let asHTML = AcceptField.prefersHTML(request.headers)
-        return components.renderer.render(response, asHTML: asHTML, for: authentication)
+        components.renderer.render(response, as: representation(for: request), for: authentication)
             .response(isHead: request.method == .head)
     }
 
     /// Returns the response to a request from a page of another site.
     func crossOriginRejection(of request: Request) -> Response {
-        Page.crossOrigin.rendered(asHTML: AcceptField.prefersHTML(request.headers), in: components.renderer.context)
+        Page.crossOrigin.rendered(as: representation(for: request), in: components.renderer.context)
             .response(isHead: request.method == .head)
+    }
+
+    private func representation(for request: Request) -> Representation {
+        Representation(for: request.headers, in: components.renderer.context.translations)
     }
 
     /// Returns the response to a request that is not allowed; nil if the request is allowed.

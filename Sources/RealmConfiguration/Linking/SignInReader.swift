@@ -12,6 +12,7 @@ struct SignInReader {
 
     private static let keywords = [
         "host", "prefix", "realm", "when-unavailable", "time", "waiting", "return-to", "brand",
+        "languages", "translation",
     ]
 
     func read(_ statement: Statement) -> SignInSettings {
@@ -19,7 +20,7 @@ struct SignInReader {
         guard let statements = builder.block(statement, hint: "as in: sign-in { prefix /gatehouse; }") else {
             return settings
         }
-        let block = Block(statements, of: "sign-in", Self.keywords, in: builder)
+        let block = Block(statements, of: "sign-in", Self.keywords, repeated: ["translation"], in: builder)
         if let word = block.word("host"), let text = builder.expanded(word) {
             settings.host = authority(text[...])
             if settings.host == nil {
@@ -41,6 +42,7 @@ struct SignInReader {
         scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
         if let statement = block.first("return-to") { settings.returnTo = origins(statement) }
         if let statement = block.first("brand") { settings.brand = BrandReader(builder: builder).read(statement) }
+        settings.translations = TranslationReader(builder: builder).read(block)
         return settings
     }
 

@@ -69,6 +69,8 @@ public struct SignInSettings: Sendable, Hashable {
     public var returnTo: [Origin] = []
     /// The name, texts and logo of the organization, which the pages show.
     public var brand = SignInBrand()
+    /// The translations of the pages: English, German, French, and those of translation files.
+    package var translations = Translations()
 
     /// The segments of the pages that exist with these settings.
     package var segments: [Segment] { Segment.allCases.filter { $0 != .logo || brand.logo != nil } }

@@ -6,6 +6,7 @@ internal import Bytes
 internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -19,34 +20,49 @@ struct AccountPage: SignInComponent {
     func show(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
         let all = userSessions(of: session)
-        var page = Page(title: "Your account")
+        var page = Page(title: .key(.yourAccount))
         if request.asHTML {
             page.kind = .withScript
             page.facts = Page.facts(of: session.user)
             page.parts = [list(all, current: session, csrfToken: CSRFToken.text(token) ?? "")]
             if let exit = Page.Part.signOut(token, routes: routes, hasAccount: false) { page.parts.append(exit) }
         } else {
-            page.lines = ["Signed in as \(session.user.username)"]
-            page.lines += all.map { line($0, isCurrent: $0 === session) }
+            page.lines = [Message(.signedInAsUser, ["user": .verbatim(session.user.username)])]
+            page.lines += all.map { .verbatim(line($0, isCurrent: $0 === session)) }
         }
         return LoggedResponse(render(page, to: request), user: session.user)
     }
 
     private func list(_ sessions: [Session], current: Session, csrfToken: String) -> Page.Part {
-        let shown = sessions.map { session in
-            [
-                "device": DeviceName.of(session.client.userAgent.utf8Span.span), "isCurrent": session === current,
-                "host": hosts(of: session), "address": session.client.address ?? "", "id": session.id.description,
-                "csrf": csrfToken,
-                "created": Self.time(session.created), "createdText": Self.readable(session.created),
-                "lastSeen": Self.time(session.lastSeen), "lastSeenText": Self.readable(session.lastSeen),
-                "action": routes.accountEnd,
-            ] as [String: Any]
+        let (action, rows) = (routes.accountEnd, sessions.map { ($0, hosts(of: $0)) })
+        return Page.Part(PageTemplate.sessions) { translation in
+            let shown = rows.map { session, hosts in
+                Self.values(of: session, at: hosts, isCurrent: session === current, translation).merging(
+                    ["csrf": csrfToken, "action": action]
+                ) { $1 }
+            }
+            return ["sessions": shown, "hasOthers": rows.count > 1, "csrf": csrfToken, "action": action]
         }
-        return Page.Part(
-            PageTemplate.sessions,
-            ["sessions": shown, "hasOthers": sessions.count > 1, "csrf": csrfToken, "action": routes.accountEnd]
-        )
+    }
+
+    /// Returns the template values of a session.
+    private static func values(
+        of session: Session,
+        at hosts: String,
+        isCurrent: Bool,
+        _ translation: Translation
+    ) -> [String: Any] {
+        let device = DeviceName.of(session.client.userAgent.utf8Span.span).text(in: translation)
+        let created = readable(session.created)
+        let place =
+            session.client.address.map { translation.text(.sessionAtFrom, ["hosts": hosts, "address": $0]) }
+            ?? translation.text(.sessionAt, ["hosts": hosts])
+        return [
+            "device": device, "isCurrent": isCurrent, "place": place, "id": session.id.description,
+            "label": translation.text(.endSessionOn, ["device": device, "time": created]),
+            "created": time(session.created), "createdText": created,
+            "lastSeen": time(session.lastSeen), "lastSeenText": readable(session.lastSeen),
+        ]
     }
 
     /// Returns the host of the sign-in, and the hosts to which the session was handed over.
@@ -59,7 +75,7 @@ struct AccountPage: SignInComponent {
     }
 
     private func line(_ session: Session, isCurrent: Bool) -> String {
-        let device = DeviceName.of(session.client.userAgent.utf8Span.span)
+        let device = DeviceName.of(session.client.userAgent.utf8Span.span).text(in: .english)
         let place = "\(hosts(of: session))  \(session.client.address ?? "-")"
         return "\(session.id)  \(device)  \(place)  \(Self.time(session.lastSeen))"
             + (isCurrent ? "  this session" : "")
@@ -94,7 +110,7 @@ struct AccountPage: SignInComponent {
         }
         guard CSRFToken.isValid(fields.read("csrf"), for: token) else {
             return LoggedResponse(
-                render(.badRequest("the form does not belong to this session"), to: request),
+                render(.badRequest(.key(.formOfOtherSession)), to: request),
                 user: session.user
             )
         }

@@ -1,23 +1,14 @@
 "use strict";
 (() => {
+  // The server writes the texts in the language of the user.
+  const texts = TEXTS;
   const prefix = document.currentScript.dataset.prefix;
   // The server does not know the time zone of the browser, so it writes times in UTC.
   for (const time of document.querySelectorAll("time[datetime]")) {
     time.title = time.textContent;
-    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    time.textContent = new Date(time.dateTime).toLocaleString(texts.language, { dateStyle: "medium", timeStyle: "short" });
   }
   if (!window.EventSource) return;
-  const causes = {
-    logout: "You have signed out.",
-    idle: "Your session has ended because it was not used.",
-    absolute: "Your session has ended because it has reached its maximum time.",
-    administrator: "An administrator has ended your session.",
-    "ended-elsewhere": "You have ended this session from another session.",
-    "user-changed": "Your session has ended because your account was changed.",
-    "realm-gone": "Your session has ended because its realm was removed.",
-    limit: "Your session has ended because you have too many sessions.",
-    replaced: "Your session has ended because you have signed in again.",
-  };
   let notice = null;
   let hasEnded = false;
   const hide = () => { if (notice) { notice.remove(); notice = null; } };
@@ -45,31 +36,34 @@
     // Only the signed-in user may see the content of the page, so the content is removed.
     const main = document.querySelector("main");
     const title = document.createElement("h1");
-    title.textContent = "Signed out";
+    title.textContent = texts["signed-out"];
     const text = document.createElement("p");
     text.setAttribute("role", "alert");
-    text.textContent = causes[cause] || "Your session has ended.";
+    text.textContent = texts["ended-" + cause] || texts.ended;
     const link = document.createElement("a");
     link.href = prefix + "/sign-in?return=" + encodeURIComponent(location.pathname + location.search);
-    link.textContent = "Sign in again";
+    link.textContent = texts["sign-in-again"];
     const line = document.createElement("p");
     line.append(link);
     main.replaceChildren(title, text, line);
-    document.title = "Signed out";
+    document.title = texts["signed-out"];
   };
   const events = new EventSource(prefix + "/session/events");
   events.addEventListener("expiring", (event) => {
     const seconds = JSON.parse(event.data).in;
-    const time = seconds >= 120 ? Math.round(seconds / 60) + " minutes" : seconds + " seconds";
-    show("Your session ends in " + time + ".", {
-      label: "Stay signed in",
+    const inMinutes = seconds >= 120;
+    const time = new Intl.NumberFormat(texts.language, {
+      style: "unit", unit: inMinutes ? "minute" : "second", unitDisplay: "long",
+    }).format(inMinutes ? Math.round(seconds / 60) : seconds);
+    show(texts["session-ends-in"].replace("{time}", () => time), {
+      label: texts["stay-signed-in"],
       run: () => fetch(prefix + "/session/refresh", { method: "POST" })
         .then((answer) => { if (answer.status === 401) end(); }),
     });
   });
   events.addEventListener("extended", hide);
   events.addEventListener("message", (event) => {
-    if (event.data) show(JSON.parse(event.data).text, { label: "Close", run: hide });
+    if (event.data) show(JSON.parse(event.data).text, { label: texts.close, run: hide });
   });
   events.addEventListener("ended", (event) => end(JSON.parse(event.data).cause));
   // The browser does not report why a stream was rejected. A request finds out whether the session has ended.

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const texts = { show: "Show password", hide: "Hide password", capsLock: "Caps Lock is on.", busy: "Please wait..." };
+  // The server writes the texts in the language of the user.
+  const texts = TEXTS;
   const passwords = document.querySelectorAll("input[type=password]");
   for (const field of passwords) {
     const button = document.createElement("button");
@@ -9,7 +10,7 @@
     button.setAttribute("aria-controls", field.id);
     const show = (isShown) => {
       field.type = isShown ? "text" : "password";
-      button.textContent = isShown ? texts.hide : texts.show;
+      button.textContent = isShown ? texts["hide-password"] : texts["show-password"];
     };
     show(false);
     button.addEventListener("click", () => show(field.type === "password"));
@@ -20,7 +21,7 @@
     hint.setAttribute("role", "status");
     const check = (event) => {
       if (!event.getModifierState) return;
-      const text = event.getModifierState("CapsLock") ? texts.capsLock : "";
+      const text = event.getModifierState("CapsLock") ? texts["caps-lock-on"] : "";
       if (hint.textContent !== text) hint.textContent = text;
     };
     field.addEventListener("keydown", check);
@@ -35,7 +36,7 @@
     const setBusy = (isBusy) => {
       form.toggleAttribute("data-busy", isBusy);
       button.setAttribute("aria-disabled", String(isBusy));
-      button.textContent = isBusy ? texts.busy : label;
+      button.textContent = isBusy ? texts["please-wait"] : label;
     };
     form.addEventListener("submit", (event) => {
       if (form.hasAttribute("data-busy")) event.preventDefault();

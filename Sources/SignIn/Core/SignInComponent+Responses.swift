@@ -10,16 +10,16 @@ internal import RealmConfiguration
 /// Functions that create responses.
 extension SignInComponent {
     func render(_ page: Page, to request: WebRequest, cookies: [String] = []) -> Response {
-        var rendered = page.rendered(asHTML: request.asHTML, in: context)
+        var rendered = page.rendered(as: request.representation(in: context.translations), in: context)
         for cookie in cookies { rendered.head.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
         return rendered.response(isHead: request.method == "HEAD")
     }
 
     /// Returns a redirect with status 303: the browser requests the location by GET (RFC 9110 section 15.4.4).
     func redirect(_ location: String, answering request: WebRequest, cookies: [String] = []) -> Response {
-        var page = Page(status: .seeOther, title: "Continue", lines: ["Continue."])
+        var page = Page(status: .seeOther, title: .key(.continue), lines: [.key(.continue)])
         page.headers[.location] = location
-        page.parts = [Page.Part(PageTemplate.link, ["target": location, "text": "Continue"])]
+        page.parts = [.link(to: location, .key(.continue))]
         page.kind = .form
         return render(page, to: request, cookies: cookies)
     }
@@ -72,7 +72,7 @@ extension SignInComponent {
         do throws(BadFields) {
             return .fields(try FormFields(body.readableBytesUInt8Span))
         } catch {
-            return .rejected(render(.badRequest(error.description), to: request))
+            return .rejected(render(.badRequest(error), to: request))
         }
     }
 }

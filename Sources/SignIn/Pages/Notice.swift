@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmConfiguration
+
 /// A notice above the form of the sign-in page.
 enum Notice: UInt8, Sendable, CaseIterable {
     case none = 0
@@ -17,15 +19,15 @@ enum Notice: UInt8, Sendable, CaseIterable {
     /// The account was changed during the sign-in.
     case changed = 6
 
-    var text: String? {
+    var message: Message? {
         switch self {
         case .none: nil
-        case .rejected: "Invalid credentials. Please check the name and the password and try again."
-        case .expired: "The sign-in page has expired. Please sign in again."
-        case .signedOut: "You have signed out."
-        case .unavailable: "You cannot be signed in at the moment. Please try again later."
-        case .full: "Too many users are signed in. Please try again later."
-        case .changed: "Your account was changed just now. Please sign in again."
+        case .rejected: .key(.rejected)
+        case .expired: .key(.expired)
+        case .signedOut: .key(.signedOutNotice)
+        case .unavailable: .key(.unavailableNotice)
+        case .full: .key(.full)
+        case .changed: .key(.accountChanged)
         }
     }
 

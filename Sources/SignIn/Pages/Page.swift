@@ -11,11 +11,11 @@ internal import Synchronization
 /// A response that is rendered as an HTML page for browsers and as plain text for other clients.
 package struct Page: Sendable {
     package var status: HTTPResponse.Status = .ok
-    package let title: String
+    package let title: Message
     /// The text after the title.
     ///
     /// Clients other than browsers get only these lines.
-    package var lines: [String] = []
+    package var lines: [Message] = []
     /// Names and values below the text.
     var facts: [Fact] = []
     /// Further parts of the page, for browsers only.
@@ -39,8 +39,8 @@ package struct Page: Sendable {
     ///   - facts: Names and values below the text.
     package init(
         status: HTTPResponse.Status = .ok,
-        title: String,
-        lines: [String] = [],
+        title: Message,
+        lines: [Message] = [],
         facts: [Fact] = []
     ) {
         self.status = status
@@ -51,47 +51,63 @@ package struct Page: Sendable {
 
     /// A name and its values.
     package struct Fact: Sendable {
-        let name: String
-        let values: [String]
+        let name: Message
+        let values: [Message]
         /// True if the name is a path that is shown as a link.
         var isLink = false
     }
 
     /// A part of a page that has its own template.
     struct Part: Sendable {
-        /// The rendered HTML.
+        /// Returns the HTML in the language of a translation.
         ///
         /// All values of the template are escaped.
-        let html: String
+        let html: @Sendable (Translation) -> String
 
         /// The part that a template renders.
-        init(_ template: MustacheTemplate, _ values: [String: Any]) { html = template.render(values) }
+        ///
+        /// The template reads the texts of the translation by the name `text`.
+        ///
+        /// - Parameters:
+        ///   - template: The template.
+        ///   - values: Returns the other values of the template.
+        init(_ template: MustacheTemplate, _ values: @escaping @Sendable (Translation) -> [String: Any]) {
+            html = { translation in
+                var values = values(translation)
+                values["text"] = translation.texts
+                return template.render(values)
+            }
+        }
     }
 
     /// Renders the page and adds the header fields that all pages have.
     ///
     /// - Parameters:
-    ///   - asHTML: True for HTML, false for text.
+    ///   - representation: The form of the page.
     ///   - context: The context of the configuration.
     /// - Returns: The response.
-    package func rendered(asHTML: Bool, in context: PageContext) -> RenderedResponse {
+    package func rendered(as representation: Representation, in context: PageContext) -> RenderedResponse {
+        let translation = context.translations.all[representation.language]
         var headers = headers
-        headers[.contentType] = asHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
-        headers[.vary] = "Accept, Authorization, Cookie"
+        headers[.contentType] = representation.isHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
+        headers[.vary] = "Accept, Accept-Language, Authorization, Cookie"
         headers[.cacheControl] = "no-store"
         context.security.add(to: &headers, for: kind, formTarget: formTarget)
         return RenderedResponse(
             HTTPResponse(status: status, headerFields: headers),
-            text: asHTML ? html(in: context) : text
+            text: representation.isHTML ? html(in: context, translation) : text(in: translation)
         )
     }
 
-    private var text: String {
-        let facts = facts.filter(\.isLink).map { "\($0.name)  \($0.values.joined(separator: ", "))" }
-        return (lines + facts).joined(separator: "\n") + "\n"
+    private func text(in translation: Translation) -> String {
+        let facts = facts.filter(\.isLink).map { fact in
+            let values = fact.values.map { $0.text(in: translation) }
+            return "\(fact.name.text(in: translation))  \(values.joined(separator: ", "))"
+        }
+        return (lines.map { $0.text(in: translation) } + facts).joined(separator: "\n") + "\n"
     }
 
-    private func html(in context: PageContext) -> String {
+    private func html(in context: PageContext, _ translation: Translation) -> String {
         let (routes, brand) = (context.routes, context.brand)
         let script: PageAsset? =
             switch kind {
@@ -100,15 +116,23 @@ package struct Page: Sendable {
             case .plain, .form, .image: nil
             }
         let facts = facts.map { fact in
-            ["name": fact.name, "values": fact.values, "isLink": fact.isLink] as [String: Any]
+            [
+                "name": fact.name.text(in: translation), "values": fact.values.map { $0.text(in: translation) },
+                "isLink": fact.isLink,
+            ] as [String: Any]
         }
+        let heading = title.text(in: translation)
+        let lines = lines.map { $0.text(in: translation) }.filter { !$0.utf8.elementsEqual(heading.utf8) }
+        let windowTitle = isError ? translation.text(.errorTitle, ["title": heading]) : heading
         return PageTemplate.frame.render(
             [
-                "title": title, "lines": lines.filter { $0 != title }, "hasFacts": !facts.isEmpty, "facts": facts,
-                "status": status.code >= 400 ? ["\(status.code)"] : [], "parts": parts.map(\.html),
-                "isError": isError, "style": routes.path(of: .style), "icon": routes.path(of: .icon),
+                "language": translation.language, "text": translation.texts, "title": heading,
+                "windowTitle": windowTitle, "lines": lines, "hasFacts": !facts.isEmpty, "facts": facts,
+                "status": status.code >= 400 ? ["\(status.code)"] : [], "parts": parts.map { $0.html(translation) },
+                "style": routes.path(of: .style), "icon": routes.path(of: .icon),
                 "script": script.map { [routes.path(of: $0)] } ?? [], "prefix": routes.prefix, "brand": brand.name,
-                "titleBrand": title == brand.name ? [] : [brand.name], "footer": brand.footer.map { [$0] } ?? [],
+                "titleBrand": heading.utf8.elementsEqual(brand.name.utf8) ? [] : [brand.name],
+                "footer": brand.footer.map { [$0] } ?? [],
                 "help": brand.helpLink.map { [$0] } ?? [],
                 "logo": brand.logo == nil ? [] : [routes.path(of: .logo)],
             ] as [String: Any]

@@ -15,6 +15,8 @@ package struct PageContext: Sendable {
     package let links: SignInLinks
     /// The organization that the pages show.
     package let brand: SignInBrand
+    /// The translations of the pages.
+    package let translations: Translations
     /// The paths of the pages.
     package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
@@ -26,10 +28,17 @@ package struct PageContext: Sendable {
     ///   - security: The header fields that restrict what a browser allows a page to do.
     ///   - links: The links to the sign-in page.
     ///   - brand: The organization that the pages show.
-    package init(security: SecurityHeaders, links: SignInLinks, brand: SignInBrand) {
+    ///   - translations: The translations of the pages.
+    package init(
+        security: SecurityHeaders,
+        links: SignInLinks,
+        brand: SignInBrand,
+        translations: Translations = Translations()
+    ) {
         self.security = security
         self.links = links
         self.brand = brand
+        self.translations = translations
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
     }
 
@@ -37,9 +46,13 @@ package struct PageContext: Sendable {
     ///
     /// The keys of two contexts are different.
     ///
-    /// - Parameter response: The response.
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - language: The index of its translation.
     /// - Returns: The key.
-    package func key(of response: PersonalResponse) -> Int { generation * 8 + response.rawValue }
+    package func key(of response: PersonalResponse, in language: Int) -> Int {
+        (generation * Translations.maximumCount + language) * 8 + response.rawValue
+    }
 }
 
 /// The responses that depend only on an authentication.

@@ -13,12 +13,12 @@ enum PageTemplate {
     static let frame = compiled(
         """
         <!DOCTYPE html>
-        <html lang="en">
+        <html lang="{{language}}" dir="{{text.direction}}">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>{{#isError}}Error: {{/isError}}{{title}}{{#titleBrand}} - {{.}}{{/titleBrand}}</title>
+        <title>{{windowTitle}}{{#titleBrand}} - {{.}}{{/titleBrand}}</title>
         <link rel="icon" href="{{icon}}">
         <link rel="stylesheet" href="{{style}}">
         {{#script}}<script src="{{.}}" data-prefix="{{prefix}}" defer></script>
@@ -34,7 +34,7 @@ enum PageTemplate {
         {{#values}}<dd>{{.}}</dd>{{/values}}
         {{/facts}}</dl>
         {{/hasFacts}}{{#parts}}{{{.}}}{{/parts}}</main>
-        <footer>{{brand}}{{#footer}}<br>{{.}}{{/footer}}{{#help}}<br><a href="{{.}}">Help</a>{{/help}}</footer>
+        <footer>{{brand}}{{#footer}}<br>{{.}}{{/footer}}{{#help}}<br><a href="{{.}}">{{text.help}}</a>{{/help}}</footer>
         </body>
         </html>
 
@@ -44,8 +44,8 @@ enum PageTemplate {
     /// A message above a form.
     static let notice = compiled(
         """
-        {{#isError}}<p class="notice error" role="alert" id="notice">{{text}}</p>
-        {{/isError}}{{^isError}}<p class="notice" role="status" id="notice">{{text}}</p>
+        {{#isError}}<p class="notice error" role="alert" id="notice">{{notice}}</p>
+        {{/isError}}{{^isError}}<p class="notice" role="status" id="notice">{{notice}}</p>
         {{/isError}}
         """
     )
@@ -55,15 +55,15 @@ enum PageTemplate {
         """
         <form method="post" action="{{action}}">
         <input type="hidden" name="ticket" value="{{ticket}}">
-        <label for="username">User name</label>
+        <label for="username">{{text.user-name}}</label>
         <input id="username" name="username" type="text" autocomplete="username" autocapitalize="none" \
         autocorrect="off" spellcheck="false" required value="{{username}}"{{#described}} \
         aria-describedby="notice"{{/described}}{{#rejected}} aria-invalid="true"{{/rejected}}{{^hasName}} autofocus{{/hasName}}>
-        <label for="password">Password</label>
+        <label for="password">{{text.password}}</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required\
         {{#described}} aria-describedby="notice"{{/described}}{{#rejected}} aria-invalid="true"{{/rejected}}\
         {{#hasName}} autofocus{{/hasName}}>
-        <button type="submit">Sign in</button>
+        <button type="submit">{{text.sign-in}}</button>
         </form>
 
         """
@@ -80,9 +80,9 @@ enum PageTemplate {
         inputmode="numeric"{{#rejected}} aria-invalid="true" aria-describedby="notice"{{/rejected}}{{/isCode}} \
         autocapitalize="none" autocorrect="off" spellcheck="false" required\
         {{#isFirst}} autofocus{{/isFirst}}>
-        {{/prompt}}{{/questions}}<button type="submit">Continue</button>
+        {{/prompt}}{{/questions}}<button type="submit">{{text.continue}}</button>
         </form>
-        <p><a href="{{cancel}}">Begin again</a></p>
+        <p><a href="{{cancel}}">{{text.begin-again}}</a></p>
 
         """
     )
@@ -90,7 +90,7 @@ enum PageTemplate {
     /// A link in its own paragraph.
     static let link = compiled(
         """
-        <p><a href="{{target}}">{{text}}</a></p>
+        <p><a href="{{target}}">{{label}}</a></p>
 
         """
     )
@@ -100,9 +100,9 @@ enum PageTemplate {
         """
         <form method="post" action="{{action}}" class="inline">
         <input type="hidden" name="csrf" value="{{csrf}}">
-        {{#target}}<button type="submit" name="return" value="{{.}}">Sign in as another user</button>
-        {{/target}}<button type="submit"{{#isSecondary}} class="secondary"{{/isSecondary}}>Sign out</button>
-        {{#account}}<a href="{{.}}">Your account</a>
+        {{#target}}<button type="submit" name="return" value="{{.}}">{{text.sign-in-as-another-user}}</button>
+        {{/target}}<button type="submit"{{#isSecondary}} class="secondary"{{/isSecondary}}>{{text.sign-out}}</button>
+        {{#account}}<a href="{{.}}">{{text.your-account}}</a>
         {{/account}}
         </form>
 
@@ -112,20 +112,20 @@ enum PageTemplate {
     /// The list of the sessions of a user.
     static let sessions = compiled(
         """
-        <h2>Your sessions</h2>
+        <h2>{{text.your-sessions}}</h2>
         <ul class="sessions">
         {{#sessions}}<li>
-        <div><strong>{{device}}</strong>{{#isCurrent}} <span class="tag">this session</span>{{/isCurrent}}<br>
-        <small>at {{host}}{{#address}}, from {{address}}{{/address}}, since <time datetime="{{created}}">{{createdText}}</time>\
-        <br>last used <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
+        <div><strong>{{device}}</strong>{{#isCurrent}} <span class="tag">{{text.this-session}}</span>{{/isCurrent}}<br>
+        <small>{{place}}, {{text.session-since}} <time datetime="{{created}}">{{createdText}}</time>\
+        <br>{{text.session-last-used}} <time datetime="{{lastSeen}}">{{lastSeenText}}</time></small></div>
         {{^isCurrent}}<form method="post" action="{{action}}"><input type="hidden" name="csrf" value="{{csrf}}">\
-        <input type="hidden" name="id" value="{{id}}"><button type="submit" class="secondary" aria-label="End the session on \
-        {{device}} since {{createdText}}">End</button></form>{{/isCurrent}}
+        <input type="hidden" name="id" value="{{id}}"><button type="submit" class="secondary" aria-label="{{label}}">\
+        {{text.end}}</button></form>{{/isCurrent}}
         </li>
         {{/sessions}}</ul>
         {{#hasOthers}}<form method="post" action="{{action}}" class="inline"><input type="hidden" name="csrf" \
         value="{{csrf}}"><input type="hidden" name="others" value="all"><button type="submit" class="secondary">\
-        End all other sessions</button></form>
+        {{text.end-other-sessions}}</button></form>
         {{/hasOthers}}
         """
     )

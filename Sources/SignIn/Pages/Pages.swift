@@ -12,10 +12,11 @@ extension Page {
     static func index(_ rules: [ProtectRule], title: String) -> Page {
         let shown = rules.filter { $0.host == .any && $0.access == .users }
         return Page(
-            title: title,
-            lines: [shown.isEmpty ? "Nothing is protected here." : "Protected here:"],
-            facts: shown.map {
-                Fact(name: $0.path, values: ["realm \($0.realms.joined(separator: ", "))"], isLink: true)
+            title: .verbatim(title),
+            lines: [.key(shown.isEmpty ? .nothingProtected : .protectedHere)],
+            facts: shown.map { rule in
+                let realms = Message.verbatim(rule.realms.joined(separator: ", "))
+                return Fact(name: .verbatim(rule.path), values: [Message(.realms, ["realms": realms])], isLink: true)
             }
         )
     }
@@ -23,7 +24,7 @@ extension Page {
     /// `/health`: the server is running.
     ///
     /// The page does not show whether the realms are available.
-    static let health = Page(title: "ok", lines: ["ok"])
+    static let health = Page(title: .verbatim("ok"), lines: [.verbatim("ok")])
 
     /// The page for `/welcome` and for all other protected paths without their own page.
     ///
@@ -32,7 +33,8 @@ extension Page {
     ///   - signOut: The button to sign out; nil if the user has no session.
     /// - Returns: The page.
     static func welcome(_ user: SignedInUser, signOut: Part?) -> Page {
-        var page = Page(title: "Welcome \(user.username)", lines: ["Welcome \(user.username)"])
+        let welcome = Message(.welcome, ["user": .verbatim(user.username)])
+        var page = Page(title: welcome, lines: [welcome])
         page.facts = facts(of: user)
         page.add(signOut)
         return page
@@ -46,10 +48,14 @@ extension Page {
 
     static func facts(of user: SignedInUser) -> [Fact] {
         var facts = [
-            Fact(name: "Signed in as", values: [user.username.text]), Fact(name: "Realm", values: [user.realm]),
+            Fact(name: .key(.signedInAs), values: [.verbatim(user.username)]),
+            Fact(name: .key(.realm), values: [.verbatim(user.realm)]),
         ]
         let groups = user.groups
-        if !groups.isEmpty { facts.append(Fact(name: groups.count == 1 ? "Group" : "Groups", values: groups)) }
+        if !groups.isEmpty {
+            let name: MessageKey = groups.count == 1 ? .group : .groups
+            facts.append(Fact(name: .key(name), values: groups.map { .verbatim($0) }))
+        }
         return facts
     }
 
@@ -63,12 +69,12 @@ extension Page {
     static func unauthorized(_ challenge: Challenge, wasRejected: Bool, routes: Routes) -> Page {
         var page = Page(
             status: .unauthorized,
-            title: wasRejected ? "Sign-in failed" : "Please sign in",
-            lines: [wasRejected ? "Invalid credentials." : "Sign in to open this page."]
+            title: .key(wasRejected ? .signInFailed : .pleaseSignIn),
+            lines: [.key(wasRejected ? .invalidCredentials : .signInToOpen)]
         )
         challenge.add(to: &page.headers, signInAt: routes)
         if challenge.schemes.contains(.form) {
-            page.parts = [Part(PageTemplate.link, ["target": routes.signIn, "text": "Sign in"])]
+            page.parts = [.link(to: routes.signIn, .key(.signIn))]
         }
         return page
     }
@@ -82,10 +88,14 @@ extension Page {
     ///   - isSafe: True if the method of the request is safe, so the browser may repeat the request.
     /// - Returns: The page.
     static func redirect(to link: SignInLink, isSafe: Bool) -> Page {
-        var page = Page(status: isSafe ? .found : .seeOther, title: "Please sign in", lines: ["Please sign in."])
+        var page = Page(
+            status: isSafe ? .found : .seeOther,
+            title: .key(.pleaseSignIn),
+            lines: [.key(.pleaseSignInSentence)]
+        )
         page.headers[.location] = link.location
         page.headers[.setCookie] = link.cookie
-        page.parts = [Part(PageTemplate.link, ["target": link.location, "text": "Sign in"])]
+        page.parts = [.link(to: link.location, .key(.signIn))]
         return page
     }
 
@@ -98,13 +108,12 @@ extension Page {
     static func cookieNeeded(at host: String, link: String) -> Page {
         var page = Page(
             status: .badRequest,
-            title: "The sign-in needs cookies",
+            title: .key(.cookiesNeeded),
             lines: [
-                "Your browser did not send the cookie that \(host) has set. It may have expired, or cookies may be blocked.",
-                "Allow cookies for \(host), and try again.",
+                Message(.cookieNotSent, ["host": .verbatim(host)]), Message(.allowCookies, ["host": .verbatim(host)]),
             ]
         )
-        page.parts = [Part(PageTemplate.link, ["target": link, "text": "Try again"])]
+        page.parts = [.link(to: link, .key(.tryAgain))]
         return page
     }
 
@@ -113,12 +122,8 @@ extension Page {
     /// - Parameter link: The link to try again.
     /// - Returns: The page.
     static func handOverFailed(link: String) -> Page {
-        var page = Page(
-            status: .badRequest,
-            title: "The sign-in could not be completed",
-            lines: ["The link of this sign-in has expired, or was used before."]
-        )
-        page.parts = [Part(PageTemplate.link, ["target": link, "text": "Try again"])]
+        var page = Page(status: .badRequest, title: .key(.handOverFailed), lines: [.key(.linkExpired)])
+        page.parts = [.link(to: link, .key(.tryAgain))]
         return page
     }
 
@@ -131,10 +136,10 @@ extension Page {
     static func onlyAtSignInHost(_ host: String, link: String) -> Page {
         var page = Page(
             status: .forbidden,
-            title: "Sign in at \(host)",
-            lines: ["Passwords are accepted only at \(host)."]
+            title: Message(.signInAt, ["host": .verbatim(host)]),
+            lines: [Message(.onlyAtHost, ["host": .verbatim(host)])]
         )
-        page.parts = [Part(PageTemplate.link, ["target": link, "text": "Continue at \(host)"])]
+        page.parts = [.link(to: link, Message(.continueAt, ["host": .verbatim(host)]))]
         return page
     }
 
@@ -145,11 +150,10 @@ extension Page {
     ///   - signOut: The button to sign out; nil if the user has no session.
     /// - Returns: The page.
     static func forbidden(_ user: SignedInUser?, signOut: Part?) -> Page {
-        var page = Page(status: .forbidden, title: "Access denied")
+        var page = Page(status: .forbidden, title: .key(.accessDenied))
         page.lines = [
-            user.map { "You are signed in as \($0.username). This user is not allowed to open this page." }
-                ?? "Access to this page is not allowed from your address.",
-            "If you need access, please ask the administrator.",
+            user.map { Message(.userNotAllowed, ["user": .verbatim($0.username)]) } ?? .key(.addressNotAllowed),
+            .key(.askAdministrator),
         ]
         page.add(signOut)
         return page
@@ -160,47 +164,47 @@ extension Page {
     /// The text does not reveal why a certificate was rejected.
     static let certificateNeeded = Page(
         status: .forbidden,
-        title: "A client certificate is needed",
-        lines: [
-            "This page accepts only client certificates.",
-            "Your browser sent no certificate, or a certificate that is not accepted here.",
-        ]
+        title: .key(.certificateNeeded),
+        lines: [.key(.onlyCertificates), .key(.noCertificate)]
     )
 
     /// 403: a page of another site has sent the request.
     package static let crossOrigin = Page(
         status: .forbidden,
-        title: "Access denied",
-        lines: [
-            "The request was sent by a page of another site.",
-            "Please enter the address of the page in the address bar, and try again there.",
-        ]
+        title: .key(.accessDenied),
+        lines: [.key(.otherSite), .key(.enterAddress)]
     )
 
     /// 400 (Bad Request).
-    static func badRequest(_ reason: String) -> Page {
+    ///
+    /// - Parameter reason: The reason, a part of a sentence.
+    /// - Returns: The page.
+    static func badRequest(_ reason: Message) -> Page {
         Page(
             status: .badRequest,
-            title: "Bad request",
-            lines: ["The request could not be understood: \(reason).", "Please go back, and try again."]
+            title: .key(.badRequest),
+            lines: [Message(.notUnderstood, ["reason": reason]), .key(.goBack)]
         )
     }
+
+    /// 400 (Bad Request), with a reason that is not translated.
+    static func badRequest(_ fault: BadFields) -> Page { badRequest(.verbatim(fault)) }
 
     /// 421 (Misdirected Request).
     static let misdirected = Page(
         status: .misdirectedRequest,
-        title: "Misdirected request",
-        lines: ["This connection cannot be used for this host."]
+        title: .key(.misdirected),
+        lines: [.key(.wrongConnection)]
     )
 
     /// 413 (Content Too Large).
-    static let tooLarge = Page(status: .contentTooLarge, title: "Too large", lines: ["The body is too large."])
+    static let tooLarge = Page(status: .contentTooLarge, title: .key(.tooLarge), lines: [.key(.bodyTooLarge)])
 
     /// 404 (Not Found).
     static let notFound = Page(
         status: .notFound,
-        title: "Not found",
-        lines: ["This page does not exist.", "Please check the address."]
+        title: .key(.notFound),
+        lines: [.key(.noSuchPage), .key(.checkAddress)]
     )
 
     /// 405 (Method Not Allowed).
@@ -211,8 +215,8 @@ extension Page {
         let names = allowed.joined(separator: ", ")
         var page = Page(
             status: .methodNotAllowed,
-            title: "Method not allowed",
-            lines: ["This page does not accept the method of the request.", "Use \(names) here."]
+            title: .key(.methodNotAllowed),
+            lines: [.key(.methodNotAccepted), Message(.useMethods, ["methods": .verbatim(names)])]
         )
         page.headers[.allow] = names
         return page
@@ -221,19 +225,16 @@ extension Page {
     /// 415 (Unsupported Media Type).
     static let unsupported = Page(
         status: .unsupportedMediaType,
-        title: "Unsupported media type",
-        lines: ["The media type of the body is not supported."]
+        title: .key(.unsupportedType),
+        lines: [.key(.typeNotSupported)]
     )
 
     /// 503: a session has ended, but the end could not be stored.
     static let notStored: Page = {
         var page = Page(
             status: .serviceUnavailable,
-            title: "You are signed out, but the server could not save it",
-            lines: [
-                "The session has ended, but the end could not be stored.",
-                "After a restart of the server, the session may be valid again. Please tell the administrator.",
-            ]
+            title: .key(.endNotStored),
+            lines: [.key(.sessionEndNotStored), .key(.tellAdministrator)]
         )
         page.headers[.retryAfter] = "5"
         return page
@@ -243,10 +244,32 @@ extension Page {
     static let unavailable: Page = {
         var page = Page(
             status: .serviceUnavailable,
-            title: "Try again later",
-            lines: ["You cannot be signed in at the moment.", "Please try again later."]
+            title: .key(.tryLater),
+            lines: [.key(.cannotSignIn), .key(.pleaseTryLater)]
         )
         page.headers[.retryAfter] = "5"
         return page
     }()
+}
+
+extension Page.Part {
+    /// A link in its own paragraph.
+    ///
+    /// - Parameters:
+    ///   - target: The target.
+    ///   - text: The text of the link.
+    /// - Returns: The part.
+    static func link(to target: String, _ text: Message) -> Page.Part {
+        Page.Part(PageTemplate.link) { ["target": target, "label": text.text(in: $0)] }
+    }
+
+    /// A notice above a form.
+    ///
+    /// - Parameters:
+    ///   - text: The text of the notice.
+    ///   - isError: True if the notice is an error.
+    /// - Returns: The part.
+    static func notice(_ text: Message, isError: Bool) -> Page.Part {
+        Page.Part(PageTemplate.notice) { ["notice": text.text(in: $0), "isError": isError] }
+    }
 }

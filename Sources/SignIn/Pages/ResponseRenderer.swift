@@ -22,7 +22,7 @@ package struct ResponseRenderer: Sendable {
         self.context = context
     }
 
-    /// The responses that depend only on whether the client prefers HTML.
+    /// The responses that depend only on the representation.
     ///
     /// A server can render them in advance.
     package var commonResponses: [StandardResponse] {
@@ -40,20 +40,21 @@ package struct ResponseRenderer: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - asHTML: True for HTML, false for text.
+    ///   - representation: The form of the page.
     ///   - authentication: The authentication of the request, if there is one.
     /// - Returns: The rendered response.
     package func render(
         _ response: StandardResponse,
-        asHTML: Bool,
+        as representation: Representation,
         for authentication: ExistingAuthentication?
     ) -> RenderedResponse {
         switch response {
         case .asset(let asset):
-            return RenderedResponse(asset, in: context) ?? render(.notFound, asHTML: asHTML, for: authentication)
+            return RenderedResponse(asset, in: context, representation.language)
+                ?? render(.notFound, as: representation, for: authentication)
         case .index, .health, .welcome, .forbidden, .certificateNeeded, .unauthorized, .signIn, .misdirected,
             .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
-            return page(response, for: authentication).rendered(asHTML: asHTML, in: context)
+            return page(response, for: authentication).rendered(as: representation, in: context)
         }
     }
 
@@ -69,8 +70,8 @@ package struct ResponseRenderer: Sendable {
             .unauthorized(challenge, wasRejected: wasRejected, routes: context.routes)
         case .signIn(let redirect): .redirect(to: redirect.link, isSafe: redirect.isSafe)
         case .misdirected: .misdirected
-        case .ambiguousPath: .badRequest("the path is ambiguous")
-        case .malformed(let reason): .badRequest(reason)
+        case .ambiguousPath: .badRequest(.key(.ambiguousPath))
+        case .malformed(let reason): .badRequest(.verbatim(reason))
         case .notFound, .asset: .notFound
         case .methodNotAllowed(let allowed): .methodNotAllowed(allowed)
         case .unavailable: .unavailable
@@ -108,12 +109,11 @@ extension Page.Part {
         hasAccount: Bool = true
     ) -> Page.Part? {
         guard let csrfToken = CSRFToken.text(token) else { return nil }
-        return Page.Part(
-            PageTemplate.signOut,
+        return Page.Part(PageTemplate.signOut) { _ in
             [
                 "action": routes.signOut, "csrf": csrfToken, "account": hasAccount ? [routes.account] : [],
                 "target": target.map { [$0] } ?? [], "isSecondary": target != nil,
             ]
-        )
+        }
     }
 }

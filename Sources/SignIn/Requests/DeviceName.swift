@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import RealmConfiguration
+
 /// Derives the name of a session's device from its `User-Agent` field, such as `Firefox on Linux`.
 ///
 /// By this name, the user recognizes the session in a list. The name consists of texts of this file and never contains
@@ -9,7 +11,7 @@ enum DeviceName {
     /// The maximum length of a name, in characters.
     static let maximumLength = 40
     /// The name of an unknown device.
-    static let unknown = "Unknown device"
+    static let unknown = Message.key(.unknownDevice)
     /// The maximum number of bytes of a field that are examined.
     private static let maximumBytesRead = 512
 
@@ -33,12 +35,14 @@ enum DeviceName {
     ///
     /// - Parameter field: The value of a `User-Agent` field.
     /// - Returns: The name.
-    static func of(_ field: Span<UInt8>) -> String {
+    static func of(_ field: Span<UInt8>) -> Message {
         let field = field.extracting(0..<min(field.count, maximumBytesRead))
-        if let program = programs.first(where: { begins(field, with: $0.pattern, at: 0) }) { return program.name }
+        if let program = programs.first(where: { begins(field, with: $0.pattern, at: 0) }) {
+            return .verbatim(program.name)
+        }
         guard let browser = browsers.first(where: { contains(field, $0.pattern) }) else { return unknown }
-        guard let system = systems.first(where: { contains(field, $0.pattern) }) else { return browser.name }
-        return "\(browser.name) on \(system.name)"
+        guard let system = systems.first(where: { contains(field, $0.pattern) }) else { return .verbatim(browser.name) }
+        return Message(.device, ["browser": .verbatim(browser.name), "system": .verbatim(system.name)])
     }
 
     private static func contains(_ field: Span<UInt8>, _ pattern: StaticString) -> Bool {

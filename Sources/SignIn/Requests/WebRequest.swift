@@ -6,6 +6,7 @@ package import Bytes
 package import HTTPTypes
 package import HummingbirdCore
 internal import NIOCore
+internal import RealmConfiguration
 internal import RealmKit
 package import Sessions
 
@@ -68,6 +69,11 @@ package struct WebRequest: Sendable {
 
     /// True if the client prefers HTML.
     package var asHTML: Bool { AcceptField.prefersHTML(fields) }
+
+    /// Returns the form of a page that suits the client.
+    func representation(in translations: Translations) -> Representation {
+        Representation(for: fields, in: translations)
+    }
 
     /// True if the method is safe (RFC 9110 section 9.2.1).
     package var isSafe: Bool { method == "GET" || method == "HEAD" }

@@ -112,7 +112,8 @@ extension PageContext {
                 ),
                 hosts: hosts
             ),
-            brand: settings.brand
+            brand: settings.brand,
+            translations: settings.translations
         )
     }
 }

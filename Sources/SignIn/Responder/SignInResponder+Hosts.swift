@@ -46,7 +46,7 @@ extension SignInResponder {
         switch context.links.link(from: .init(target, at: host.text, cookies: request.cookies)) {
         case .link(let link):
             redirect(link.location, answering: request, cookies: [link.cookie].compactMap(\.self))
-        case .unknownHost(let host): render(.badRequest("\(host) does not share the sign-in host"), to: request)
+        case .unknownHost(let host): render(.badRequest(Message(.unknownHost, ["host": .verbatim(host)])), to: request)
         case .unavailable: render(.unavailable, to: request)
         }
     }

@@ -4,6 +4,7 @@
 package import AccessControl
 internal import HTTPTypes
 internal import HummingbirdCore
+internal import RealmConfiguration
 package import RealmKit
 
 /// Answers the requests for the sign-in pages, the session API and the account page.
@@ -69,12 +70,12 @@ package struct SignInResponder: SignInComponent {
     ///
     /// A session belongs to a host, so a sign-in needs a valid host.
     private func rejectionWithoutHost(_ route: Route, request: WebRequest) -> LoggedResponse? {
-        let reason = "the host is neither a name nor an address"
         switch route {
-        case .signIn, .step: return request.isSafe ? nil : LoggedResponse(render(.badRequest(reason), to: request))
+        case .signIn, .step:
+            return request.isSafe ? nil : LoggedResponse(render(.badRequest(.key(.invalidHost)), to: request))
         case .session:
             guard request.method == "POST" else { return nil }
-            return LoggedResponse(malformed(reason, to: request))
+            return LoggedResponse(malformed(Translation.english[.invalidHost], to: request))
         case .enter, .signOut, .account, .accountEnd, .sessionRefresh, .sessionEvents, .sessions, .oneSession, .realms,
             .realmCheck, .asset, .forwardAuth:
             return nil

@@ -3,6 +3,7 @@
 
 internal import AccessControl
 internal import OpenSSLKit
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -55,7 +56,7 @@ struct ListedSessionJSON: Encodable {
 
     init(_ session: Session, isCurrent: Bool) {
         id = session.id.description
-        device = DeviceName.of(session.client.userAgent.utf8Span.span)
+        device = DeviceName.of(session.client.userAgent.utf8Span.span).text(in: .english)
         host = session.host.name
         address = Nullable(value: session.client.address)
         created = session.created

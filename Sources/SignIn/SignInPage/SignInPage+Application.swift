@@ -21,7 +21,7 @@ extension SignInPage {
     }
 
     /// Returns the title of the page with user name and password.
-    static func title(signingInTo application: String?) -> String {
-        application.map { "Sign in to \($0)" } ?? "Sign in"
+    static func title(signingInTo application: String?) -> Message {
+        application.map { Message(.signInTo, ["application": .verbatim($0)]) } ?? .key(.signIn)
     }
 }

@@ -23,33 +23,33 @@ extension SignInPage {
         let query = waiting.destination.query
         let target = target(waiting.destination.target, request: request)
         let application = applicationName(target, rule: rule(for: target, request: request))
-        let place = application.map { " to \($0)" } ?? ""
-        var page = Page(title: "One more step", lines: ["Signing in\(place) as \(waiting.account.text)."])
+        let user = Message.verbatim(waiting.account.text)
+        let line =
+            application.map { Message(.signingInToAs, ["application": .verbatim($0), "user": user]) }
+            ?? Message(.signingInAs, ["user": user])
+        var page = Page(title: .key(.oneMoreStep), lines: [line])
         page.kind = .formWithScript
         page.formTarget = target?.origin?.description
         page.isError = waiting.hasRejectedCode
-        if waiting.hasRejectedCode {
-            let text = "This code was not accepted. Please check it and try again."
-            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": true]))
-        }
-        page.parts += [
-            Page.Part(
-                PageTemplate.step,
+        let isRejected = waiting.hasRejectedCode
+        if isRejected { page.parts.append(.notice(.key(.codeRejected), isError: true)) }
+        let (action, cancel) = (Self.link(routes.step, query), Self.link(routes.signIn, query))
+        let messages = waiting.interactive.messages
+        page.parts.append(
+            Page.Part(PageTemplate.step) { translation in
                 [
-                    "action": Self.link(routes.step, query), "cancel": Self.link(routes.signIn, query),
-                    "number": String(question.number), "rejected": waiting.hasRejectedCode,
-                    "questions": waiting.interactive.messages.map { ["message": $0] }
-                        + Self.inputs(question.callbacks),
+                    "action": action, "cancel": cancel, "number": String(question.number), "rejected": isRejected,
+                    "questions": messages.map { ["message": $0] } + Self.inputs(question.callbacks, translation),
                 ]
-            )
-        ]
+            }
+        )
         return LoggedResponse(render(page, to: request))
     }
 
     /// Returns the template values for each callback.
     ///
-    /// A message has no input field.
-    private static func inputs(_ questions: [Callback]) -> [[String: Any]] {
+    /// A message has no input field. The prompt of a module is translated only if it is the standard one.
+    private static func inputs(_ questions: [Callback], _ translation: Translation) -> [[String: Any]] {
         var isFirst = true
         return questions.enumerated().map { index, question in
             var input: [String: Any] = ["id": "answer-\(index)"]
@@ -59,7 +59,9 @@ extension SignInPage {
             case .name(let prompt): input.merge(field(prompt, type: "text", autocomplete: "off")) { $1 }
             case .password(let prompt): input.merge(field(prompt, type: "password", autocomplete: "off")) { $1 }
             case .oneTimeCode(let prompt):
-                input.merge(field(prompt, type: "text", autocomplete: "one-time-code")) { $1 }
+                let isStandard = prompt.utf8.elementsEqual(Translation.english[.oneTimeCode].utf8)
+                let label = isStandard ? translation[.oneTimeCode] : prompt
+                input.merge(field(label, type: "text", autocomplete: "one-time-code")) { $1 }
                 input["isCode"] = true
             }
             input["isFirst"] = isFirst
@@ -99,7 +101,7 @@ extension SignInPage {
         else { return LoggedResponse(signedOut(request)) }
         guard case .fields(let fields) = await form(request), CSRFToken.isValid(fields.read("csrf"), for: token) else {
             return LoggedResponse(
-                render(.badRequest("the form does not belong to this session"), to: request),
+                render(.badRequest(.key(.formOfOtherSession)), to: request),
                 user: session.user
             )
         }

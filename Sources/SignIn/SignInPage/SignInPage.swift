@@ -43,29 +43,26 @@ struct SignInPage: SignInComponent {
             return LoggedResponse(render(.unavailable, to: request))
         }
         let title = Self.title(signingInTo: applicationName(target, rule: rule))
-        var page = Page(title: title, lines: [title] + [settings.brand.message].compactMap(\.self))
+        var page = Page(title: title, lines: [title] + [settings.brand.message].compactMap { $0.map { .verbatim($0) } })
         page.kind = .formWithScript
         page.isError = notice.isError
         page.formTarget = target?.origin?.description
-        if let text = notice.text {
-            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": notice.isError]))
-        }
+        if let message = notice.message { page.parts.append(.notice(message, isError: notice.isError)) }
         if let known {
-            let name = known.session.user.username
-            let text = "You are signed in as \(name). Signing in again ends that session."
-            page.parts.append(Page.Part(PageTemplate.notice, ["text": text, "isError": false]))
+            let name = Message.verbatim(known.session.user.username)
+            page.parts.append(.notice(Message(.alreadySignedIn, ["user": name]), isError: false))
             let location = target?.location ?? routes.account
-            page.parts.append(Page.Part(PageTemplate.link, ["target": location, "text": "Continue as \(name)"]))
+            page.parts.append(.link(to: location, Message(.continueAs, ["user": name])))
         }
         let name = notice == .rejected ? state.rejectedNames.take(browser.digest) ?? "" : ""
+        let action = routes.signIn
         page.parts.append(
-            Page.Part(
-                PageTemplate.signIn,
+            Page.Part(PageTemplate.signIn) { [notice] _ in
                 [
-                    "action": routes.signIn, "ticket": ticket, "username": name, "hasName": !name.isEmpty,
-                    "described": notice.text != nil, "rejected": notice == .rejected,
+                    "action": action, "ticket": ticket, "username": name, "hasName": !name.isEmpty,
+                    "described": notice != .none, "rejected": notice == .rejected,
                 ]
-            )
+            }
         )
         return LoggedResponse(render(page, to: request, cookies: browser.cookies), user: known?.session.user)
     }

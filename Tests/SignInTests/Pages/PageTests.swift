@@ -11,9 +11,9 @@ import Testing
 @Suite struct PageTests {
     @Test func `text of a request is escaped in a page`() {
         let page = Page(
-            title: "<b>\"x\" & 'y'</b>",
-            lines: ["<script>"],
-            facts: [Page.Fact(name: "\"><i>", values: ["<u>"], isLink: true)]
+            title: Message(.welcome, ["user": .verbatim("<b>\"x\" & 'y'</b>")]),
+            lines: [.verbatim("<script>")],
+            facts: [Page.Fact(name: .verbatim("\"><i>"), values: [.verbatim("<u>")], isLink: true)]
         )
         let html = page.text(asHTML: true)
         for tag in ["<b>", "<script>", "<i>", "<u>"] { #expect(!html.contains(tag)) }
@@ -21,12 +21,13 @@ import Testing
     }
 
     @Test func `only error pages show a status`() {
-        #expect(!Page(title: "Hello", lines: []).text(asHTML: true).contains("class=\"status\""))
+        #expect(!Page(title: .verbatim("Hello"), lines: []).text(asHTML: true).contains("class=\"status\""))
         #expect(Page.notFound.text(asHTML: true).contains("<p class=\"status\">404</p>"))
     }
 
     @Test func `as plain text a page contains only its lines`() {
-        #expect(Page(title: "Welcome zed", lines: ["Welcome zed"]).text(asHTML: false) == "Welcome zed\n")
+        let welcome = Message(.welcome, ["user": .verbatim("zed")])
+        #expect(Page(title: welcome, lines: [welcome]).text(asHTML: false) == "Welcome zed\n")
     }
 
     @Test(
@@ -58,6 +59,6 @@ extension Page {
             links: links,
             brand: brand
         )
-        return String(buffer: rendered(asHTML: asHTML, in: context).body)
+        return String(buffer: rendered(as: Representation(isHTML: asHTML), in: context).body)
     }
 }

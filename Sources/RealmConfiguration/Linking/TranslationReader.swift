@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+
+/// Reads the `languages` and `translation` statements of the `sign-in` block, and the translation files.
+struct TranslationReader {
+    let builder: ConfigurationBuilder
+
+    /// The maximum length of a text in Unicode scalars.
+    private static let maximumLength = 500
+
+    /// Returns the translations of a `sign-in` block.
+    func read(_ block: Block) -> Translations {
+        var known = Translations.builtIn
+        for statement in block.all("translation") { readFile(statement, into: &known) }
+        if known.count > Translations.maximumCount, let statement = block.first("translation") {
+            builder.error(at: statement.keyword.range, "more than \(Translations.maximumCount) translations")
+        }
+        guard let statement = block.first("languages") else { return Translations(known) }
+        var chosen: [Translation] = []
+        let tags = known.map(\.language)
+        for word in builder.words(statement) {
+            guard let tag = builder.expanded(word)?.lowercased() else { continue }
+            guard let translation = known.first(where: { $0.language.utf8.elementsEqual(tag.utf8) }) else {
+                let nearest = ConfigurationBuilder.hint(tag, among: tags) ?? ""
+                let hint = "\(nearest); another language needs a file, as in: translation \(tag) \(tag).conf;"
+                builder.error(at: word.range, "there is no translation for \(tag)", hint: hint)
+                continue
+            }
+            if chosen.contains(translation) { builder.error(at: word.range, "\(tag) occurs twice in languages") }
+            chosen.append(translation)
+        }
+        return Translations(chosen)
+    }
+
+    /// Reads a `translation` statement and its file.
+    ///
+    /// The file changes a translation that exists. For a new language, texts that the file lacks are in English.
+    private func readFile(_ statement: Statement, into known: inout [Translation]) {
+        let words = builder.words(statement)
+        let hint = "as in: translation it it.conf;"
+        guard words.count == 2 else {
+            if !words.isEmpty {
+                builder.error(at: statement.keyword.range, "translation takes a language and a file", hint: hint)
+            }
+            return
+        }
+        guard let tag = builder.expanded(words[0])?.lowercased(), let path = builder.expanded(words[1]) else {
+            return
+        }
+        guard Self.isLanguageTag(tag) else {
+            builder.error(at: words[0].range, "\(tag) is not the tag of a language", hint: hint)
+            return
+        }
+        let name = RelativePath.resolve(path, beside: builder.text.name)
+        switch builder.loader.files.read(name) {
+        case .failure(let fault):
+            builder.error(at: words[1].range, "the translation cannot be read: \(fault.reason)")
+        case .success(let contents):
+            let text = SourceText(name: name, bytes: contents.bytes)
+            let index = known.firstIndex { $0.language.utf8.elementsEqual(tag.utf8) }
+            let missing = TranslationFile(text, builder: builder).read(
+                into: &known,
+                at: index,
+                language: tag,
+                maximumLength: Self.maximumLength
+            )
+            if index == nil, !missing.isEmpty {
+                let shown = missing.prefix(3).map(\.rawValue).joined(separator: ", ")
+                let rest = missing.count > 3 ? " and \(missing.count - 3) more" : ""
+                let message = "the translation to \(tag) has no text for \(shown)\(rest); these texts are in English"
+                builder.log.add(builder.text.warning(at: words[1].range, message))
+            }
+        }
+    }
+
+    /// Returns true for a tag in the form of RFC 5646: a language of two or more letters, and further parts.
+    private static func isLanguageTag(_ tag: String) -> Bool {
+        let parts = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard tag.utf8.count <= 35, let language = parts.first, (2...8).contains(language.count),
+            language.allSatisfy({ (0x61...0x7A).contains($0) })
+        else { return false }
+        return parts.dropFirst().allSatisfy { part in
+            (1...8).contains(part.count)
+                && part.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+        }
+    }
+}
+
+/// A translation file: for each text a statement with the name of the text and the text.
+private struct TranslationFile {
+    private let builder: ConfigurationBuilder
+    private let statements: [Statement]
+
+    /// Parses a file; reports its syntax errors.
+    init(_ text: SourceText, builder: ConfigurationBuilder) {
+        let parsed = RealmsConf.parse(text)
+        builder.log.add(parsed.diagnostics)
+        statements = parsed.partial
+        let expansion = builder.loader.expansion(for: text.name)
+        self.builder = ConfigurationBuilder(text, expansion: expansion, loader: builder.loader, log: builder.log)
+    }
+
+    /// Reads the file into a translation.
+    ///
+    /// - Parameters:
+    ///   - known: The known translations.
+    ///   - index: The index of the translation to change; nil for a new one.
+    ///   - language: The language of a new translation.
+    ///   - maximumLength: The maximum length of a text in Unicode scalars.
+    /// - Returns: The keys without a text in the file.
+    func read(
+        into known: inout [Translation],
+        at index: Int?,
+        language: String,
+        maximumLength: Int
+    ) -> [MessageKey] {
+        let keys = MessageKey.allCases
+        let block = Block(statements, of: "the translation", keys.map(\.rawValue), in: builder)
+        var translation = index.map { known[$0] } ?? Translation(language: language, copying: .english)
+        var missing: [MessageKey] = []
+        for key in keys {
+            guard block.first(key.rawValue) != nil else {
+                missing.append(key)
+                continue
+            }
+            guard let word = block.word(key.rawValue),
+                let text = builder.shownText(word, of: key.rawValue, maximum: maximumLength),
+                isUsable(text, for: key, at: word)
+            else { continue }
+            translation.replace(key, by: text)
+        }
+        if let index { known[index] = translation } else { known.append(translation) }
+        return missing
+    }
+
+    /// Reports a text with a placeholder that the English text does not have, or without one that it has.
+    private func isUsable(_ text: String, for key: MessageKey, at word: RealmsConfWord) -> Bool {
+        if key == .direction, text != "ltr", text != "rtl" {
+            builder.error(at: word.range, "direction is ltr or rtl")
+            return false
+        }
+        let expected = Placeholder.names(in: Translation.english[key])
+        let found = Placeholder.names(in: text)
+        if let unknown = found.first(where: { !expected.contains($0) }) {
+            let hint =
+                expected.isEmpty
+                ? "this text has no placeholders" : ConfigurationBuilder.hint(unknown, among: expected)
+            builder.error(at: word.range, "unknown placeholder {\(unknown)}", hint: hint)
+            return false
+        }
+        if let lacking = expected.first(where: { !found.contains($0) }) {
+            builder.error(at: word.range, "the text lacks the placeholder {\(lacking)}")
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The texts of the pages in one language.
+package struct Translation: Sendable, Hashable {
+    /// The tag of the language in lower case, such as `de` or `pt-br` (RFC 5646).
+    package let language: String
+    /// The texts by the raw value of their key.
+    ///
+    /// The templates of pages read them by name.
+    package private(set) var texts: [String: String]
+
+    init(language: String, _ texts: [MessageKey: String]) {
+        self.language = language
+        self.texts = [:]
+        for (key, text) in texts { self.texts[key.rawValue] = text }
+    }
+
+    /// A copy of a translation, for another language.
+    ///
+    /// - Parameters:
+    ///   - language: The tag of the language in lower case.
+    ///   - other: The translation.
+    init(language: String, copying other: Translation) {
+        self.language = language
+        texts = other.texts
+    }
+
+    /// Returns a text.
+    ///
+    /// A key without a text, which no complete translation has, is its own text.
+    package subscript(key: MessageKey) -> String { texts[key.rawValue] ?? key.rawValue }
+
+    /// Returns a text with its placeholders replaced, such as `{user}`.
+    ///
+    /// A value is not searched for placeholders.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the text.
+    ///   - values: The values by the name of their placeholder.
+    /// - Returns: The text.
+    package func text(_ key: MessageKey, _ values: [String: String]) -> String {
+        let text = self[key]
+        guard !values.isEmpty else { return text }
+        var result = ""
+        for part in Placeholder.parts(of: text) {
+            switch part {
+            case .text(let text): result += text
+            case .placeholder(let name): result += values[String(name)] ?? "{\(name)}"
+            }
+        }
+        return result
+    }
+
+    /// The texts as a translation file, in the order of their keys.
+    package var fileText: String {
+        let width = MessageKey.allCases.map(\.rawValue.count).max() ?? 0
+        let lines = MessageKey.allCases.map { key in
+            let blanks = String(repeating: " ", count: width - key.rawValue.count)
+            return "\(key.rawValue)\(blanks)  \"\(self[key])\";"
+        }
+        return (["# The texts of the pages of Gatehouse, language \(language)."] + lines).joined(separator: "\n")
+    }
+
+    /// Replaces a text.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the text.
+    ///   - text: The new text.
+    mutating func replace(_ key: MessageKey, by text: String) { texts[key.rawValue] = text }
+}
+
+/// A part of a text: a placeholder, or the text between two placeholders.
+enum Placeholder {
+    case text(Substring)
+    case placeholder(Substring)
+
+    /// Returns the parts of a text.
+    ///
+    /// A `{` without a `}` after it is part of the text.
+    static func parts(of text: String) -> [Placeholder] {
+        var parts: [Placeholder] = []
+        var rest = Substring(text)
+        while let open = rest.utf8.firstIndex(of: UInt8(ascii: "{")),
+            let close = rest[open...].utf8.firstIndex(of: UInt8(ascii: "}"))
+        {
+            if open > rest.startIndex { parts.append(.text(rest[..<open])) }
+            parts.append(.placeholder(rest[rest.utf8.index(after: open)..<close]))
+            rest = rest[rest.utf8.index(after: close)...]
+        }
+        if !rest.isEmpty { parts.append(.text(rest)) }
+        return parts
+    }
+
+    /// Returns the names of the placeholders of a text, sorted.
+    static func names(in text: String) -> [String] {
+        Set(
+            parts(of: text).compactMap { part in
+                if case .placeholder(let name) = part { String(name) } else { nil }
+            }
+        ).sorted()
+    }
+}
