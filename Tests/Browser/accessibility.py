@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Checks the layout and accessibility of every page, in the light and the dark color scheme."""
+"""Checks the accessibility of every page with axe, and its layout: in the light and the dark color scheme, with forced colors, in a narrow
+window, at 400 %, and in German and French."""
+
+import importlib.resources
 
 from browser_fixture import ANN, FIRST, MALLORY, fill, scenario, expect
 
-# Runs in the page. Returns its defects as texts.
+# axe-core. It runs in the page by the debugger, which the content security policy does not stop.
+AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
+# Returns the violations that axe finds as texts: all its rules, those for WCAG and for good practice.
+RUN_AXE = """() => axe.run(document, {resultTypes: ["violations"]}).then(result => {
+    if (result.passes.length < 5) return ["axe has checked only " + result.passes.length + " rules"];
+    return result.violations.map(one => "axe " + one.id + ": " + one.help + ": " + one.nodes.map(node => node.html).join(" ").slice(0, 300));
+})"""
+
+# Checks what axe does not. Runs in the page. Returns its defects as texts.
 CHECK = r"""() => {
     const wrong = [];
     const say = text => wrong.push(text);
@@ -135,18 +146,21 @@ def index(place, page):
 PAGES = [sign_in_page, failed, step, welcome, account, signed_out, forbidden, not_found, index]
 
 
-def check_pages(place, scheme, width):
+def check_pages(place, name, **window):
+    """Opens every page in a window with the given properties of Playwright. The name ends the names of the screenshots."""
     wrong = []
     # Ends old sessions, so that the list on the account page is short in the screenshot.
     place.site.command("sessions", "end", "--all")
     for go in PAGES:
-        page = place.page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        page = place.page(**window)
         refused = []
         page.on("console", lambda message: refused.append(message.text) if "Refused" in message.text or "violates" in message.text else None)
         go(place, page)
         wrong += [f"{go.__name__}: {text}" for text in page.evaluate(CHECK)]
+        page.evaluate(AXE)
+        wrong += [f"{go.__name__}: {text}" for text in page.evaluate(RUN_AXE)]
         # After the check, because a screenshot adds a style to the page that hides the caret.
-        place.picture(page, f"{go.__name__.replace('_', '-')}-{scheme}{'' if width > 500 else '-narrow'}")
+        place.picture(page, f"{go.__name__.replace('_', '-')}-{name}")
         wrong += [f"{go.__name__}: {text}" for text in refused]
         if go is failed and page.locator("[role=alert]").count() != 1:
             wrong.append("failed: no role=alert")
@@ -154,19 +168,46 @@ def check_pages(place, scheme, width):
     expect(not wrong, "; ".join(wrong))
 
 
+WIDE = {"width": 1280, "height": 800}
+NARROW = {"width": 320, "height": 800}
+
+
 @scenario
 def every_page_is_accessible_in_the_light_color_scheme(place):
-    check_pages(place, "light", 1280)
+    check_pages(place, "light", color_scheme="light", viewport=WIDE)
 
 
 @scenario
 def every_page_is_accessible_in_the_dark_color_scheme(place):
-    check_pages(place, "dark", 1280)
+    check_pages(place, "dark", color_scheme="dark", viewport=WIDE)
+
+
+@scenario
+def every_page_is_accessible_with_forced_colors(place):
+    check_pages(place, "forced", forced_colors="active", viewport=WIDE)
 
 
 @scenario
 def every_page_fits_a_narrow_window(place):
-    check_pages(place, "light", 320)
+    check_pages(place, "light-narrow", color_scheme="light", viewport=NARROW)
+
+
+@scenario
+def every_page_fits_a_window_at_400_percent(place):
+    # A window of 1280 by 1024 pixels has 320 by 256 at 400 % (WCAG 2.2, 1.4.10).
+    check_pages(place, "light-400", color_scheme="light", viewport={"width": 320, "height": 256}, device_scale_factor=4)
+
+
+@scenario
+def every_page_fits_a_narrow_window_in_german_and_french(place):
+    for language in ("de", "fr"):
+        check_pages(place, f"{language}-narrow", color_scheme="dark", viewport=NARROW, locale=language)
+        page = place.page(locale=language)
+        sign_in_page(place, page)
+        expect(page.evaluate("document.documentElement.lang") == language, "the page is in another language")
+        button = page.locator("button.small").text_content()
+        expect(button == {"de": "Passwort anzeigen", "fr": "Afficher le mot de passe"}[language], f"the script says {button}")
+        place.close_contexts()
 
 
 @scenario

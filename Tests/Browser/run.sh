@@ -4,8 +4,8 @@
 #
 #     run.sh GATEHOUSE [OPTIONS OF browser.py]
 #
-# Signs in at the server with Chromium: Debian's, or the program in CHROMIUM. Playwright controls the browser and is installed into
-# .build/venv if it is missing; nothing else is installed. Screenshots are in .build/screenshots afterwards.
+# Signs in at the server with Chromium: Debian's, or the program in CHROMIUM. Playwright, which controls the browser, and axe, which checks the
+# pages, are installed into .build/venv if they are missing; nothing else is installed. Screenshots are in .build/screenshots afterwards.
 #
 # Status: 0 if all tests have passed, 1 if a test has failed, 77 if there is no Chromium or no Playwright.
 set -eu
@@ -19,11 +19,12 @@ if [ -z "$chromium" ]; then
     echo "SKIPPED: there is no chromium (apt-get install chromium); no test ran"
     exit 77
 fi
-if ! "$build/venv/bin/python" -c 'import playwright' 2>/dev/null; then
-    echo "installing Playwright into .build/venv"
+if ! "$build/venv/bin/python" -c 'import playwright, axe_playwright_python' 2>/dev/null; then
+    echo "installing Playwright and axe into .build/venv"
     mkdir -p "$build"
-    if ! { python3 -m venv "$build/venv" && "$build/venv/bin/pip" install --quiet playwright==1.65.2; }; then
-        echo "SKIPPED: Playwright cannot be installed; no test ran"
+    if ! { python3 -m venv "$build/venv" &&
+        "$build/venv/bin/pip" install --quiet playwright==1.65.2 axe-playwright-python==0.1.8; }; then
+        echo "SKIPPED: Playwright or axe cannot be installed; no test ran"
         exit 77
     fi
 fi
