@@ -68,7 +68,7 @@ class Proxied:
                 return configuration(port, self.port)
 
         class Application(fixture.Application):
-            """Also serves the worker and its page, and keeps the reports of the worker."""
+            """Also serves the worker and its page, keeps the reports of the worker, and redirects from /elsewhere to another server."""
 
             def __init__(self):
                 self.reports = []
@@ -85,6 +85,9 @@ class Proxied:
                             self.reports.append(json.loads(body))
                         kind, text = ("text/javascript", WORKER) if target == "/worker.js" else ("text/html", json.dumps(named))
                         answer = text.encode()
+                        if target == "/elsewhere":
+                            writer.write(b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % (place.origin + "/health").encode())
+                            continue
                         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (kind.encode(), len(answer))
                                      + (b"" if method == "HEAD" else answer))
                         await writer.drain()
@@ -231,6 +234,47 @@ def a_code_of_the_wrong_digits_can_be_corrected(place):
         page.press("input[name=answer-0]", "Enter")
         page.wait_for_load_state()
         expect_equal(page.url, proxied.url(APP, "/steps/x"))
+    behind_each_proxy(place, visit)
+
+
+@scenario
+def the_fragment_of_an_address_survives_the_sign_in(place):
+    def visit(proxied):
+        page = place.page()
+        proxied.open(page, APP, "/steps/x#part-2")
+        fill(page, "carl", "first of two")
+        page.fill("input[name=answer-0]", "314159")
+        page.press("input[name=answer-0]", "Enter")
+        page.wait_for_load_state()
+        expect_equal(page.url, proxied.url(APP, "/steps/x#part-2"))
+        page = place.page()
+        proxied.sign_in(page, APP, "/desk#one")
+        proxied.open(page, WIKI, "/page#two")
+        expect_equal(page.url, proxied.url(WIKI, "/page#two"))
+    behind_each_proxy(place, visit)
+
+
+@scenario
+def an_application_may_redirect_to_any_other_server_after_the_sign_in(place):
+    def visit(proxied):
+        for words in ({}, {"java_script_enabled": False}):
+            page = place.page(**words)
+            proxied.open(page, SHOP, "/elsewhere")
+            fill(page, "ann", load("proxy_fixture").PASSWORDS["ann"])
+            page.wait_for_url(place.origin + "/health")
+    behind_each_proxy(place, visit)
+
+
+@scenario
+def a_second_session_cookie_that_a_script_has_set_does_not_lock_the_user_out(place):
+    def visit(proxied):
+        page = place.page()
+        proxied.sign_in(page, APP)
+        page.evaluate("document.cookie = '__Host-gatehouse=x; Secure; Path=/; SameSite=None; Partitioned'")
+        expect_equal(len([one for one in page.context.cookies(proxied.url(APP)) if one["name"] == SESSION]), 2)
+        proxied.open(page, APP, "/desk")
+        expect_equal(page.url, proxied.url(APP, "/desk"))
+        expect_equal(proxied.open(page, APP, "/desk"), 0)
     behind_each_proxy(place, visit)
 
 

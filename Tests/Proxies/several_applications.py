@@ -3,6 +3,7 @@
 """Tests of two applications at two hosts, with one sign-in at a third host, behind one proxy."""
 
 import contextlib
+import re
 import urllib.parse
 
 import proxy_fixture
@@ -181,7 +182,7 @@ def the_cookie_of_the_check_reaches_the_browser_and_never_the_application(place)
 
 
 @scenario
-def no_log_of_the_proxy_contains_a_code(place):
+def no_log_of_the_proxy_contains_a_code_or_a_challenge(place):
     person = place.person()
     person.sign_in(person.url(NAME, "/desk?in-the-log"), "ann")
     person.open(person.url(WIKI, "/page"))
@@ -195,6 +196,10 @@ def no_log_of_the_proxy_contains_a_code(place):
     expect("in-the-log" in log, "the proxy has logged no requests")
     for code in codes:
         expect(code not in log, "the log contains a code")
+    challenges = {challenge for url in person.locations for challenge in re.findall("challenge=([A-Za-z0-9_-]+)", url)}
+    expect(challenges, "no challenge was sent")
+    for challenge in challenges:
+        expect(challenge not in log, "the log contains a challenge")
 
 
 @scenario

@@ -199,6 +199,28 @@ struct ChildSessionTests {
         #expect(received == [.message("Tea is ready"), .ended(.logout)])
     }
 
+    @Test(arguments: [(0, false), (1, true)])
+    func `a child that was replaced shortly before a crash is not restored`(
+        seconds: Int,
+        isNewerKnown: Bool
+    ) async throws {
+        let store = MemoryStore()
+        let before = SessionFixture(store: store)
+        let (parent, _) = try await before.begin()
+        let old = try await before.table.beginChild(of: parent, at: app, from: client)
+        before.pass(seconds)
+        let new = try await before.table.beginChild(of: parent, at: app, from: client)
+        // The process ends before the first child is removed from the store.
+        #expect(store.records.count == 3)
+
+        let after = SessionFixture(store: store, clock: before.clock, wall: before.wall)
+        try await after.table.restore { _ in .user(.unknown) }
+        #expect(after.table.session(old.token, at: app, isActivity: true) == nil)
+        #expect((after.table.session(new.token, at: app, isActivity: true) != nil) == isNewerKnown)
+        try await after.table.processCommandsAndRemovals()
+        #expect(Set(store.records.map(\.id)) == (isNewerKnown ? [parent.id, new.session.id] : [parent.id]))
+    }
+
     @Test func `children are restored with their parent, and not without it`() async throws {
         let store = MemoryStore()
         let before = SessionFixture(store: store)

@@ -117,6 +117,21 @@ package enum SetCookie {
         "\(OurCookies.verifierName)=\(token.text)\(common)\(lax); Max-Age=3600"
     }
 
+    /// Sets the session cookie in a browser, in place of all cookies of its name.
+    ///
+    /// A script of the host can set a partitioned cookie of this name (CHIPS). The browser then sends both cookies, and no
+    /// session is found, so a partitioned cookie is removed.
+    ///
+    /// - Parameters:
+    ///   - token: The token of the session.
+    ///   - present: The session cookie of the request.
+    /// - Returns: The values of the `Set-Cookie` fields.
+    package static func session(_ token: OpaqueToken, replacing present: OurCookies.Found) -> [String] {
+        guard case .repeated = present else { return [session(token)] }
+        let removal = "\(OurCookies.sessionName)=\(common); SameSite=None; Partitioned; Max-Age=0"
+        return [removal, session(token)]
+    }
+
     /// Removes the session cookie.
     package static let sessionRemoval = "\(OurCookies.sessionName)=\(common)\(lax); Max-Age=0"
 

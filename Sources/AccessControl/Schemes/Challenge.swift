@@ -43,11 +43,11 @@ package struct Challenge: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - headers: The header fields of the response.
-    ///   - routes: The paths of the sign-in page.
+    ///   - page: The path of the sign-in page, or its URL if it is at another host.
     ///   - putsBasicFirst: True if Basic is the first field, for proxies that may pass on only the first field, such as
     ///     nginx before 1.23. Programs need the field of Basic. Browsers are redirected to the sign-in page and need no
     ///     field.
-    package func add(to headers: inout HTTPFields, signInAt routes: Routes, putsBasicFirst: Bool = false) {
+    package func add(to headers: inout HTTPFields, signInAt page: String, putsBasicFirst: Bool = false) {
         let ordered = putsBasicFirst ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
         for scheme in ordered {
             let value: String
@@ -55,7 +55,7 @@ package struct Challenge: Sendable, Hashable {
             case .basic: value = BasicScheme.challenge(realm: realm)
             case .form:
                 value =
-                    "Cookie realm=\(BasicScheme.quoted(realm)), form-action=\"\(routes.signIn)\", "
+                    "Cookie realm=\(BasicScheme.quoted(realm)), form-action=\"\(page)\", "
                     + "cookie-name=\"\(OurCookies.sessionName)\""
             case .certificate: continue
             }

@@ -61,9 +61,13 @@ struct ForwardAuth: Sendable {
 
     /// Returns the encoded 403 response to a forward-auth request that cannot be checked.
     ///
-    /// - Parameter reason: The text of the response.
+    /// - Parameters:
+    ///   - reason: The text of the response.
+    ///   - representation: The form of the page that suits the client behind the proxy.
     /// - Returns: The encoded response.
-    func rejection(_ reason: String) -> PreparedResponse { PreparedResponse(response(.forbidden, text: reason)) }
+    func rejection(_ reason: String, as representation: Representation) -> PreparedResponse {
+        PreparedResponse(denial(reason, as: representation))
+    }
 
     /// Returns the response to a forward-auth request.
     ///
@@ -131,7 +135,8 @@ struct ForwardAuth: Sendable {
         case .certificateNeeded:
             return denial("the page needs a client certificate, which a proxy cannot pass on", for: check)
         case .ambiguousPath: return denial("the request is ambiguous", for: check)
-        case .malformed, .misdirected, .notFound, .index, .health, .asset, .welcome:
+        case .malformed(let reason): return denial(reason, for: check)
+        case .misdirected, .notFound, .index, .health, .asset, .welcome:
             return denial("the request cannot be checked", for: check)
         }
     }
@@ -153,10 +158,14 @@ struct ForwardAuth: Sendable {
 
     /// Returns a 403 response with a reason: a page for a browser, and text for other clients.
     private func denial(_ reason: String, for check: Check) -> RenderedResponse {
-        guard check.clientKind == .navigation else { return response(.forbidden, text: reason) }
+        denial(reason, as: representation(for: check))
+    }
+
+    private func denial(_ reason: String, as representation: Representation) -> RenderedResponse {
+        guard representation.isHTML else { return response(.forbidden, text: reason) }
         let line = Message(.requestDenied, ["reason": .verbatim(reason)])
         return Page(status: .forbidden, title: Message(.accessDenied), lines: [line])
-            .rendered(as: representation(for: check), in: context)
+            .rendered(as: representation, in: context)
     }
 
     /// Returns a redirect to the sign-in page.
@@ -178,7 +187,7 @@ struct ForwardAuth: Sendable {
         fields: HTTPFields = [:]
     ) -> RenderedResponse {
         var headers = fields
-        challenge.add(to: &headers, signInAt: context.routes, putsBasicFirst: check.proxy == .nginx)
+        challenge.add(to: &headers, signInAt: context.links.page, putsBasicFirst: check.proxy == .nginx)
         return response(.unauthorized, fields: headers, text: "not signed in")
     }
 

@@ -75,7 +75,11 @@ extension GatehouseResponder {
     }
 
     private func reject(_ received: ReceivedRequest, because reason: String, remark: String?) -> ResponseMode {
-        reply(to: received, with: forwardAuth.rejection(reason), reason: remark.map { " \($0)" } ?? "")
+        reply(
+            to: received,
+            with: forwardAuth.rejection(reason, as: received.representation),
+            reason: remark.map { " \($0)" } ?? ""
+        )
     }
 
     /// Returns the description of the original request in a forward-auth request.

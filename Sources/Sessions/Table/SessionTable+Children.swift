@@ -46,7 +46,7 @@ extension SessionTable {
             state.withLock { $0.writes.remove(new.session.id) }
             throw error
         }
-        // The removal of a replaced child from the store may be delayed: it is not restored without its parent.
+        // The removal of a replaced child from the store may be delayed: only the newest child at a host is restored.
         publish(effects)
         if isExtended { publishExtension(of: parent) }
         return (new.session, new.token)

@@ -40,7 +40,27 @@ extension SessionTable {
             let known = await statuses.status(of: record.user, by: status)
             publish(restore(record, endedBy: SaltedStamp.end(for: known, stamp: record.stamp), since: epoch))
         }
-        for record in records { restoreChild(record) }
+        restoreChildren(records.filter { $0.parent != nil })
+    }
+
+    /// Restores the newest child session of each parent at each host, and removes the others from the store.
+    ///
+    /// A process may end before a replaced child is removed from the store. If two children began in the same second, it is
+    /// unknown which one was replaced, so none is restored; the browser gets a new one without a sign-in.
+    private func restoreChildren(_ records: [SessionRecord]) {
+        for group in Dictionary(grouping: records, by: { ChildPlace(parent: $0.parent, host: $0.host) }).values {
+            let newest = group.map(\.created).max() ?? 0
+            let candidates = group.filter { $0.created == newest }
+            for record in group where candidates.count > 1 || record.created < newest {
+                state.withLock { $0.writes.remove(record.id) }
+            }
+            if candidates.count == 1 { restoreChild(candidates[0]) }
+        }
+    }
+
+    private struct ChildPlace: Hashable {
+        let parent: SessionID?
+        let host: SessionHost
     }
 
     /// Restores a child session, if its parent was restored; otherwise the child is removed from the store.

@@ -24,11 +24,11 @@ struct AccountPage: SignInComponent {
         if request.asHTML {
             page.kind = .withScript
             page.facts = Page.facts(of: session.user)
-            page.parts = [list(all, current: session, csrfToken: CSRFToken.text(token) ?? "")]
+            page.parts = [list(all, current: session.signIn, csrfToken: CSRFToken.text(token) ?? "")]
             if let exit = Page.Part.signOut(token, routes: routes, hasAccount: false) { page.parts.append(exit) }
         } else {
             page.lines = [Message(.signedInAsUser, ["user": .verbatim(session.user.username)])]
-            page.lines += all.map { .verbatim(line($0, isCurrent: $0 === session)) }
+            page.lines += all.map { .verbatim(line($0, isCurrent: $0 === session.signIn)) }
         }
         return LoggedResponse(render(page, to: request), user: session.user)
     }
@@ -116,7 +116,7 @@ struct AccountPage: SignInComponent {
         }
         let id = fields.read("id").flatMap { SessionID($0.string) }
         let isAll = fields.read("others") == "all"
-        let ended = endable(by: session).filter { $0 !== session && (isAll || $0.id == id) }
+        let ended = endable(by: session).filter { $0 !== session.signIn && (isAll || $0.id == id) }
         let isStored = await end(ended, cause: .endedElsewhere)
         guard isStored else { return LoggedResponse(render(.notStored, to: request), user: session.user) }
         return LoggedResponse(redirect(routes.account, answering: request), user: session.user)

@@ -29,7 +29,10 @@
     field.addEventListener("blur", () => { hint.textContent = ""; });
     field.after(hint, button);
   }
+  // A browser keeps the part after # across redirects, but does not send it with a form. The target of the sign-in may need it.
+  for (const link of document.querySelectorAll("main a")) link.hash = link.hash || location.hash;
   for (const form of document.forms) {
+    form.action = form.getAttribute("action") + location.hash;
     const button = form.querySelector("button[type=submit]");
     if (!button) continue;
     const label = button.textContent;

@@ -34,7 +34,10 @@ extension SignInComponent {
         context.security.add(to: &headers)
         for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
         if status == .unauthorized {
-            Challenge(realm: realms.first ?? "", schemes: [ProtectRule.Scheme.form]).add(to: &headers, signInAt: routes)
+            Challenge(realm: realms.first ?? "", schemes: [ProtectRule.Scheme.form]).add(
+                to: &headers,
+                signInAt: context.links.page
+            )
         }
         if status == .serviceUnavailable { headers[.retryAfter] = "5" }
         let head = HTTPResponse(status: status, headerFields: headers)

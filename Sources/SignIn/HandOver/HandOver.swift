@@ -97,7 +97,7 @@ struct HandOver: SignInComponent {
         }
         switch state.handOverCodes.redeem(code, at: origin, challenge: challenge) {
         case .session(let session): return session
-        case .unknown: return nil
+        case .unknown, .withoutVerifier: return nil
         case .rejected(let session, let reason):
             state.logRejectedHandOver(of: session, to: origin, reason: reason, address: request.address)
             return nil
@@ -120,7 +120,7 @@ struct HandOver: SignInComponent {
         do throws(SessionFault) {
             let (session, token) = try await sessions.beginChild(of: parent, at: host, from: request.sessionClient)
             state.logBeginning(session)
-            let cookies = [SetCookie.session(token), SetCookie.verifierRemoval]
+            let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.verifierRemoval]
             return LoggedResponse(redirect(location, answering: request, cookies: cookies), user: session.user)
         } catch {
             switch error.code {

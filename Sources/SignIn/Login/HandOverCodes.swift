@@ -28,6 +28,10 @@ final class HandOverCodes: Sendable {
         case session(Session)
         /// There is no such code: it was never issued, was redeemed before, or has expired.
         case unknown
+        /// The browser has no verifier.
+        ///
+        /// Another tab has completed its hand-over, or the verifier has expired. The code cannot be redeemed any more.
+        case withoutVerifier
         /// The code is not valid at this origin or in this browser. It cannot be redeemed any more.
         case rejected(Session, reason: String)
     }
@@ -117,9 +121,8 @@ final class HandOverCodes: Sendable {
         }
         guard let entry = state.withLock({ $0.remove(digest) }), clock.now < entry.deadline else { return .unknown }
         guard entry.origin == origin else { return .rejected(entry.session, reason: "another host") }
-        guard let challenge, entry.challenge == challenge else {
-            return .rejected(entry.session, reason: "another browser")
-        }
+        guard let challenge else { return .withoutVerifier }
+        guard entry.challenge == challenge else { return .rejected(entry.session, reason: "another browser") }
         return .session(entry.session)
     }
 

@@ -27,8 +27,6 @@ package struct Page: Sendable {
     ///
     /// A screen reader reads the title first.
     var isError = false
-    /// Another origin to which the response to a form of the page may redirect; nil if there is none.
-    var formTarget: String?
 
     /// A page with a title and lines of text.
     ///
@@ -92,7 +90,7 @@ package struct Page: Sendable {
         headers[.contentType] = representation.isHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
         headers[.vary] = "Accept, Accept-Language, Authorization, Cookie"
         headers[.cacheControl] = "no-store"
-        context.security.add(to: &headers, for: kind, formTarget: formTarget)
+        context.security.add(to: &headers, for: kind)
         return RenderedResponse(
             HTTPResponse(status: status, headerFields: headers),
             text: representation.isHTML ? html(in: context, translation) : text(in: translation)

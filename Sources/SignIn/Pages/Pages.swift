@@ -64,17 +64,17 @@ extension Page {
     /// - Parameters:
     ///   - challenge: The challenge.
     ///   - wasRejected: True if the request had credentials and they were rejected.
-    ///   - routes: The paths of the sign-in page.
+    ///   - links: The links to the sign-in page.
     /// - Returns: The page.
-    static func unauthorized(_ challenge: Challenge, wasRejected: Bool, routes: Routes) -> Page {
+    static func unauthorized(_ challenge: Challenge, wasRejected: Bool, links: SignInLinks) -> Page {
         var page = Page(
             status: .unauthorized,
             title: .key(wasRejected ? .signInFailed : .pleaseSignIn),
             lines: [.key(wasRejected ? .invalidCredentials : .signInToOpen)]
         )
-        challenge.add(to: &page.headers, signInAt: routes)
+        challenge.add(to: &page.headers, signInAt: links.page)
         if challenge.schemes.contains(.form) {
-            page.parts = [.link(to: routes.signIn, .key(.signIn))]
+            page.parts = [.link(to: links.routes.signIn, .key(.signIn))]
         }
         return page
     }

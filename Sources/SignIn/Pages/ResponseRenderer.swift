@@ -67,7 +67,7 @@ package struct ResponseRenderer: Sendable {
             .forbidden(user, signOut: user == nil ? nil : signOut(authentication, thenSignInFor: target))
         case .certificateNeeded: .certificateNeeded
         case .unauthorized(let challenge, let wasRejected):
-            .unauthorized(challenge, wasRejected: wasRejected, routes: context.routes)
+            .unauthorized(challenge, wasRejected: wasRejected, links: context.links)
         case .signIn(let redirect): .redirect(to: redirect.link, isSafe: redirect.isSafe)
         case .misdirected: .misdirected
         case .ambiguousPath: .badRequest(.key(.ambiguousPath))

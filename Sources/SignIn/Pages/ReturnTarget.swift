@@ -77,6 +77,12 @@ package struct ReturnTarget: Sendable, Hashable {
         self.origin = origin
     }
 
+    /// Returns true if the location of a target has at most ``maximumBytes``, also if characters must be encoded.
+    static func hasUsableLength(_ target: String) -> Bool {
+        target.utf8.count <= maximumBytes
+            && target.utf8.reduce(0) { $0 + (isQueryCharacter($1) ? 1 : 3) } <= maximumBytes
+    }
+
     // MARK: Origins
 
     /// Returns the origin at the beginning of a URL, and the index of its end.

@@ -26,28 +26,19 @@ package struct SecurityHeaders: Sendable {
     }
 
     private let isCertificateTrusted: Bool
-    private let formTargets: String
 
     /// The header fields of a configuration.
     ///
-    /// - Parameters:
-    ///   - isCertificateTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this
-    ///     case, because a development server must not force TLS on other programs on `localhost`.
-    ///   - returnTo: The other origins that a sign-in may return to. They are part of `form-action`, because browsers
-    ///     apply `form-action` also to the redirect after a form.
-    package init(isCertificateTrusted: Bool, returnTo: [String] = []) {
-        self.isCertificateTrusted = isCertificateTrusted
-        formTargets = (["'self'"] + returnTo).joined(separator: " ")
-    }
+    /// - Parameter isCertificateTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this
+    ///   case, because a development server must not force TLS on other programs on `localhost`.
+    package init(isCertificateTrusted: Bool) { self.isCertificateTrusted = isCertificateTrusted }
 
     /// Adds the header fields.
     ///
     /// - Parameters:
     ///   - headers: The header fields of the response.
     ///   - kind: The kind of the page.
-    ///   - formTarget: Another origin to which the response to a form of the page may redirect; nil if there is none.
-    package func add(to headers: inout HTTPFields, for kind: Kind = .plain, formTarget: String? = nil) {
-        let formTargets = formTarget.map { "\(self.formTargets) \($0)" } ?? formTargets
+    package func add(to headers: inout HTTPFields, for kind: Kind = .plain) {
         var policy = ["default-src 'none'"]
         switch kind {
         case .plain, .form: policy += ["style-src 'self'", "img-src 'self'"]
@@ -55,9 +46,15 @@ package struct SecurityHeaders: Sendable {
         case .formWithScript: policy += ["style-src 'self'", "img-src 'self'", "script-src 'self'"]
         case .image: policy += ["style-src 'unsafe-inline'", "sandbox"]
         }
-        policy += [
-            "form-action \(kind == .image ? "'none'" : formTargets)", "frame-ancestors 'none'", "base-uri 'none'",
-        ]
+        let formAction =
+            switch kind {
+            case .plain: "'self'"
+            // After a sign-in or sign-out, the application may redirect the browser to any other host, such as its identity
+            // provider, and browsers apply the policy to the whole chain of redirects. The action of each form is a path.
+            case .form, .withScript, .formWithScript: "'self' https:"
+            case .image: "'none'"
+            }
+        policy += ["form-action \(formAction)", "frame-ancestors 'none'", "base-uri 'none'"]
         headers[.contentSecurityPolicy] = policy.joined(separator: "; ")
         headers[.xContentTypeOptions] = "nosniff"
         Self.set("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "same-origin", in: &headers)

@@ -14,6 +14,9 @@ package struct SignInLinks: Sendable {
     /// The sign-in host and the hosts that share it; nil if each host has its own sign-in page.
     package let hosts: SignInHosts?
 
+    /// The path of the sign-in page, or its URL if there is a sign-in host.
+    package var page: String { (hosts?.origin.description ?? "") + routes.signIn }
+
     /// The links of a configuration.
     ///
     /// - Parameters:
@@ -69,7 +72,7 @@ package struct SignInLinks: Sendable {
     package func link(from request: Requested) -> Result {
         guard let hosts else {
             // A longer target would be rejected after the sign-in. Many proxies also reject such long URLs.
-            let isUsable = request.target.utf8.count <= ReturnTarget.maximumBytes
+            let isUsable = ReturnTarget.hasUsableLength(request.target)
             let path = isUsable ? routes.signIn(returningTo: request.target) : routes.signIn
             return .link(SignInLink(origin: nil, path: path, cookie: nil))
         }
@@ -89,7 +92,7 @@ package struct SignInLinks: Sendable {
             }
             let target = origin.description + request.target
             let destination = Destination(
-                target: target.utf8.count <= ReturnTarget.maximumBytes ? target : origin.description + "/",
+                target: ReturnTarget.hasUsableLength(target) ? target : origin.description + "/",
                 challenge: try Destination.challenge(of: verifier),
                 isRetry: request.isRetry
             )

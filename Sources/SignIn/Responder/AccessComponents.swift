@@ -99,11 +99,7 @@ extension PageContext {
         let settings = configuration.server.signIn
         let hosts = SignInHosts(settings, rules: configuration.rules)
         self.init(
-            security: SecurityHeaders(
-                isCertificateTrusted: isCertificateTrusted,
-                // A sign-out redirects to the sign-in host.
-                returnTo: (settings.returnTo + [hosts?.origin].compactMap(\.self)).map(\.description)
-            ),
+            security: SecurityHeaders(isCertificateTrusted: isCertificateTrusted),
             links: SignInLinks(
                 routes: Routes(
                     prefix: settings.prefix,

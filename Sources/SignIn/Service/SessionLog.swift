@@ -32,15 +32,23 @@ struct SessionLog: Sendable {
         logger.warning("a session was presented at another host", metadata: metadata)
     }
 
-    /// Logs that the code of a hand-over was presented at another host or by another browser.
+    /// Logs that the code of a hand-over was presented at another host or with the verifier of another browser.
     ///
-    /// A browser never does this, so the code was copied.
+    /// Two tabs of one browser that are opened at the same time may do this. From another address, the code was probably
+    /// copied.
     func logRejectedHandOver(of session: Session, to origin: String, reason: String, address: String?) {
         var metadata = Self.metadata(of: session)
         metadata["presented-at"] = "\(origin)"
         metadata["presented-by"] = "\(address ?? "-")"
         metadata["reason"] = "\(reason)"
-        logger.warning("the code of a hand-over was presented in the wrong place", metadata: metadata)
+        let isSameAddress = address != nil && address == session.client.address
+        logger.log(
+            level: isSameAddress ? .info : .warning,
+            isSameAddress
+                ? "the code of a hand-over was presented by another tab, or by another browser of the same address"
+                : "the code of a hand-over was presented in the wrong place",
+            metadata: metadata
+        )
     }
 
     /// Logs that a session has ended in memory, but not in the store.

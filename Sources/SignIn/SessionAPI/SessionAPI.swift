@@ -50,7 +50,7 @@ struct SessionAPI: SignInComponent {
             guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
             }
-            if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
+            if let before = session(request, isActivity: false), await !end(before.session.signIn, cause: .replaced) {
                 return LoggedResponse(notStored(request))
             }
             let begun = await login.begin(

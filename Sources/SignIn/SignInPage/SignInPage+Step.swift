@@ -29,7 +29,6 @@ extension SignInPage {
             ?? Message(.signingInAs, ["user": user])
         var page = Page(title: .key(.oneMoreStep), lines: [line])
         page.kind = .formWithScript
-        page.formTarget = target?.origin?.description
         page.isError = waiting.hasRejectedCode
         let isRejected = waiting.hasRejectedCode
         if isRejected { page.parts.append(.notice(.key(.codeRejected), isError: true)) }

@@ -46,7 +46,6 @@ struct SignInPage: SignInComponent {
         var page = Page(title: title, lines: [title] + [settings.brand.message].compactMap { $0.map { .verbatim($0) } })
         page.kind = .formWithScript
         page.isError = notice.isError
-        page.formTarget = target?.origin?.description
         if let message = notice.message { page.parts.append(.notice(message, isError: notice.isError)) }
         if let known {
             let name = Message.verbatim(known.session.user.username)
@@ -90,7 +89,7 @@ struct SignInPage: SignInComponent {
             return LoggedResponse(redirectToSignIn(.expired, Destination(), browser: browser, request: request))
         }
         // The earlier session may belong to another user, so it ends even if this login fails (CVE-2026-34454).
-        if let before = session(request, isActivity: false), await !end(before.session, cause: .replaced) {
+        if let before = session(request, isActivity: false), await !end(before.session.signIn, cause: .replaced) {
             return LoggedResponse(render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]))
         }
         guard let text = fields.read("username"), let password = fields.secret("password"),
@@ -154,7 +153,7 @@ struct SignInPage: SignInComponent {
             )
         case .session(let session, let token, let report):
             let location = handOver.location(of: pending.destination, for: session, request: request)
-            let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
+            let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.signInRemoval]
             return LoggedResponse(
                 redirect(location, answering: request, cookies: cookies),
                 report: report,

@@ -18,7 +18,7 @@ import Testing
     init() throws {
         server = try TestServer(HandOverTests.configuration, clock: clock)
         victim = TestBrowser(server)
-        attacker = TestBrowser(server)
+        attacker = TestBrowser(server, from: "192.0.2.66")
     }
 
     private func isEntry(_ url: String) -> Bool { url.contains("/gatehouse/enter?") }
@@ -57,9 +57,11 @@ import Testing
     }
 
     @Test func `a code from a log or a Referer is of no use in another browser`() async throws {
-        let url = try await codeURL(victim)
         // A browser without a verifier, and one with its own verifier.
-        #expect(!beginsSession(try await enter(url, TestBrowser(server))))
+        let first = try await codeURL(victim)
+        #expect(!beginsSession(try await enter(first, TestBrowser(server))))
+        #expect(!server.log.text.contains("presented in the wrong place"))
+        let url = try await victim.open("https://app.example/x", stoppingBefore: isEntry).url
         _ = try await attacker.open("https://app.example/")
         #expect(!beginsSession(try await enter(url, attacker)))
         #expect(server.sessions.count == 1)

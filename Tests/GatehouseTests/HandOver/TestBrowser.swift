@@ -22,9 +22,13 @@ final class TestBrowser: Sendable {
     }
 
     private let server: TestServer
+    private let peer: String
     private let clients = Mutex<[String: TestClient]>([:])
 
-    init(_ server: TestServer) { self.server = server }
+    init(_ server: TestServer, from peer: String = "127.0.0.1") {
+        self.server = server
+        self.peer = peer
+    }
 
     static let verifier = "__Host-gatehouse-verifier"
 
@@ -32,7 +36,7 @@ final class TestBrowser: Sendable {
     func at(_ host: String) -> TestClient {
         clients.withLock { clients in
             if let client = clients[host] { return client }
-            let client = TestClient(server, at: host)
+            let client = TestClient(server, from: peer, at: host)
             clients[host] = client
             return client
         }

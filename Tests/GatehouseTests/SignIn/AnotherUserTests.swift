@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import RealmKit
 import Sessions
 import Testing
 
@@ -27,6 +28,24 @@ import Testing
             protect wiki.example/ { auth form; require user zed; }
             """
     private static let navigation = ["Sec-Fetch-Mode: navigate", "Accept: text/html"]
+
+    @Test func `a sign-in with a child session ends the sign-in that the child came from`() async throws {
+        // The sign-in host was removed from the configuration, and the browser still has the child session.
+        let server = try TestServer(Self.oneHost)
+        let first = TestClient(server)
+        _ = try await first.signIn("zoe")
+        let sessions = server.sessions
+        let parent = try #require(sessions.sessions.first)
+        let host = try #require(RequestHost("other.example")?.sessionHost)
+        let client = SessionClient(address: nil, userAgent: "")
+        let (child, token) = try await sessions.beginChild(of: parent, at: host, from: client)
+        let second = TestClient(server, at: "other.example")
+        second[TestClient.session] = token.text
+        #expect(try await second.get("/account").body.contains("this session"))
+        _ = try await second.signIn("zed")
+        #expect(parent.end == .replaced && child.end == .replaced)
+        #expect(sessions.sessions.map { $0.user.username.text } == ["zed"])
+    }
 
     @Test func `a user without access can sign in as another user, and returns to the page`() async throws {
         let client = TestClient(try TestServer(Self.oneHost))

@@ -60,7 +60,7 @@ import Testing
             client[TestClient.session] = token
             let answer = try await client.post("/sign-out", [("csrf", csrf)])
             #expect(answer.status == 503)
-            #expect(answer.body.contains("You are signed out, but the server could not save it"))
+            #expect(answer.body.contains("The end of the session could not be saved"))
             #expect(client[TestClient.session] == nil)
             #expect(try await isSignedOut(token))
         }

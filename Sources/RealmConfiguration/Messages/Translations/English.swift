@@ -80,7 +80,7 @@ extension Translation {
             .onlyCertificates: "This page accepts only client certificates.",
             .noCertificate: "Your browser sent no certificate, or a certificate that is not accepted here.",
             .otherSite: "The request was sent by a page of another site.",
-            .enterAddress: "Please enter the address of the page in the address bar, and try again there.",
+            .enterAddress: "Please open the page by its address in the address bar, and try again from there.",
             .badRequest: "Bad request",
             .notUnderstood: "The request could not be understood: {reason}.",
             .goBack: "Please go back, and try again.",
@@ -94,7 +94,7 @@ extension Translation {
             .bodyTooLarge: "The body is too large.",
             .addressTooLong: "The address is too long",
             .shortenAddress: "Please check the address, and shorten it.",
-            .fieldsTooLarge: "The request has too many header fields",
+            .fieldsTooLarge: "The header of the request is too large",
             .deleteCookies:
                 "Your browser probably sends too many cookies. Delete the cookies of this site, and try again.",
             .notFound: "Not found",
@@ -108,7 +108,7 @@ extension Translation {
             .tryLater: "Try again later",
             .cannotSignIn: "You cannot be signed in at the moment.",
             .pleaseTryLater: "Please try again later.",
-            .endNotStored: "You are signed out, but the server could not save it",
+            .endNotStored: "The end of the session could not be saved",
             .sessionEndNotStored: "The session has ended, but the end could not be stored.",
             .tellAdministrator:
                 "After a restart of the server, the session may be valid again. Please tell the administrator.",
