@@ -23,6 +23,8 @@ OPEN_HOST = "www.example.com"
 # A second application behind the same proxy, and the sign-in host.
 WIKI, SIGN_IN_HOST = "wiki.example.com", "auth.example.com"
 PASSWORDS = {"ann": "correct horse battery", "bob": "another long password"}
+# A user with letters beyond ASCII, who has a name and a mail address.
+ZOE = "a third long password"
 GROUPS = {"ann": ["Staff", "Night shift"], "bob": ["Visitors"]}
 PREFIX = "/gatehouse"
 CONFIGURATION = """
@@ -42,6 +44,7 @@ server {{
 }}
 protect app.example.com/        {{ auth form basic; require group Staff; }}
 protect app.example.com/shared  {{ auth form basic; require any; }}
+protect app.example.com/utf8    {{ auth basic; require any; identity-fields utf-8; }}
 protect app.example.com/form    {{ auth form; require any; }}
 protect app.example.com/public  {{ open; }}
 protect app.example.com/reading {{ methods GET; open; }}
@@ -80,6 +83,7 @@ class Gatehouse:
         os.chmod(self.folder.path, 0o755)
         for name, password in PASSWORDS.items():
             self.folder.add(name, password, *(word for group in GROUPS[name] for word in ("--group", group)))
+        self.folder.add("zoë", ZOE, "--name", "Zoë Müller, 100%", "--mail", "zoë@example.org", "--group", "Nachtwächter", "--group", "Staff")
         self.server = None
 
     def _configuration(self, idle="30m", absolute="12h", tls=""):
@@ -207,6 +211,8 @@ def identity(answer):
 
 def identity_of(fields):
     found = sorted((name.lower(), value) for name, value in fields
-                   if re.match(r"remote[^a-z](user|groups|realm|email|name)", name.lower()))
+                   if re.match(r"remote[^a-z](user|groups|realm|email|name|token)", name.lower()))
     # The users of these tests have no mail address and no display name. nginx leaves empty fields out, and others pass them on.
-    return [(name, value) for name, value in found if value or name not in ("remote-email", "remote-name")]
+    # A token has its own test. The values that these tests forge do not begin like a token.
+    return [(name, value) for name, value in found if (value or name not in ("remote-email", "remote-name", "remote-token"))
+            and not (name == "remote-token" and value.startswith("eyJ"))]

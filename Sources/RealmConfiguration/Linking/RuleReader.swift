@@ -19,9 +19,12 @@ struct RuleReader {
     let signIn: SignInSettings
     /// True if the realm API is enabled.
     let hasRealmAPI: Bool
+    /// True if applications get identity tokens.
+    let hasIdentityToken: Bool
 
     private static let keywords = [
         "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable", "application",
+        "identity-fields",
     ]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
@@ -52,12 +55,21 @@ struct RuleReader {
         return rules
     }
 
-    /// Reports a rule for all hosts with the scheme `form` if there is a sign-in host.
+    /// Reports a rule for all hosts that needs a host.
+    ///
+    /// With a sign-in host, every rule with the scheme `form` needs one.
     ///
     /// A session is handed over only to the hosts that rules name. Otherwise an attacker could choose the host.
+    ///
+    /// An identity token is valid for the host of the request. If a rule named no host, the client could choose it.
     private func checkHost(of rule: ProtectRule, at range: SourceRange) {
-        guard let host = signIn.host, rule.schemes.contains(.form), rule.host == .any else { return }
+        guard rule.access == .users, rule.host == .any else { return }
         let hint = "name the host, as in: protect app.example.org\(rule.path) { ... }"
+        if hasIdentityToken {
+            let message = "the rule needs a host, because an identity token is for the host that a rule names"
+            builder.error(at: range, message, hint: hint)
+        }
+        guard let host = signIn.host, rule.schemes.contains(.form) else { return }
         let message = "the rule needs a host, because \(host) signs users in for the hosts that rules name"
         builder.error(at: range, message, hint: hint)
     }
@@ -98,6 +110,7 @@ struct RuleReader {
             builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
         SettingReader(builder: builder, block: block).choice("when-unavailable", into: &rule.whenUnavailable)
+        SettingReader(builder: builder, block: block).choice("identity-fields", into: &rule.identityFields)
         if let word = block.word("application") {
             rule.application = builder.shownText(word, of: "application", maximum: 60)
             if !rule.schemes.contains(.form) {
@@ -132,7 +145,7 @@ struct RuleReader {
         let (open, nobody) = (block.first("open"), block.first("nobody"))
         for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
         guard let statement = open ?? nobody else { return .users }
-        let ofUsers = ["realm", "auth", "require", "when-unavailable", "application"]
+        let ofUsers = ["realm", "auth", "require", "when-unavailable", "application", "identity-fields"]
         let excluded = ofUsers + (nobody == nil ? [] : ["networks", "open"])
         for other in excluded.compactMap(block.first) {
             let word = (nobody ?? statement).keyword.text

@@ -66,6 +66,10 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     // MARK: The sign-out and the account page
 
     case signOut = "sign-out"
+    case signOutQuestion = "sign-out-question"
+    case youAreSignedInAs = "you-are-signed-in-as"
+    case youAreSignedOut = "you-are-signed-out"
+    case keepSession = "keep-session"
     case signInAsAnotherUser = "sign-in-as-another-user"
     case yourAccount = "your-account"
     case yourSessions = "your-sessions"

@@ -2,6 +2,8 @@
 // Gatehouse
 
 package import AccessControl
+internal import Bytes
+package import IdentityTokens
 package import RealmConfiguration
 internal import Synchronization
 
@@ -17,6 +19,8 @@ package struct PageContext: Sendable {
     package let brand: SignInBrand
     /// The translations of the pages.
     package let translations: Translations
+    /// The public keys of identity tokens; nil if applications get no tokens.
+    package let identityKeys: IdentityKeySet?
     /// The paths of the pages.
     package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
@@ -29,16 +33,19 @@ package struct PageContext: Sendable {
     ///   - links: The links to the sign-in page.
     ///   - brand: The organization that the pages show.
     ///   - translations: The translations of the pages.
+    ///   - identityKeys: The public keys of identity tokens; nil if applications get no tokens.
     package init(
         security: SecurityHeaders,
         links: SignInLinks,
         brand: SignInBrand,
-        translations: Translations = Translations()
+        translations: Translations = Translations(),
+        identityKeys: IdentityKeySet? = nil
     ) {
         self.security = security
         self.links = links
         self.brand = brand
         self.translations = translations
+        self.identityKeys = identityKeys
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
     }
 
@@ -53,6 +60,22 @@ package struct PageContext: Sendable {
     package func key(of response: PersonalResponse, in language: Int) -> Int {
         (generation * Translations.maximumCount + language) * 8 + response.rawValue
     }
+
+    /// Returns the key of a response for a host in a `ResponseCache`.
+    ///
+    /// The key differs from the keys of responses without a host. The keys of two hosts may be equal, so the user of the
+    /// cache compares the host.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - host: The host.
+    /// - Returns: The key, which is negative.
+    package func key(of response: PersonalResponse, at host: String) -> Int {
+        var hasher = Hasher()
+        hasher.combine(key(of: response, in: 0))
+        host.hashBytes(into: &hasher)
+        return hasher.finalize() | Int.min
+    }
 }
 
 /// The responses that depend only on an authentication.
@@ -62,4 +85,6 @@ package enum PersonalResponse: Int, Hashable {
     case forbiddenText
     case identity
     case envoyIdentity
+    case identityUTF8
+    case envoyIdentityUTF8
 }

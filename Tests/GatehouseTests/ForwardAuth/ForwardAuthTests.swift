@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import RealmKit
 import RealmTesting
 import Testing
 
 @testable import AccessControl
+@testable import Gatehouse
 @testable import SignIn
 
 /// Tests of the responses to forward-auth requests.
@@ -24,6 +26,7 @@ import Testing
         protect app.example/read     { auth form; require any; methods GET; }
         protect app.example/inside   { auth form; require any; networks 192.0.2.0/24; }
         protect app.example/down     { realm down; auth basic; require any; }
+        protect app.example/utf8     { auth form basic; require any; identity-fields utf-8; }
         protect /welcome             { auth form; require any; }
         """
 
@@ -80,9 +83,23 @@ import Testing
             #expect(answer["remote-groups"] == "User")
             #expect(answer["remote-realm"] == "town")
             #expect(answer["remote-email"] == "" && answer["remote-name"] == "")
-            let removed = flavour == "envoy" ? "remote-email,remote-name" : nil
+            let removed = flavour == "envoy" ? "remote-email,remote-name,remote-token" : nil
             #expect(answer["x-envoy-auth-headers-to-remove"] == removed)
             #expect(answer.body.isEmpty && answer["set-cookie"] == nil)
+        }
+    }
+
+    @Test(arguments: flavours)
+    func `a rule decides whether the fields are percent-encoded or UTF-8`(flavour: String) async throws {
+        let name = "z\u{EB}"
+        let credentials = ["Authorization: Basic \(Base64.padded.encode(Array("\(name):x".utf8).span))"]
+        for _ in 0..<2 {
+            for (target, value) in [("/", "z%C3%AB"), ("/utf8/x", name)] {
+                let answer = try await send(flavour, target, credentials, by: TestClient(server))
+                #expect(answer.status == 200)
+                #expect(answer["remote-user"].map { Array($0.utf8) } == Array(value.utf8))
+                #expect(answer["remote-groups"] == "User")
+            }
         }
     }
 
@@ -92,10 +109,11 @@ import Testing
     ) async throws {
         let answer = try await send(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
         #expect(answer.status == 200)
-        for name in ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"] {
+        let names = IdentityHeaders.names.map(\.description)
+        for name in names {
             #expect(answer.all(name) == [""])
         }
-        let removed = flavour == "envoy" ? "remote-user,remote-groups,remote-realm,remote-email,remote-name" : nil
+        let removed = flavour == "envoy" ? names.joined(separator: ",") : nil
         #expect(answer["x-envoy-auth-headers-to-remove"] == removed)
     }
 
@@ -150,7 +168,7 @@ import Testing
             #expect(answer.status == 200 && answer["remote-user"] == "zed")
             #expect(
                 answer["x-envoy-auth-headers-to-remove"]
-                    == (flavour == "envoy" ? "remote-email,remote-name,authorization" : nil)
+                    == (flavour == "envoy" ? "remote-email,remote-name,remote-token,authorization" : nil)
             )
         }
         #expect(try await send(flavour, "/", ["Authorization: Basic Ym9iOng="], by: client).status == 401)

@@ -33,13 +33,39 @@ struct IdentityHeadersTests {
             ]
         )
         let headers = IdentityHeaders(user)
-        #expect(headers.values == ["ann", "User,a%2Cb,%C3%84", "my%20realm", "ann@town.example", "Ann%20%C3%84"])
-        let names = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"]
+        #expect(
+            headers.values == ["ann", "User,a%2Cb,%C3%84", "my%20realm", "ann@town.example", "Ann%20%C3%84", ""]
+        )
+        let names = [
+            "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
+        ]
         #expect(IdentityHeaders.names.map { "\($0)" } == names)
     }
 
+    @Test func `as UTF-8 the texts are unchanged, and no character of a name can add a field or a group`() throws {
+        let user = SignedInUser(
+            realm: "my realm",
+            username: try Username("zoë 100%"),
+            groups: [
+                "Nachtwächter", "a,b", "a\r\nRemote-User: root", "\u{0}", "\u{9}x", "x\u{7F}", "\u{85}", "\u{2028}", " x", "x ",
+                "", "e\u{301}", "Staff",
+            ],
+            attributes: [
+                try UserAttribute(name: "mail", values: ["zoë@town.example"]),
+                try UserAttribute(name: "displayName", values: ["Zoë, of \"Ä\""]),
+            ]
+        )
+        let headers = IdentityHeaders(user, encoding: .utf8)
+        #expect(headers.user == "zoë 100%" && headers.realm == "my realm")
+        #expect(Array(headers.groups.utf8) == Array("Nachtwächter,e\u{301},Staff".utf8))
+        #expect(headers.email == "zoë@town.example" && headers.name == "Zoë, of \"Ä\"")
+        let realm = SignedInUser(realm: "a\nb", username: try Username("ann"), groups: [])
+        #expect(IdentityHeaders(realm, encoding: .utf8).realm == "a%0Ab")
+        #expect(IdentityHeaders(nil, encoding: .utf8).values == ["", "", "", "", "", ""])
+    }
+
     @Test func `CVE-2026-30851: for an anonymous user every field is set to an empty value`() {
-        #expect(IdentityHeaders(nil).values == ["", "", "", "", ""])
+        #expect(IdentityHeaders(nil).values == ["", "", "", "", "", ""])
     }
 
     @Test func `no character of a name can add a field or a list entry`() throws {

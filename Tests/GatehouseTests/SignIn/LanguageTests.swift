@@ -118,9 +118,11 @@ import Testing
                 #expect(script.keys.contains { $0.rawValue == name }, "\(name)")
             }
         }
-        let file = URL(filePath: #filePath).appending(path: "../../../../Sources/SignIn/Pages/PageTemplate.swift")
-            .standardized
-        let used = try String(contentsOf: file, encoding: .utf8).matches(of: /\{\{text\.([a-z-]+)\}\}/)
+        let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/SignIn").standardized
+        let sources = try ["Pages/PageTemplate.swift", "SignInPage/SignInPage+SignOut.swift"].map { name in
+            try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+        }
+        let used = sources.flatMap { $0.matches(of: /\{\{text\.([a-z-]+)\}\}/) }
         #expect(used.count > 10)
         for match in used { #expect(names.contains(String(match.1)), "\(match.1)") }
     }
