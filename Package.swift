@@ -198,8 +198,9 @@ let package = Package(
         .target(
             name: "SignIn",
             dependencies: [
-                "AccessControl", "Bytes", "IdentityTokens", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration",
-                "RealmKit", "Sessions", "Store", "Throttle", hummingbirdCore, httpTypes, logging, mustache, nioCore,
+                "AccessControl", "Bytes", "IdentityTokens", "LoginConf", "OpenSSLKit", "Passwords",
+                "RealmConfiguration", "RealmKit", "Sessions", "Store", "Throttle", hummingbirdCore, httpTypes, logging,
+                mustache, nioCore,
             ],
             resources: ["icon.svg", "session.js", "sign-in.js", "style.css"].map { .embedInCode("Assets/\($0)") }
         ),
@@ -407,7 +408,8 @@ let package = Package(
             name: "GatehouseTests",
             dependencies: [
                 "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "IdentityTokens",
-                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "SignIn",
+                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom",
+                "Sessions", "SignIn",
                 "TestTools", "Throttle", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
             ]
         ),

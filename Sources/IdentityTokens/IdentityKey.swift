@@ -43,7 +43,7 @@ package struct IdentityKeySet: Sendable {
     /// The media type of ``json`` (RFC 7517 section 8.5.2).
     package static let mediaType = "application/jwk-set+json"
 
-    /// The set of the public keys. It contains no private key.
+    /// The set of the public keys.
     package let json: String
 
     /// Creates the set of keys.

@@ -9,7 +9,7 @@ import urllib.parse
 import concurrent_sessions
 from client import FETCH, SESSION, Browser, form
 from fake_gatehouse import Impostor
-from proxy_fixture import GROUPS, NAME, PASSWORDS, PREFIX, certificate, identity, received_fields
+from proxy_fixture import GROUPS, NAME, PASSWORDS, PREFIX, ZOE, certificate, identity, received_fields
 
 
 SCENARIOS = []

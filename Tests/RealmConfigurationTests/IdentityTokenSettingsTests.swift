@@ -14,11 +14,16 @@ import Testing
         realm a { class StartWithRealm; jaas-context a; startWith a; }
         protect app.example/ { require any; }
         """
+    private static let example = "as in: identity-token { key identity-token.pem; }"
     private static let hint =
         "make a key with: (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE)"
 
     private func pem() throws -> [UInt8] {
-        try PrivateKey.makeP256().withPEM { pem throws(OpenSSLError) in pem.withUnsafeBufferPointer { Array($0) } }
+        var bytes: [UInt8] = []
+        try PrivateKey.makeP256().withPEM { pem throws(OpenSSLError) in
+            for index in pem.indices { bytes.append(pem[index]) }
+        }
+        return bytes
     }
 
     private func folder(
@@ -47,16 +52,19 @@ import Testing
             -----END PRIVATE KEY-----
             """
         let cases: [(String, [String])] = [
-            ("on;", ["1:37: error: identity-token takes a block and no words | as in: identity-token { key identity-token.pem; }"]),
-            ("{ }", ["1:37: error: identity-token has no key | as in: identity-token { key identity-token.pem; }"]),
+            ("on;", ["1:37: error: identity-token takes a block and no words | \(Self.example)"]),
+            ("{ }", ["1:37: error: identity-token has no key | \(Self.example)"]),
             (
                 "{ kay a.pem; }",
                 [
                     "1:54: error: unknown statement kay in identity-token | did you mean key?",
-                    "1:37: error: identity-token has no key | as in: identity-token { key identity-token.pem; }",
+                    "1:37: error: identity-token has no key | \(Self.example)",
                 ]
             ),
-            ("{ key none.pem; }", ["1:58: error: etc/none.pem cannot be read: No such file or directory | \(Self.hint)"]),
+            (
+                "{ key none.pem; }",
+                ["1:58: error: etc/none.pem cannot be read: No such file or directory | \(Self.hint)"]
+            ),
             (
                 "{ key bad.pem; }",
                 [
@@ -69,7 +77,7 @@ import Testing
             ),
             ("{ key a.pem; key copy.pem; }", ["1:69: error: the key in etc/copy.pem occurs twice"]),
         ]
-        let files = ["a.pem": key, "copy.pem": key, "bad.pem": Array("no key".utf8), "ed.pem": Array(ed25519.utf8)]
+        let files = ["a.pem": key, "copy.pem": key, "bad.pem": [], "ed.pem": Array(ed25519.utf8)]
         for (block, expected) in cases {
             #expect(folder(block, files).diagnostics() == expected.map { "etc/realms.conf:\($0)" }, "\(block)")
         }
@@ -112,7 +120,8 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("key.pem").path
-        #expect(FileManager.default.createFile(atPath: file, contents: Data("x".utf8), attributes: [.posixPermissions: mode]))
+        let permissions = [FileAttributeKey.posixPermissions: mode]
+        #expect(FileManager.default.createFile(atPath: file, contents: Data("x".utf8), attributes: permissions))
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         let isRoot = attributes[.ownerAccountID] as? Int == 0
         let contents = try ConfigurationFiles.system.read(file).get()

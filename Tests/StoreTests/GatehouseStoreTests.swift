@@ -103,7 +103,8 @@ import Throttle
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann")], to: "r")
         try await store.write { database in
-            for (place, (name, value)) in [("mail", "a@b"), ("bad name", "x"), ("cn", ""), ("mail", "c@d")].enumerated() {
+            for (place, (name, value)) in [("mail", "a@b"), ("bad name", "x"), ("cn", ""), ("mail", "c@d")].enumerated()
+            {
                 try database.execute(
                     sql: "INSERT INTO user_attributes VALUES ('r', 'ann', ?, ?, ?)",
                     arguments: [place, name, value]

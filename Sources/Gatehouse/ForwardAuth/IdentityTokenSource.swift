@@ -80,6 +80,7 @@ final class TokenResponse: Sendable {
     ///   - now: The time in seconds since 1970.
     /// - Returns: True if the token is for this host and new enough.
     func isCurrent(for host: String, at now: Int) -> Bool {
-        response.status == 200 && (time..<time + IdentityTokenSource.reuseTime).contains(now) && self.host.hasBytes(of: host)
+        let isNew = (time..<time + IdentityTokenSource.reuseTime).contains(now)
+        return response.status == 200 && isNew && self.host.hasBytes(of: host)
     }
 }

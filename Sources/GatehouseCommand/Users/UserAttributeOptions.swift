@@ -21,7 +21,8 @@ struct UserAttributeOptions: ParsableArguments {
         if let name { changes.append(try change(UserAttribute.displayName, to: name, option: "--name")) }
         if let mail {
             guard mail.isEmpty || Self.isAddress(mail) else {
-                throw CommandError(.usage, "--mail takes an address such as ann@example.org, not \(Printable.line(mail))")
+                let shown = Printable.line(mail)
+                throw CommandError(.usage, "--mail takes an address such as ann@example.org, not \(shown)")
             }
             changes.append(try change(UserAttribute.mail, to: mail, option: "--mail"))
         }
@@ -55,7 +56,8 @@ struct UserAttributeOptions: ParsableArguments {
     /// An application may pass the address to a mail program, and a list of addresses must not be accepted as one.
     private static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        let excluded = ",;<>\"()[]\\".unicodeScalars
         return text.utf8.count <= 254 && parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
-            && !text.unicodeScalars.contains { $0.properties.isWhitespace || ",;<>\"()[]\\".unicodeScalars.contains($0) }
+            && !text.unicodeScalars.contains { $0.properties.isWhitespace || excluded.contains($0) }
     }
 }

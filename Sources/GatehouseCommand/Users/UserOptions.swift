@@ -11,7 +11,8 @@ extension GatehouseOptions {
             abstract: "Manage the users of a realm.",
             discussion: "A running server applies changes within a second, and ends sessions that are no longer valid.",
             subcommands: [
-                List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Attributes.self, Enable.self,
+                List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Attributes.self,
+                Enable.self,
                 Disable.self, Unlock.self, Expire.self, Import.self,
             ]
         )

@@ -11,7 +11,7 @@ struct IdentityTokenReader {
     private static let example = "as in: identity-token { key identity-token.pem; }"
     private static let command =
         "make a key with: (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE)"
-    /// The maximum number of keys. Two are needed while a key is replaced.
+    /// The maximum number of keys, of which two are needed while a key is replaced.
     private static let maximumKeys = 4
 
     /// Returns the settings; nil if no key is valid, which has been reported.

@@ -3,10 +3,12 @@
 
 internal import AccessControl
 internal import Bytes
+internal import HTTPTypes
 internal import HummingbirdCore
 internal import Mustache
 internal import OpenSSLKit
 internal import RealmConfiguration
+internal import RealmKit
 internal import Sessions
 
 /// The end of a session by its user.

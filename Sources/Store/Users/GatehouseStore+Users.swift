@@ -29,7 +29,9 @@ extension GatehouseStore {
                 try database.cachedStatement(sql: Self.loginStatement),
                 arguments: arguments + ["name": user.text]
             )
-            let read = try row.map { (isThere: $0["is_there"] as Bool, user: try Self.user($0, groups: [], attributes: [])) }
+            let read = try row.map {
+                (isThere: $0["is_there"] as Bool, user: try Self.user($0, groups: [], attributes: []))
+            }
             return StoredLogin(
                 user: read.flatMap { $0.isThere ? $0.user : nil },
                 joinedGroups: row?["joined_groups"] ?? "",

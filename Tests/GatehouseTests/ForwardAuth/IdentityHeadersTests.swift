@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import RealmConfiguration
 import RealmKit
 import SeededRandom
 import Testing
@@ -47,7 +48,8 @@ struct IdentityHeadersTests {
             realm: "my realm",
             username: try Username("zoë 100%"),
             groups: [
-                "Nachtwächter", "a,b", "a\r\nRemote-User: root", "\u{0}", "\u{9}x", "x\u{7F}", "\u{85}", "\u{2028}", " x", "x ",
+                "Nachtwächter", "a,b", "a\r\nRemote-User: root", "\u{0}", "\u{9}x", "x\u{7F}", "\u{85}", "\u{2028}",
+                " x", "x ",
                 "", "e\u{301}", "Staff",
             ],
             attributes: [

@@ -3,6 +3,8 @@
 
 import Bytes
 import Foundation
+import HTTPServer
+import HTTPTypes
 import IdentityTokens
 import OpenSSLKit
 import RealmTesting
@@ -24,7 +26,10 @@ import Testing
         protect wiki.example/      { auth form basic; require any; }
         protect *.below.example/   { auth basic; require any; }
         """
-    private static let server = "server { listen 127.0.0.1:0; trusted-proxies 127.0.0.1; identity-token { key a.pem; } }\n"
+    private static let server = """
+        server { listen 127.0.0.1:0; trusted-proxies 127.0.0.1; identity-token { key a.pem; } }
+
+        """
     private static let basic = "Authorization: Basic emVkOng="
 
     private let clock = ManualClock(now: 1_000_000_000_000)
@@ -34,7 +39,11 @@ import Testing
     init() throws {
         let made = try PrivateKey.makeP256()
         key = try SigningKey(made, name: "a.pem")
-        pem = try made.withPEM { pem throws(OpenSSLError) in pem.withUnsafeBufferPointer { Array($0) } }
+        var bytes: [UInt8] = []
+        try made.withPEM { pem throws(OpenSSLError) in
+            for index in pem.indices { bytes.append(pem[index]) }
+        }
+        pem = bytes
     }
 
     private func makeServer(_ settings: String = server) throws -> TestServer {
@@ -177,7 +186,9 @@ import Testing
         let server = try makeServer("server { listen 127.0.0.1:0; trusted-proxies 127.0.0.1; }\n")
         let client = TestClient(server, at: "app.example")
         #expect(try await check(client, fields: [Self.basic])["remote-token"] == "")
-        #expect(try await client.send("GET", "/jwks.json", [Self.basic]).status == 404)
+        #expect(try await TestClient(server, at: "other.example").send("GET", "/jwks.json", []).status == 404)
+        // The path belongs to the application.
+        #expect(try await client.send("GET", "/jwks.json", []).status == 401)
     }
 
     @Test func `the keys are public, can be cached, and are the same at every host`() async throws {
@@ -196,7 +207,11 @@ import Testing
     }
 
     @Test func `with a prefix the keys are below it`() async throws {
-        let settings = "server { listen 127.0.0.1:0; sign-in { prefix /gatehouse; } trusted-proxies 127.0.0.1; identity-token { key a.pem; } }\n"
+        let settings = """
+            server { listen 127.0.0.1:0; trusted-proxies 127.0.0.1; identity-token { key a.pem; }
+                     sign-in { prefix /gatehouse; } }
+
+            """
         let client = TestClient(try makeServer(settings), at: "app.example")
         #expect(try await client.send("GET", "/gatehouse/jwks.json", []).status == 200)
         #expect(try await client.send("POST", "/gatehouse/jwks.json", [Self.basic]).status != 200)

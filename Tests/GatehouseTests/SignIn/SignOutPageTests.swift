@@ -2,6 +2,7 @@
 // Gatehouse
 
 import RealmTesting
+import Sessions
 import Testing
 
 @testable import AccessControl
@@ -18,7 +19,11 @@ import Testing
     }
 
     /// Sends the form of the page.
-    private func submit(_ page: ParsedResponse, by client: TestClient, at path: String = "/sign-out") async throws
+    private func submit(
+        _ page: ParsedResponse,
+        by client: TestClient,
+        at path: String = "/sign-out"
+    ) async throws
         -> ParsedResponse
     {
         let fields = ["csrf", "then", "return"].compactMap { name in page.input(name).map { (name, $0) } }
@@ -42,14 +47,14 @@ import Testing
 
     @Test func `the button signs out, and leads to the target once`() async throws {
         _ = try await client.signIn("zed")
-        let page = try await client.get("/sign-out?return=/basic?a=%22%26b")
-        #expect(page.body.contains("<a href=\"/basic?a=%22%26b\">Stay signed in</a>"))
+        let page = try await client.get("/sign-out?return=/basic%3Fa%3D%2522")
+        #expect(page.body.contains("<a href=\"/basic?a=%22\">Stay signed in</a>"))
         let answer = try await submit(page, by: client)
-        #expect(answer.status == 303 && answer.location == "/sign-out?return=/basic%3Fa%3D%2522%2526b")
+        #expect(answer.status == 303 && answer.location == "/sign-out?return=/basic%3Fa%3D%2522")
         #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
         #expect(server.sessions.count == 0 && client[TestClient.session] == nil)
         let left = try await client.follow(answer)
-        #expect(left.status == 303 && left.location == "/basic?a=%22%26b")
+        #expect(left.status == 303 && left.location == "/basic?a=%22")
     }
 
     @Test func `without a target, a page says that the user is signed out`() async throws {
@@ -110,7 +115,9 @@ import Testing
         #expect(server.sessions.count == 1)
     }
 
-    @Test func `with a sign-in host, the page at one host signs out at all hosts, and leads to the target`() async throws {
+    @Test func `with a sign-in host, the page at one host signs out at all hosts, and leads to the target`()
+        async throws
+    {
         let server = try TestServer(HandOverTests.configuration, clock: ManualClock(now: 1_000_000_000_000))
         let browser = TestBrowser(server)
         _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
