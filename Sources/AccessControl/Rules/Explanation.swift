@@ -136,7 +136,7 @@ extension ProtectionRules {
         case .none where hasHost: (403, "no rule matches, so forward authentication denies the request")
         case .none: (200, "no rule matches, so the server allows the request")
         case .ambiguousHost: (400, "the host is neither a name nor an address")
-        case .uncovered(let allowed):
+        case .uncovered(let allowed, _):
             (405, "the rules for the path apply to \(allowed.joined(separator: ", ")), not to \(request.method)")
         case .rule(let compiled): answer(compiled.rule, request)
         }

@@ -20,6 +20,8 @@ struct ReceivedRequest: Sendable {
     var original: OriginalRequest?
     /// A remark for the access log.
     var remark = ""
+    /// The rule of a refused request, for the access log.
+    var rule = ""
 
     init(_ head: borrowing RequestHead, on connection: Connection, at time: UInt64) {
         method = head.methodText
