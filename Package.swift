@@ -232,12 +232,12 @@ let package = Package(
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "AccessControl", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HostServices", "LoginConf",
-                "Passwords",
-                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "StoreServices", "Throttle", arguments,
-                lifecycle, logging, signals,
+                "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HostServices", "LogReader",
+                "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store",
+                "StoreServices", "Throttle", arguments, lifecycle, logging, signals,
             ]
         ),
+        .target(name: "LogReader", dependencies: ["Bytes"]),
         .target(
             name: "CommandSupport",
             dependencies: ["Bytes", "HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
@@ -417,6 +417,7 @@ let package = Package(
                 nioEmbedded, nioPosix,
             ]
         ),
+        .testTarget(name: "LogReaderTests", dependencies: ["Bytes", "LogReader", "SeededRandom"]),
         .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),
         .testTarget(name: "EndToEndTests"),
     ],
