@@ -403,9 +403,10 @@ let package = Package(
         .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "NIOOpenSSL",
-                "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "SignIn",
-                "TestTools", "Throttle", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
+                "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "LogReader",
+                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom",
+                "Sessions", "SignIn", "TestTools", "Throttle", httpTypes, hummingbirdCore, logging, nioCore,
+                nioEmbedded,
             ]
         ),
         .testTarget(
@@ -418,7 +419,10 @@ let package = Package(
             ]
         ),
         .testTarget(name: "LogReaderTests", dependencies: ["Bytes", "LogReader", "SeededRandom"]),
-        .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),
+        .testTarget(
+            name: "GatehouseCommandTests",
+            dependencies: ["CommandSupport", "GatehouseCommand", "OpenSSLKit", "RealmKit", "Sessions"]
+        ),
         .testTarget(name: "EndToEndTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
+import Foundation
+import LogReader
 import RealmTesting
+import SeededRandom
 import Testing
 
 @testable import Gatehouse
@@ -90,6 +94,34 @@ import Testing
         #expect(try await check("a.proxied.test", [Self.zed]) == 200)
         #expect(!line(of: server).contains("rule="))
         #expect(!server.log.text.contains("secret"))
+    }
+
+    @Test func `the reader of logs reads each line that the server writes`() async throws {
+        let server = try TestServer(Self.configuration)
+        let client = TestClient(server)
+        var names = [
+            "zed", "z\u{202E}\u{1F600}d", "z\"\\u{41}", "z rule=\"none\" x", "z\u{E9}", "ze\u{301}", "z@\"town",
+        ]
+        var random = Random(seed: 9)
+        for _ in 0..<40 {
+            let scalars = (0..<12).map { _ in Unicode.Scalar(UInt32(random.below(0x3000))) ?? "x" }
+            names.append("z" + String(String.UnicodeScalarView(scalars)) + "z")
+        }
+        for name in names {
+            let credentials = Data("\(name):x".utf8).base64EncodedString()
+            _ = try await client.send("GET", "/zed/a%C3%A9%22", ["Authorization: Basic \(credentials)"])
+            let text = "2026-11-22T02:29:33.764Z access: \(line(of: server).dropLast(" [:]".count))"
+            guard case .entry(let entry) = LogLine(Array(text.utf8)) else {
+                Issue.record("\(text) is not read")
+                continue
+            }
+            #expect(entry.path == "/zed/a\u{E9}\"" && entry.rule == "realms.conf:8:9 /zed" || entry.status == 200)
+            // A name with control characters is no user name, so no login begins.
+            let isName = !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            if entry.user == nil { #expect(!isName || entry.status == 401, "\(text)") }
+            if let user = entry.user { #expect(user == UTF8Text(name), "\(text)") }
+        }
+        #expect(line(of: server).contains("rule="))
     }
 
     @Test func `the lines of a refused sign-in name the rule of the page that was requested`() async throws {

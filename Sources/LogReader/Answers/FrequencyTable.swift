@@ -32,12 +32,14 @@ package struct FrequencyTable<Value: Hashable & Sendable>: Sendable {
 
     /// Returns the most frequent values, the most frequent first, and values with the same count by their texts.
     ///
+    /// A value whose count is not above ``error`` is left out, because it may be less frequent than values without a counter.
+    ///
     /// - Parameters:
     ///   - number: The number of values.
     ///   - text: Returns the text of a value.
     /// - Returns: The texts and the counts.
     package func mostFrequent(_ number: Int, text: (Value) -> UTF8Text) -> [(value: Value, count: Int)] {
-        counts.sorted {
+        counts.filter { $0.value > error }.sorted {
             guard $0.value == $1.value else { return $0.value > $1.value }
             return text($0.key).string.utf8.lexicographicallyPrecedes(text($1.key).string.utf8)
         }.prefix(number).map { ($0.key, $0.value) }
