@@ -235,12 +235,12 @@ let package = Package(
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "AccessControl", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HostServices", "LoginConf",
-                "Passwords",
-                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "StoreServices", "Throttle", arguments,
-                lifecycle, logging, signals,
+                "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HostServices", "LogReader",
+                "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store",
+                "StoreServices", "Throttle", arguments, lifecycle, logging, signals,
             ]
         ),
+        .target(name: "LogReader", dependencies: ["Bytes"]),
         .target(
             name: "CommandSupport",
             dependencies: ["Bytes", "HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
@@ -408,9 +408,9 @@ let package = Package(
             name: "GatehouseTests",
             dependencies: [
                 "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "IdentityTokens",
-                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom",
-                "Sessions", "SignIn",
-                "TestTools", "Throttle", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
+                "LogReader", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
+                "SeededRandom", "Sessions", "SignIn", "TestTools", "Throttle", httpTypes, hummingbirdCore, logging,
+                nioCore, nioEmbedded,
             ]
         ),
         .testTarget(
@@ -422,7 +422,11 @@ let package = Package(
                 nioEmbedded, nioPosix,
             ]
         ),
-        .testTarget(name: "GatehouseCommandTests", dependencies: ["GatehouseCommand"]),
+        .testTarget(name: "LogReaderTests", dependencies: ["Bytes", "LogReader", "SeededRandom"]),
+        .testTarget(
+            name: "GatehouseCommandTests",
+            dependencies: ["CommandSupport", "GatehouseCommand", "OpenSSLKit", "RealmKit", "Sessions"]
+        ),
         .testTarget(name: "EndToEndTests"),
     ],
     swiftLanguageModes: [.v6]

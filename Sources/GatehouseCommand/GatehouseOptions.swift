@@ -16,7 +16,7 @@ struct GatehouseOptions: CommandGroup {
             """,
         subcommands: [
             Serve.self, Check.self, Explain.self, User.self, Hash.self, Lockouts.self, Sessions.self,
-            TranslationTexts.self,
+            Log.self, TranslationTexts.self,
         ]
     )
 

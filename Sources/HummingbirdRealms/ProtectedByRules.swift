@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
 internal import HTTPTypes
 public import Hummingbird
 
@@ -48,7 +49,15 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
         case .open: return try await next(request, context)
         case .noMatchingRule:
             switch unmatched {
-            case .denied: return routeGuard.rejection(of: nil).response(to: request)
+            case .denied:
+                RequestLog(logger: context.logger).logRefusal(
+                    of: request,
+                    after: .noMatchingRule,
+                    by: nil,
+                    user: nil,
+                    address: context.identity.peer
+                )
+                return routeGuard.rejection(of: nil).response(to: request)
             case .open: return try await next(request, context)
             }
         case .rejected(let rejection): return rejection.response(to: request)

@@ -97,7 +97,15 @@ private enum Requirement {
     ) async throws -> Response {
         switch context.identity.result {
         case .user(let user, let routeGuard):
-            guard user.meets(requirements) else { return routeGuard.rejection(of: user).response(to: request) }
+            guard user.meets(requirements) else {
+                RequestLog(logger: context.logger).logRefusal(
+                    of: request,
+                    requiring: requirements,
+                    user: user.user,
+                    address: context.identity.peer
+                )
+                return routeGuard.rejection(of: user).response(to: request)
+            }
             return try await next(request, context)
         case .anonymous(let rejection): return rejection.response(to: request)
         case .notChecked:

@@ -69,6 +69,7 @@ struct People {
         var groups: [String] = []
         var enabled = true
         var expires: Int?
+        var expired: Bool?
         var mustChangePassword = false
         var password: String?
     }

@@ -75,6 +75,10 @@ struct RunningStoreTests {
         #expect(rows.last?.hasPrefix("account  ") == true && rows.last?.contains("ann") == true, "\(list)")
         let checked = try await people.authcheck("ann", People.password)
         #expect(checked.status == 1 && checked.output.contains("locked"), "\(checked)")
+        let explained = try await people.gatehouse("explain", "GET", "/welcome", "--user", "ann")
+        // A lock does not end sessions, so it does not change the decision.
+        #expect(explained.status == 0 && explained.output.contains("\nann is locked until 20"), "\(explained)")
+        #expect(explained.output.hasSuffix("after 3 failed logins: sign-ins are refused, sessions continue\n"))
 
         server = try await RunningServer(in: people.folder)
         #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 401)

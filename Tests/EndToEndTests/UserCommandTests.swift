@@ -22,6 +22,34 @@ import Testing
         }
     }
 
+    @Test func `an account whose last day is over is listed as expired, and a disabled account as disabled`()
+        async throws
+    {
+        let people = try People()
+        for (name, options) in [
+            ("ann", ["--expires", "2020-01-31"]), ("bob", ["--expires", "2020-01-31", "--disabled"]),
+            ("cid", ["--expires", "9999-12-31"]), ("dan", []),
+        ] {
+            let arguments = ["user", "add", "--no-password"] + options + [name]
+            #expect(try await Program.run(Program.built("gatehouse"), arguments, in: people.folder.url).status == 0)
+        }
+        let list = """
+            user  state                               password     groups
+            ann   enabled, expired after 2020-01-31   no password  
+            bob   disabled, expired after 2020-01-31  no password  
+            cid   enabled, until 9999-12-31           no password  
+            dan   enabled                             no password  
+
+            """
+        #expect(try await people.gatehouse("user", "list") == (0, list, ""))
+        let shown = try await people.gatehouse("user", "show", "bob")
+        #expect(shown.output.contains("state     disabled, expired after 2020-01-31\n"), "\(shown)")
+        let json = try await people.gatehouse("user", "list", "--json")
+        let users = try JSONDecoder().decode([People.Listed].self, from: Data(json.output.utf8))
+        #expect(users.map(\.expired) == [true, true, false, nil])
+        #expect(users.map(\.enabled) == [true, false, true, true])
+    }
+
     @Test func `a user is added, shown, changed and removed`() async throws {
         let people = try People()
         #expect(try await people.gatehouse("user", "list") == (0, "there are no users\n", ""))
@@ -232,6 +260,7 @@ import Testing
                     user: "zoë",
                     enabled: false,
                     expires: 1_801_440_000,
+                    expired: false,
                     mustChangePassword: true,
                     password: format
                 ),

@@ -163,9 +163,25 @@ struct WebSessionTests {
         let list = try await people.gatehouse("sessions", "list")
         #expect(list.status == 0 && list.output.contains("ann") && list.output.contains("bob"), "\(list)")
         #expect(!list.output.contains("__Host"))
+        let json = try await people.gatehouse("sessions", "list", "--json")
+        let sessions = try JSONDecoder().decode([[String: String]].self, from: Data(json.output.utf8))
+        #expect(Set(sessions.compactMap { $0["user"] }) == ["ann", "bob"], "\(json)")
+        for session in sessions {
+            #expect(
+                session.keys.sorted()
+                    == ["address", "client", "expires", "host", "id", "lastUsed", "realm", "started", "user"]
+            )
+            #expect(session["host"] == "localhost" && session["realm"] == "people", "\(session)")
+            #expect(session["started"]?.hasSuffix("Z") == true, "\(session)")
+        }
+        let none = try await people.gatehouse("sessions", "list", "--json", "--user", "cid")
+        #expect(none.status == 0 && none.output == "[]\n", "\(none)")
         async let events = server.request("/session/events", "-N", "-b", jar("ann"))
         try await server.untilLogged("\"GET\" \"/session/events\" 200")
         #expect(try await people.gatehouse("sessions", "message", "--user", "ann", "Tea is <ready>").status == 0)
+        let toAll = try await people.gatehouse("sessions", "message", "--all", "Maintenance at noon")
+        #expect(toAll.status == 0 && toAll.output == "2 sessions will get the message\n", "\(toAll)")
+        #expect(try await people.gatehouse("sessions", "message", "--all", "--user", "ann", "x").status == 2)
         #expect(try await people.gatehouse("sessions", "end", "--user", "ann").status == 0)
         let received = try await events
         #expect(received.status == 200)
@@ -173,6 +189,7 @@ struct WebSessionTests {
             received.body.contains("event: message\ndata: {\"text\":\"Tea is \\u003cready\\u003e\"}"),
             "\(received)"
         )
+        #expect(received.body.contains("event: message\ndata: {\"text\":\"Maintenance at noon\"}"), "\(received)")
         #expect(received.body.contains("event: ended\ndata: {\"cause\":\"administrator\"}"), "\(received)")
         #expect(try await load("ann", server) == 401)
         #expect(try await load("bob", server) == 200)

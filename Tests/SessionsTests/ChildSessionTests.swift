@@ -185,13 +185,16 @@ struct ChildSessionTests {
         #expect(parent.end == .administrator && child.session.end == .administrator)
     }
 
-    @Test func `a message to a sign-in reaches the clients of its children`() async throws {
+    @Test(arguments: [false, true])
+    func `a message to a sign-in, or to a child, reaches the clients of all children`(isToChild: Bool) async throws {
         let store = MemoryStore()
         let fixture = SessionFixture(store: store)
         let (parent, _) = try await fixture.begin()
         let child = try await fixture.table.beginChild(of: parent, at: app, from: client)
+        let wiki = try #require(SessionHost("wiki.example"))
+        let other = try await fixture.table.beginChild(of: parent, at: wiki, from: client)
         let events = try fixture.table.events(of: child.session, after: nil)
-        _ = try await store.storeCommand(.message(.one(parent.id), "Tea is ready"))
+        _ = try await store.storeCommand(.message(.one(isToChild ? other.session.id : parent.id), "Tea is ready"))
         try await fixture.table.processCommandsAndRemovals()
         try await fixture.table.end(parent, cause: .logout)
         var received: [SessionEvent] = []

@@ -287,6 +287,56 @@ import Testing
         #expect(last.count == 0)
     }
 
+    @Test
+    func `sessions are listed by their last use, with the sessions of other hosts, without those that have ended`()
+        async throws
+    {
+        let store = try GatehouseStore.open(folder: folder)
+        func session(
+            _ number: Int,
+            _ name: String = "ann",
+            host: String = "auth.example",
+            parent: Int? = nil,
+            lastSeen: Int,
+            idleExpiry: Int = 1000
+        ) throws -> SessionRecord {
+            SessionRecord(
+                try id(number),
+                token: try Digest.sha256([UInt8(number)]),
+                user: SignedInUser(realm: "town", username: try Username(name), groups: ["Staff"]),
+                host: try #require(SessionHost(host)),
+                parent: try parent.map { try id($0) },
+                client: SessionClient(address: nil, userAgent: ""),
+                created: 100,
+                lastSeen: lastSeen,
+                idleExpiry: idleExpiry,
+                absoluteExpiry: 2000,
+                stamp: nil
+            )
+        }
+        for record in [
+            try session(1, lastSeen: 200), try session(2, "bob", lastSeen: 300), try session(3, lastSeen: 250),
+            try session(4, host: "wiki.example", parent: 1, lastSeen: 200),
+            try session(5, host: "app.example", parent: 1, lastSeen: 200),
+            try session(6, host: "shop.example", parent: 1, lastSeen: 200, idleExpiry: 400),
+            try session(7, lastSeen: 900, idleExpiry: 500), try session(8, lastSeen: 800),
+        ] { try await store.saveSession(record) }
+        try await store.recordEnded([try id(8)])
+
+        let all = try await store.signInSessions(.all, at: 500)
+        #expect(all == [try id(2), try id(3), try id(1)])
+        let ann = SessionSelection.user(realm: "town", name: try Username("ann"))
+        #expect(try await store.signInSessions(ann, at: 500) == [try id(3), try id(1)])
+        #expect(try await store.signInSessions(.realm("city"), at: 500) == [])
+        #expect(try await store.signInSessions(.all, at: 2000) == [])
+        // A session that ends between the two calls is left out.
+        try await store.removeSessions([try id(3)])
+        let listed = try await store.listedSessions(all, at: 500)
+        #expect(listed.map(\.session.id) == [try id(2), try id(1)])
+        #expect(listed.map { $0.children.map(\.host.name) } == [[], ["app.example", "wiki.example"]])
+        #expect(listed.last?.children.first?.parent == (try id(1)))
+    }
+
     private static func padded(_ text: String) -> String {
         text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/") + "="
     }

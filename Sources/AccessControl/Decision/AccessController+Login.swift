@@ -24,7 +24,8 @@ extension AccessController {
         /// The certificate of the connection, which modules may request together with a password.
         let certificate: ClientCertificate?
         let address: String?
-        let compiled: ProtectionRules.CompiledRule
+        /// The rule that decides about the request.
+        package let compiled: ProtectionRules.CompiledRule
     }
 
     /// The result of a login.

@@ -80,22 +80,24 @@ package struct AccessController: Sendable {
     package func evaluate(_ request: AccessRequest, credentials: () -> BasicScheme.Presented) -> Evaluation {
         let compiled: ProtectionRules.CompiledRule
         switch match(request) {
-        case .ambiguousHost: return .decided(.malformed("the host is ambiguous"), nil)
-        case .none: return .decided(.noMatchingRule, nil)
-        case .uncovered(let allowed): return .decided(.methodNotAllowed(allowed), nil)
+        case .ambiguousHost: return .decided(.malformed("the host is ambiguous"), nil, by: nil)
+        case .none: return .decided(.noMatchingRule, nil, by: nil)
+        case .uncovered(let allowed, let rules):
+            return .decided(.methodNotAllowed(allowed), nil, by: rules.first)
         case .rule(let matching): compiled = matching
         }
         let rule = compiled.rule
-        guard rule.matches(peer: request.address) else { return .decided(.forbidden(nil), nil) }
+        guard rule.matches(peer: request.address) else { return .decided(.forbidden(nil), nil, by: compiled) }
         switch rule.access {
-        case .open: return .decided(.open, nil)
-        case .nobody: return .decided(.forbidden(nil), nil)
+        case .open: return .decided(.open, nil, by: compiled)
+        case .nobody: return .decided(.forbidden(nil), nil, by: compiled)
         case .users: break
         }
         if let (session, token) = session(of: request, for: rule) {
             return .decided(
                 decision(about: session.user, isAllowed: rule.allows(session.user)),
-                .session(session, token)
+                .session(session, token),
+                by: compiled
             )
         }
         return evaluate(request, by: compiled, credentials: credentials)
@@ -146,7 +148,7 @@ package struct AccessController: Sendable {
             case .basic:
                 switch credentials() {
                 case .nothing: continue
-                case .malformed(let reason): return .decided(.malformed(reason), nil)
+                case .malformed(let reason): return .decided(.malformed(reason), nil, by: compiled)
                 case .unusable:
                     wasRejected = true
                     continue
@@ -165,12 +167,15 @@ package struct AccessController: Sendable {
             if attempts.isEmpty, let key, let entry = credentialCache.entry(for: key, at: clock.now) {
                 return .decided(
                     decision(about: entry.user, isAllowed: entry.isAllowed(by: compiled)),
-                    .credentials(entry)
+                    .credentials(entry),
+                    by: compiled
                 )
             }
             attempts.append(Login.Attempt(method: presented, key: key))
         }
-        guard !attempts.isEmpty else { return .decided(challenge(of: rule, wasRejected: wasRejected), nil) }
+        guard !attempts.isEmpty else {
+            return .decided(challenge(of: rule, wasRejected: wasRejected), nil, by: compiled)
+        }
         return .login(
             Login(attempts: attempts, certificate: certificate, address: request.address, compiled: compiled)
         )

@@ -29,12 +29,23 @@ package enum AccessDecision: Sendable {
     case malformed(String)
     /// 503: the realm is unavailable.
     case unavailable
+
+    /// True if the request is not allowed, so that its line in the log has to name the rule.
+    package var isRefusal: Bool {
+        switch self {
+        case .open, .allowed: false
+        case .noMatchingRule, .forbidden, .challenge, .certificateNeeded, .methodNotAllowed, .malformed, .unavailable:
+            true
+        }
+    }
 }
 
 /// The result of ``AccessController/evaluate(_:credentials:)``.
 package enum Evaluation: Sendable {
-    /// The decision, and the existing authentication that it is based on, if there is one.
-    case decided(AccessDecision, ExistingAuthentication?)
+    /// The decision, the existing authentication that it is based on, and the rule that decides; nil if there is none.
+    ///
+    /// If the rules for the path are for other methods, the rule is one of them.
+    case decided(AccessDecision, ExistingAuthentication?, by: ProtectionRules.CompiledRule?)
     /// A realm must check the credentials: see ``AccessController/completeLogin(_:)``.
     case login(AccessController.Login)
 }

@@ -20,6 +20,9 @@ public struct Explanation: Sendable, Hashable {
         public let user: SignedInUser?
         /// The address that the request comes from; nil if it is not known.
         public let peer: String?
+        /// The reason why the realm lets the user not sign in, such as `the account is disabled`; nil if the user may sign
+        /// in.
+        public let obstacle: String?
 
         /// A hypothetical request.
         ///
@@ -28,11 +31,19 @@ public struct Explanation: Sendable, Hashable {
         ///   - url: A URL of http or https, or a path.
         ///   - user: The signed-in user of the request; nil if there is none.
         ///   - peer: The address that the request comes from; nil if it is not known.
-        public init(method: String, url: String, user: SignedInUser? = nil, peer: String? = nil) {
+        ///   - obstacle: The reason why the realm lets the user not sign in; nil if the user may sign in.
+        public init(
+            method: String,
+            url: String,
+            user: SignedInUser? = nil,
+            peer: String? = nil,
+            obstacle: String? = nil
+        ) {
             self.method = method
             self.url = url
             self.user = user
             self.peer = peer
+            self.obstacle = obstacle
         }
 
         /// Returns whether a text is a valid client address.
@@ -136,7 +147,7 @@ extension ProtectionRules {
         case .none where hasHost: (403, "no rule matches, so forward authentication denies the request")
         case .none: (200, "no rule matches, so the server allows the request")
         case .ambiguousHost: (400, "the host is neither a name nor an address")
-        case .uncovered(let allowed):
+        case .uncovered(let allowed, _):
             (405, "the rules for the path apply to \(allowed.joined(separator: ", ")), not to \(request.method)")
         case .rule(let compiled): answer(compiled.rule, request)
         }
@@ -165,10 +176,14 @@ extension ProtectionRules {
             return (401, "no user is signed in; the rule offers \(schemes) for realm \(realms)\(limit)")
         }
         let name = "\(user.username) of realm \(user.realm)"
-        if rule.allows(user) { return (200, "\(name) is allowed") }
         guard rule.realms.contains(where: { $0.utf8.elementsEqual(user.realm.utf8) }) else {
             return (401, "\(name) is not a user of realm \(realms), and has to sign in there")
         }
+        if let obstacle = request.obstacle {
+            // There is no challenge for certificates.
+            return (rule.schemes == [.certificate] ? 403 : 401, "\(name) cannot sign in: \(obstacle)")
+        }
+        if rule.allows(user) { return (200, "\(name) is allowed") }
         let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
         let groups = user.groups.isEmpty ? "no group" : user.groups.joined(separator: ", ")
         return (403, "\(name), in \(groups), does not meet: \(required)")

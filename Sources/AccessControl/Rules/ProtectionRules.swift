@@ -31,8 +31,8 @@ public struct ProtectionRules: Sendable {
         /// 405: rules match the path, but none of them matches the method.
         ///
         /// Rules for shorter paths are not evaluated, because they could allow a client that the rules for this path
-        /// deny.
-        case uncovered(allowed: [String])
+        /// deny. The rules are those for the path, at least one.
+        case uncovered(allowed: [String], by: [CompiledRule])
         /// The rule that decides.
         case rule(CompiledRule)
         /// 400: there are rules for hosts, and the host of the request is invalid.
@@ -93,7 +93,7 @@ public struct ProtectionRules: Sendable {
         for rules in hosts where rules.matches(host) {
             for pathRules in rules.paths where pathRules.matches(path) {
                 for compiled in pathRules.rules where compiled.rule.matches(method: method) { return .rule(compiled) }
-                return .uncovered(allowed: pathRules.allowed)
+                return .uncovered(allowed: pathRules.allowed, by: pathRules.rules)
             }
         }
         return .none

@@ -58,12 +58,15 @@ extension GatehouseResponder {
             encoding: encoding(for: original)
         )
         switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
-        case .decided(let decision, let authentication):
+        case .decided(let decision, let authentication, let rule):
+            received.rule = ruleText(rule, of: decision)
             let response = forwardAuth.prepared(decision, for: check, authentication: authentication)
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
             return .deferred { [received] _ in
                 let completed = await accessController.completeLogin(login)
+                var received = received
+                received.rule = ruleText(login.compiled, of: completed.decision)
                 let authentication = completed.authentication
                 let rendered = forwardAuth.rendered(completed.decision, for: check, authentication: authentication)
                 return finish(rendered, to: received, after: completed.report, for: authentication)

@@ -85,7 +85,7 @@ extension GatehouseResponder {
             path: received.path?.text,
             status: status,
             length: length,
-            reason: received.remark + reason
+            reason: received.remark + reason + received.rule
         )
         if let original = received.original {
             let place = "\(original.host.text)\(original.path.text)"

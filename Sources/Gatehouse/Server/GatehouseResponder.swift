@@ -152,7 +152,7 @@ struct GatehouseResponder: Responder {
             rules: accessController.rules
         )
         switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
-        case .decided(let decision, let authentication):
+        case .decided(let decision, let authentication, let rule):
             let response = response(
                 to: received,
                 after: decision,
@@ -160,6 +160,12 @@ struct GatehouseResponder: Responder {
                 target: head.target,
                 authority: received.client.authority(head)
             )
+            // A request that no rule matches is not refused here.
+            guard rule == nil || !decision.isRefusal else {
+                var refused = received
+                refused.rule = ruleText(rule, of: decision)
+                return reply(to: refused, with: response, for: authentication)
+            }
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
             let clientKind = received.clientKind(head)
@@ -175,12 +181,18 @@ struct GatehouseResponder: Responder {
                     authority: authority
                 )
                 var received = received
+                received.rule = ruleText(login.compiled, of: completed.decision)
                 if let fault = completed.certificateFault {
                     received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
                 }
                 return render(response, to: received, after: completed.report, for: completed.authentication)
             }
         }
+    }
+
+    /// Returns the rule of a refused request for the access log; empty for an allowed request.
+    func ruleText(_ compiled: ProtectionRules.CompiledRule?, of decision: AccessDecision) -> String {
+        log.isEnabled && decision.isRefusal ? LogText.rule(compiled?.rule) : ""
     }
 
     static func credentials(_ head: borrowing RequestHead) -> BasicScheme.Presented {
@@ -251,7 +263,7 @@ struct GatehouseResponder: Responder {
                 user: answer.report.map { ($0.username, $0.realm) } ?? answer.user.map { ($0.username, $0.realm) },
                 status: response.status.code,
                 length: response.body.contentLength ?? 0,
-                reason: answer.remark + (answer.report.map { LogText.reason($0) } ?? "")
+                reason: answer.remark + (answer.report.map { LogText.reason($0) } ?? "") + answer.rule
             )
             return response
         }

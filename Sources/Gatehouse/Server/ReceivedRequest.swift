@@ -23,6 +23,8 @@ struct ReceivedRequest: Sendable {
     var original: OriginalRequest?
     /// A remark for the access log.
     var remark = ""
+    /// The rule of a refused request, for the access log.
+    var rule = ""
 
     init(_ head: borrowing RequestHead, on connection: Connection, at time: UInt64, _ translations: Translations) {
         method = head.methodText

@@ -8,6 +8,7 @@ internal import Glibc
 internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
+internal import Store
 
 extension GatehouseOptions.Explain: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
@@ -19,71 +20,48 @@ extension GatehouseOptions.Explain: Subcommand {
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         let pages = hasForm ? configuration.server.signIn.prefix : nil
         let realmAPI = configuration.server.realmAPI == nil ? nil : configuration.server.signIn.prefix
-        let (user, note) = try await user(of: configuration)
-        let request = Explanation.Request(method: method, url: url, user: user, peer: from)
+        let (user, found) = try await user(of: configuration)
+        let request = Explanation.Request(method: method, url: url, user: user, peer: from, obstacle: found?.obstacle)
         let explanation = ProtectionRules(configuration.rules).explain(
             request,
             pages: pages,
             realmAPI: realmAPI
         )
-        let lines = explanation.lines + (note.map { [$0] } ?? [])
-        GatehouseCommand.print(Printable.text(lines.joined(separator: "\n")), on: STDOUT_FILENO)
+        let lines = (explanation.lines + (found?.notes ?? [])).map(Printable.line)
+        GatehouseCommand.print(lines.joined(separator: "\n"), on: STDOUT_FILENO)
         // The error has no message, because the explanation has already been printed.
         if !explanation.isAllowed { throw CommandError(.failed, "") }
     }
 
-    /// The maximum time to wait for a realm to return the groups of a user.
-    private static let timeLimit = Duration.seconds(5)
-
-    /// Returns the user of the request with all groups, and a note if the realm does not return the groups.
+    /// Returns the user of the request with all groups, and what was found about the user.
+    ///
+    /// With `--groups` the user is hypothetical, and is not looked up.
     private func user(
         of configuration: Configuration
-    ) async throws(CommandError) -> (user: SignedInUser?, note: String?) {
+    ) async throws(CommandError) -> (user: SignedInUser?, found: UserLookup?) {
         guard let user else {
             guard options.realm == nil else { throw CommandError(.usage, "--realm needs --user") }
             return (nil, nil)
         }
         let realm = try configuration.realm(options.realm)
-        let username: Username
-        do throws(BadUsername) {
-            username = try Username(user)
-        } catch {
-            throw CommandError(.usage, "--user: \(error)")
-        }
+        let username = try Username(argument: user)
+        var found: UserLookup?
         var names: [String]
-        var attributes: [UserAttribute] = []
-        var note: String?
         if let groups {
             names = groups.split(separator: ",").map(String.init)
         } else {
-            (names, attributes, note) = await Self.grants(of: username, in: realm)
+            let lookup = await UserLookup(
+                username,
+                in: realm,
+                store: configuration.services[LazyStore.self],
+                now: WallClock.system.seconds
+            )
+            names = lookup.groups
+            found = lookup
         }
         for group in realm.assignedGroups where !names.contains(group) { names.append(group) }
         for group in realm.groupMapping.derivedGroups(from: names) where !names.contains(group) { names.append(group) }
-        return (SignedInUser(realm: realm.name, username: username, groups: names, attributes: attributes), note)
-    }
-
-    /// Returns the groups and attributes of a user without a login.
-    ///
-    /// If the realm does not return them, the result has no names and a note with the reason.
-    private static func grants(
-        of user: Username,
-        in realm: BoundRealm
-    ) async -> (names: [String], attributes: [UserAttribute], note: String?) {
-        let lookup = Task { () -> Result<([String], [UserAttribute]), RealmError> in
-            do throws(RealmError) {
-                return .success(
-                    (try await realm.realm.groupNames(of: user), try await realm.realm.attributes(of: user))
-                )
-            } catch {
-                return .failure(error)
-            }
-        }
-        let note = "name the groups of \(user) with --groups, because the realm has not returned them"
-        switch await TimeLimitedWait.value(of: lookup, within: timeLimit, clock: SystemClock()) {
-        case .success((let names, let attributes)): return (names, attributes, nil)
-        case .failure(let error): return ([], [], "\(note): \(error)")
-        case nil: return ([], [], "\(note): realm \(realm.name) did not answer within \(timeLimit)")
-        }
+        let attributes = found?.attributes ?? []
+        return (SignedInUser(realm: realm.name, username: username, groups: names, attributes: attributes), found)
     }
 }

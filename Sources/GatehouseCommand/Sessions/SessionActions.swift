@@ -2,12 +2,12 @@
 // Gatehouse
 
 internal import CommandSupport
-internal import FoundationEssentials
 internal import Glibc
 internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
+internal import Store
 
 extension GatehouseOptions.Sessions.List: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
@@ -19,31 +19,50 @@ extension GatehouseOptions.Sessions.List: Subcommand {
             // A realm that was removed from the configuration may still have sessions.
             selection = .realm(realm)
         }
-        let all = try await sessions.sessions()
-        let shown = all.filter { $0.parent == nil && selection.includes($0.id, of: $0.user) }
-            .sorted { $0.lastSeen > $1.lastSeen }
-        guard !shown.isEmpty else {
-            GatehouseCommand.print("there are no sessions", on: STDOUT_FILENO)
-            return
-        }
-        var hosts: [SessionID: [String]] = [:]
-        for session in all { hosts[session.parent ?? session.id, default: []].append(session.host.name) }
-        let rows = shown.map { session in
-            let others = (hosts[session.id] ?? []).filter { !$0.utf8.elementsEqual(session.host.name.utf8) }
-            let places = ([session.host.name] + others.sorted()).joined(separator: " ")
-            return [
-                session.id.description, Printable.line(session.user.username.text), Printable.line(session.user.realm),
-                places, Printable.line(session.client.address ?? ""), Self.time(session.created),
-                Self.time(session.lastSeen), Self.time(min(session.idleExpiry, session.absoluteExpiry)),
-                Printable.line(session.client.userAgent),
-            ]
-        }
-        let head = ["session", "user", "realm", "hosts", "address", "started", "last used", "expires", "client"]
-        GatehouseCommand.print(Table.lines([head] + rows).joined(separator: "\n"), on: STDOUT_FILENO)
+        try await json ? printJSON(sessions, selection) : printTable(sessions, selection)
     }
 
-    private static func time(_ seconds: Int) -> String {
-        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+    private func printTable(
+        _ sessions: SessionAdministration,
+        _ selection: SessionSelection
+    ) async throws(CommandError) {
+        var columns: Table.Columns?
+        try await sessions.forEachBatch(selection) { batch in
+            let head = ["session", "user", "realm", "hosts", "address", "started", "last used", "expires", "client"]
+            let rows = (columns == nil ? [head] : []) + batch.map(Self.row)
+            // The first sessions determine the widths, so that not all sessions are kept in memory.
+            let known = columns ?? Table.Columns(of: rows)
+            columns = known
+            GatehouseCommand.print(known.lines(rows).joined(separator: "\n"), on: STDOUT_FILENO)
+        }
+        if columns == nil { GatehouseCommand.print("there are no sessions", on: STDOUT_FILENO) }
+    }
+
+    private func printJSON(
+        _ sessions: SessionAdministration,
+        _ selection: SessionSelection
+    ) async throws(CommandError) {
+        // The last object waits until it is known whether another object follows.
+        var last: String?
+        try await sessions.forEachBatch(selection) { batch in
+            let objects = batch.flatMap { [$0.session] + $0.children }.map(SessionJSONText.text)
+            let complete = (last.map { [$0] } ?? []) + objects.dropLast()
+            let lines = (last == nil ? ["["] : []) + complete.map { $0 + "," }
+            if !lines.isEmpty { GatehouseCommand.print(lines.joined(separator: "\n"), on: STDOUT_FILENO) }
+            last = objects.last
+        }
+        GatehouseCommand.print(last.map { $0 + "\n]" } ?? "[]", on: STDOUT_FILENO)
+    }
+
+    private static func row(_ listed: ListedSession) -> [String] {
+        let session = listed.session
+        let others = listed.children.map(\.host.name).filter { !$0.utf8.elementsEqual(session.host.name.utf8) }
+        return [
+            session.id.description, session.user.username.text, session.user.realm,
+            ([session.host.name] + others).joined(separator: " "), session.client.address ?? "",
+            SessionJSONText.time(session.created), SessionJSONText.time(session.lastSeen),
+            SessionJSONText.time(session.end), session.client.userAgent,
+        ]
     }
 }
 
@@ -70,6 +89,8 @@ extension GatehouseOptions.Sessions.Message: Subcommand {
         let selection: SessionSelection =
             if let user {
                 try sessions.selection(user: user, of: options.realm)
+            } else if all {
+                .all
             } else {
                 .one(try SessionAdministration.id(words[0]))
             }

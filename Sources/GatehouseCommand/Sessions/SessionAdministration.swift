@@ -18,11 +18,25 @@ struct SessionAdministration {
         (configuration, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: access)
     }
 
-    /// All sessions that have not expired.
-    func sessions() async throws(CommandError) -> [SessionRecord] {
+    /// Reads the sessions of sign-ins that have not expired, the session that was used last first.
+    ///
+    /// - Parameters:
+    ///   - selection: The sessions to select.
+    ///   - use: Takes some of the sessions, at least one.
+    /// - Throws: ``CommandError`` when the store cannot be read.
+    func forEachBatch(
+        _ selection: SessionSelection,
+        use: ([ListedSession]) -> Void
+    ) async throws(CommandError) {
         let now = WallClock.system.seconds
         do throws(SessionStoreError) {
-            return try await store.loadSessions().sessions.filter { min($0.idleExpiry, $0.absoluteExpiry) > now }
+            var rest = try await store.signInSessions(selection, at: now)[...]
+            while !rest.isEmpty {
+                let ids = Array(rest.prefix(GatehouseStore.listedSessionsBatch))
+                rest = rest.dropFirst(ids.count)
+                let sessions = try await store.listedSessions(ids, at: now)
+                if !sessions.isEmpty { use(sessions) }
+            }
         } catch {
             throw CommandError(.unavailable, error.message)
         }

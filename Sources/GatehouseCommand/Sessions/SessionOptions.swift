@@ -16,10 +16,14 @@ extension GatehouseOptions {
         struct List: ParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract: "List sessions.",
-                discussion: "The time of the last use may be up to 15 seconds old."
+                discussion: """
+                    A sign-in and the sessions at other hosts that were handed over from it are one line. \
+                    The time of the last use may be up to 15 seconds old.
+                    """
             )
             @OptionGroup var options: RealmOptions
             @Option(name: .long, help: ArgumentHelp("Only sessions of this user.", valueName: "name")) var user: String?
+            @Flag(name: .long, help: "Print JSON, with an object for each host of a session.") var json = false
         }
 
         struct End: ParsableCommand {
@@ -47,12 +51,16 @@ extension GatehouseOptions {
             @OptionGroup var options: RealmOptions
             @Option(name: .long, help: ArgumentHelp("All sessions of a user of the realm.", valueName: "name"))
             var user: String?
-            @Argument(help: "The id of a session, as sessions list shows it, and the text. With --user, only the text.")
+            @Flag(name: .long, help: "All sessions.") var all = false
+            @Argument(
+                help:
+                    "The id of a session, as sessions list shows it, and the text. With --user or --all, only the text."
+            )
             var words: [String] = []
 
             func validate() throws {
-                guard words.count == (user == nil ? 2 : 1) else {
-                    throw ValidationError("message needs a session and a text, or --user and a text")
+                guard user == nil || !all, words.count == (user == nil && !all ? 2 : 1) else {
+                    throw ValidationError("message needs a session and a text, or one of --user and --all and a text")
                 }
             }
         }

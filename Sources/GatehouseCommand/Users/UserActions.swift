@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
 internal import HostServices
+internal import RealmConfiguration
 internal import RealmKit
 
 extension GatehouseOptions.User.List: Subcommand {
@@ -12,7 +13,11 @@ extension GatehouseOptions.User.List: Subcommand {
         let administration = try UserAdministration(options, kinds: kinds, access: .existingOnly)
         do throws(RealmError) {
             let users = try await administration.realm.users()
-            GatehouseCommand.print(json ? UserText.json(users) : UserText.table(users), on: STDOUT_FILENO)
+            let now = WallClock.system.seconds
+            GatehouseCommand.print(
+                json ? UserText.json(users, at: now) : UserText.table(users, at: now),
+                on: STDOUT_FILENO
+            )
         } catch {
             throw CommandError(error)
         }
@@ -22,7 +27,11 @@ extension GatehouseOptions.User.List: Subcommand {
 extension GatehouseOptions.User.Show: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let record = try await UserAdministration(options, kinds: kinds, access: .existingOnly).record(user)
-        GatehouseCommand.print(json ? UserText.json(record) : UserText.details(record), on: STDOUT_FILENO)
+        let now = WallClock.system.seconds
+        GatehouseCommand.print(
+            json ? UserText.json(record, at: now) : UserText.details(record, at: now),
+            on: STDOUT_FILENO
+        )
     }
 }
 

@@ -6,19 +6,19 @@ internal import RealmKit
 
 /// Users as text for administrators, and as JSON for programs.
 enum UserText {
-    static func table(_ users: [UserRecord]) -> String {
+    static func table(_ users: [UserRecord], at now: Int) -> String {
         guard !users.isEmpty else { return "there are no users" }
         let rows = users.map { user in
-            [user.name.text, state(user), user.format ?? "no password", user.groups.joined(separator: " ")]
+            [user.name.text, state(user, at: now), user.format ?? "no password", user.groups.joined(separator: " ")]
         }
         return Table.lines([["user", "state", "password", "groups"]] + rows).joined(separator: "\n")
     }
 
-    static func details(_ user: UserRecord) -> String {
+    static func details(_ user: UserRecord, at now: Int) -> String {
         let attributes = user.attributes.map { [label(of: $0.name), $0.values.joined(separator: ", ")] }
         return Table.lines(
             [
-                ["user", user.name.text], ["state", state(user)], ["password", user.format ?? "no password"],
+                ["user", user.name.text], ["state", state(user, at: now)], ["password", user.format ?? "no password"],
                 ["groups", user.groups.joined(separator: " ")],
             ] + attributes
         ).joined(separator: "\n")
@@ -29,16 +29,17 @@ enum UserText {
         attribute.utf8.elementsEqual(UserAttribute.displayName.utf8) ? "name" : attribute
     }
 
-    static func json(_ users: [UserRecord]) -> String {
-        users.isEmpty ? "[]" : "[\n" + users.map(json).joined(separator: ",\n") + "\n]"
+    static func json(_ users: [UserRecord], at now: Int) -> String {
+        users.isEmpty ? "[]" : "[\n" + users.map { json($0, at: now) }.joined(separator: ",\n") + "\n]"
     }
 
-    static func json(_ user: UserRecord) -> String {
+    static func json(_ user: UserRecord, at now: Int) -> String {
         let value = JSONUser(
             user: user.name.text,
             groups: user.groups,
             enabled: user.isEnabled,
             expires: user.expiry,
+            expired: user.expiry.map { $0 <= now },
             mustChangePassword: user.mustChangePassword,
             password: user.format,
             attributes: user.attributes.isEmpty ? nil : user.attributes.valuesByName
@@ -52,15 +53,25 @@ enum UserText {
         let groups: [String]
         let enabled: Bool
         let expires: Int?
+        /// Nil for an account that never expires.
+        let expired: Bool?
         let mustChangePassword: Bool
         let password: String?
         let attributes: [String: [String]]?
     }
 
-    private static func state(_ user: UserRecord) -> String {
+    /// Returns the state of an account in words.
+    ///
+    /// - Parameters:
+    ///   - user: The account.
+    ///   - now: The time in seconds since 1970.
+    /// - Returns: The state, such as `enabled` or `disabled, expired after 2027-01-31`.
+    static func state(_ user: UserRecord, at now: Int) -> String {
         var words = [user.isEnabled ? "enabled" : "disabled"]
         if user.mustChangePassword { words.append("must change password") }
-        if let expiry = user.expiry { words.append("until \(Day.last(before: expiry))") }
+        if let expiry = user.expiry {
+            words.append("\(expiry <= now ? "expired after" : "until") \(Day.last(before: expiry))")
+        }
         return words.joined(separator: ", ")
     }
 }

@@ -116,7 +116,7 @@ struct RealmAccess: Sendable {
         case .client(let client):
             let webRequest = webRequest(request, path: path, client: client)
             let answer = await answer(at: route, to: webRequest, of: request, from: connection)
-            if let report = answer.report { Self.logLogin(report, in: logger) }
+            if let report = answer.report { RequestLog(logger: logger).logLogin(report, rule: answer.rule) }
             return answer.response
         }
     }
@@ -243,15 +243,4 @@ struct RealmAccess: Sendable {
     }
 
     private static let readOnly = StandardResponse.methodNotAllowed(StandardResponse.safeMethods)
-
-    /// Writes a line about a login to the log.
-    static func logLogin(_ report: LoginReport, in logger: Logger) {
-        logger.info(
-            "a login\(LogText.reason(report))",
-            metadata: [
-                "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
-                "peer": "\(report.peer ?? "-")",
-            ]
-        )
-    }
 }

@@ -117,13 +117,45 @@ struct RouteGuard: Sendable {
             BasicScheme.read(request.headers.texts(of: .authorization))
         }
         switch evaluation {
-        case .decided(let decision, let authentication):
-            return result(decision, authentication, request: request, path: path, client: client)
+        case .decided(let decision, let authentication, let compiled):
+            // ProtectedByRules decides about requests that no rule matches.
+            if let compiled {
+                logRefusal(decision, by: compiled.rule, of: request, client: client, authentication, in: logger)
+            }
+            return result(decision, authentication, request: request, path: path, client: client, logger: logger)
         case .login(let login):
             let completed = await accessController.completeLogin(login)
-            if let report = completed.report { RealmAccess.logLogin(report, in: logger) }
-            return result(completed.decision, completed.authentication, request: request, path: path, client: client)
+            let (decision, authentication) = (completed.decision, completed.authentication)
+            let rule = login.compiled.rule
+            if let report = completed.report {
+                RequestLog(logger: logger).logLogin(report, rule: usesPath ? LogText.rule(rule) : "")
+            }
+            // The line of a rejected login names the rule already.
+            if completed.report?.refusal == nil {
+                logRefusal(decision, by: rule, of: request, client: client, authentication, in: logger)
+            }
+            return result(decision, authentication, request: request, path: path, client: client, logger: logger)
         }
+    }
+
+    /// Logs a request that a rule of realms.conf refuses.
+    private func logRefusal(
+        _ decision: AccessDecision,
+        by rule: ProtectRule,
+        of request: Request,
+        client: RequestClient,
+        _ authentication: ExistingAuthentication?,
+        in logger: Logger
+    ) {
+        // Without paths, the rule is not one of realms.conf, and the route may need no user.
+        guard usesPath else { return }
+        RequestLog(logger: logger).logRefusal(
+            of: request,
+            after: decision,
+            by: rule,
+            user: authentication?.user,
+            address: client.address
+        )
     }
 
     /// Returns the rejection of a request that does not meet the requirements of its route.
@@ -147,11 +179,13 @@ struct RouteGuard: Sendable {
         _ authentication: ExistingAuthentication?,
         request: Request,
         path: RequestPath,
-        client: RequestClient
+        client: RequestClient,
+        logger: Logger
     ) -> CheckResult {
         switch decision {
         case .allowed(let user):
             guard !access.isCrossOriginChange(request, path: path, client: client) else {
+                RequestLog(logger: logger).logCrossOrigin(request, user: user, address: client.address)
                 return .answered(access.crossOriginRejection(of: request))
             }
             return .user(AuthenticatedUser(user: user, authentication: authentication))

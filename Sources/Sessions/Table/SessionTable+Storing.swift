@@ -78,6 +78,10 @@ extension SessionTable {
             let id = session(id: id)?.signIn.id ?? id
             end(.administrator) { $0.id == id }
         case .end(let selection): end(.administrator) { selection.includes($0.id, of: $0.user) }
+        case .message(.one(let id), let text):
+            // All pages of a sign-in get the message, also if the ID is that of a child session.
+            guard let session = session(id: id) else { return }
+            for session in family(of: session) { send(text, to: session) }
         case .message(let selection, let text):
             for session in sessions where selection.includes(session.id, of: session.user) {
                 for session in family(of: session) { send(text, to: session) }

@@ -14,6 +14,8 @@ package struct LoggedResponse: Sendable {
     package var user: SignedInUser?
     /// A remark for the log line, such as the name of the program that used the realm API.
     package var remark = ""
+    /// The rule of the page that a refused sign-in was for, for the log line; empty if there is none.
+    package var rule = ""
 
     init(_ response: Response, report: LoginReport? = nil, user: SignedInUser? = nil) {
         self.response = response

@@ -35,6 +35,7 @@ struct LoginFlow: SignInComponent {
     ///   - realms: The names of the realms, in the order in which they are tried.
     ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
     ///   - destination: The place that the browser goes to after the sign-in.
+    ///   - rule: The rule of the destination; nil if there is none.
     ///   - browser: The browser that the login belongs to.
     ///   - request: The request.
     /// - Returns: The login.
@@ -44,6 +45,7 @@ struct LoginFlow: SignInComponent {
         in realms: [String],
         whenUnavailable: WhenUnavailable,
         destination: Destination,
+        rule: ProtectRule? = nil,
         browser: BrowserBinding,
         request: WebRequest
     ) async -> Login {
@@ -78,6 +80,7 @@ struct LoginFlow: SignInComponent {
                 source: ClientNetwork(client.address ?? ""),
                 browser: browser.digest,
                 destination: destination,
+                rule: rule,
                 start: start,
                 again: nil
             )
@@ -128,10 +131,10 @@ struct LoginFlow: SignInComponent {
         }
         switch outcome {
         case .rejected(let report):
-            state.logRejection(report)
+            state.logRejection(report, for: login.rule)
             return .failed(.rejected, report)
         case .unavailable(let report):
-            state.logRejection(report)
+            state.logRejection(report, for: login.rule)
             return .failed(.unavailable, report)
         case .accepted(let identity, let report):
             let (progress, hasBegun) = await createSession(identity, of: login, report: report, request: request)

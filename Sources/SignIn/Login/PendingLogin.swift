@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import OpenSSLKit
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -40,6 +41,8 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
     let browser: Digest
     /// The place that the browser goes to after the sign-in.
     let destination: Destination
+    /// The rule of the destination; nil if there is none.
+    var rule: ProtectRule?
     let start: Start
     /// Begins the same login again; nil if it may not be repeated any more.
     var again: (@Sendable () -> PendingLogin)?

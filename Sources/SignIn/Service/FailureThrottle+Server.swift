@@ -37,10 +37,18 @@ extension FailureThrottle {
                 }
                 logger.warning(
                     "locked after \(lockout.failures) failures",
-                    metadata: ["locked": "\(lockout.key)", "until": "\(lockout.end)"]
+                    metadata: ["locked": "\(Self.logText(lockout.key))", "until": "\(lockout.end)"]
                 )
                 refresher.evict(lockout.key)
             }
         )
+    }
+
+    /// Returns an account or a source for the log; the name of an account comes from a client.
+    private static func logText(_ key: ThrottleKey) -> String {
+        switch key {
+        case .account(let account): LogText.quoted(account.description)
+        case .source(let network): network.description
+        }
     }
 }

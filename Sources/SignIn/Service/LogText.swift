@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+package import RealmConfiguration
 package import RealmKit
 
 /// Functions that create texts for log lines.
@@ -32,6 +33,21 @@ package enum LogText {
             let step = report.steps.first(where: { $0.phase == .login && $0.outcome == .failure(.unavailable) })
         else { return "" }
         return " unavailable module=\(step.index)" + (step.fault.map { " \(quoted($0.log))" } ?? "")
+    }
+
+    /// Returns the rule that refuses a request: its place in realms.conf, and what it applies to.
+    ///
+    /// - Parameter rule: The rule; nil if no rule matches the request.
+    /// - Returns: A space and the rule, such as `rule="realms.conf:8:9 /staff"`; `rule=none` without a rule.
+    package static func rule(_ rule: ProtectRule?) -> String { " rule=\(ruleName(rule))" }
+
+    /// Returns the rule as ``rule(_:)`` does, without the name of the field.
+    ///
+    /// - Parameter rule: The rule; nil if no rule matches the request.
+    /// - Returns: The rule in quotes, or `none`.
+    package static func ruleName(_ rule: ProtectRule?) -> String {
+        guard let rule else { return "none" }
+        return quoted(([rule.place, rule.target] + rule.methods).filter { !$0.isEmpty }.joined(separator: " "))
     }
 
     /// Returns a text in quotes, so that a client cannot forge log lines.

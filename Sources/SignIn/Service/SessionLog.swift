@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Logging
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -59,14 +60,18 @@ struct SessionLog: Sendable {
         )
     }
 
-    func logRejection(_ report: LoginReport) {
-        logger.info(
-            "a sign-in was refused:\(LogText.reason(report))",
-            metadata: [
-                "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
-                "address": "\(report.peer ?? "-")",
-            ]
-        )
+    /// Logs a rejected sign-in.
+    ///
+    /// - Parameters:
+    ///   - report: The report of the login.
+    ///   - rule: The rule of the page that the user wants to open; nil if there is none.
+    func logRejection(_ report: LoginReport, for rule: ProtectRule?) {
+        var metadata: Logger.Metadata = [
+            "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
+            "address": "\(report.peer ?? "-")",
+        ]
+        if let rule { metadata["rule"] = "\(LogText.ruleName(rule))" }
+        logger.info("a sign-in was refused:\(LogText.reason(report))", metadata: metadata)
     }
 
     private static func metadata(of session: Session) -> Logger.Metadata {

@@ -104,8 +104,12 @@ final class SignInState: Sendable {
     func logUnstoredEnd(_ session: Session) { log.logUnstoredEnd(session) }
 
     /// Logs a login that was rejected or whose realm was unavailable, if there is a report.
-    func logRejection(_ report: LoginReport?) {
-        if let report { log.logRejection(report) }
+    ///
+    /// - Parameters:
+    ///   - report: The report of the login.
+    ///   - rule: The rule of the page that the user wants to open; nil if there is none.
+    func logRejection(_ report: LoginReport?, for rule: ProtectRule?) {
+        if let report { log.logRejection(report, for: rule) }
     }
 
     /// Ends expired sessions and pending logins, and runs logouts, until the task is cancelled.

@@ -106,6 +106,7 @@ struct SignInPage: SignInComponent {
             in: rule?.realms ?? realms,
             whenUnavailable: rule?.whenUnavailable ?? site.whenUnavailable,
             destination: destination,
+            rule: rule,
             browser: browser,
             request: request
         )
@@ -147,10 +148,12 @@ struct SignInPage: SignInComponent {
             if notice == .rejected, pending.question == nil {
                 state.rejectedNames.put(pending.account.text, for: browser.digest)
             }
-            return LoggedResponse(
+            var response = LoggedResponse(
                 redirectToSignIn(notice, pending.destination, browser: browser, request: request),
                 report: report
             )
+            if let rule = pending.rule { response.rule = LogText.rule(rule) }
+            return response
         case .session(let session, let token, let report):
             let location = handOver.location(of: pending.destination, for: session, request: request)
             let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.signInRemoval]

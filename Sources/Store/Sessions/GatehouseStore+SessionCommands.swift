@@ -62,7 +62,7 @@ extension GatehouseStore {
         }
     }
 
-    private struct SelectionColumns {
+    struct SelectionColumns {
         let kind: String
         var id = ""
         var realm = ""
@@ -71,7 +71,7 @@ extension GatehouseStore {
         var arguments = StatementArguments()
     }
 
-    private static func columns(_ selection: SessionSelection) -> SelectionColumns {
+    static func columns(_ selection: SessionSelection) -> SelectionColumns {
         switch selection {
         case .one(let id):
             let id = id.description

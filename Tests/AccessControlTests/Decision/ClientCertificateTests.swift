@@ -134,8 +134,8 @@ import Testing
 
     private func result(_ site: Site, _ chain: [Certificate]) async throws -> Result {
         switch try evaluate(site, chain) {
-        case .decided(.allowed(let user), _): return .cached(user.username.text)
-        case .decided(.certificateNeeded, _): return .certificateNeeded("")
+        case .decided(.allowed(let user), _, _): return .cached(user.username.text)
+        case .decided(.certificateNeeded, _, _): return .certificateNeeded("")
         case .decided: return .other
         case .login(let login):
             let completed = await site.controller.completeLogin(login)

@@ -81,6 +81,26 @@ struct ExplanationTests {
         #expect(try explain("/lan", from: "11.2.3.4").lines[0] == "403: 11.2.3.4 is in none of 10.0.0.0/8")
     }
 
+    @Test func `a user who cannot sign in is denied, unless the rule needs no user`() throws {
+        let card = ProtectRule(path: "/card", realms: ["a"], schemes: [.certificate], requirements: [.any])
+        let rules = ProtectionRules(try InMemoryConfiguration(Self.conf).load().rules + [card])
+        for (url, realm, line) in [
+            ("/x", "a", "401: zed of realm a cannot sign in: the account is disabled"),
+            ("/card", "a", "403: zed of realm a cannot sign in: the account is disabled"),
+            ("/x", "b", "401: zed of realm b is not a user of realm a, and has to sign in there"),
+            ("/public", "a", "200: the rule allows all requests"),
+            ("/never", "a", "403: the rule denies all requests"),
+        ] {
+            let request = Explanation.Request(
+                method: "GET",
+                url: url,
+                user: try user("zed", realm),
+                obstacle: "the account is disabled"
+            )
+            #expect(rules.explain(request).lines.first == line)
+        }
+    }
+
     @Test func `the explanation has a line for each rule, in the order of evaluation`() throws {
         #expect(
             try explain("https://other.example/m", "POST", user("zed", "a")).text == """

@@ -108,7 +108,7 @@ extension ProtectionRules {
         guard let path = RequestPath(target: path) else { return nil }
         return switch match(host: host, path: path, method: method) {
         case .none: "none"
-        case .uncovered(let allowed): "uncovered \(allowed)"
+        case .uncovered(let allowed, _): "uncovered \(allowed)"
         case .rule(let compiled): compiled.rule.place
         case .ambiguousHost: "ambiguous host"
         }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandSupport
+internal import FoundationEssentials
+internal import RealmKit
+internal import Sessions
+
+/// Sessions as JSON for programs.
+enum SessionJSONText {
+    /// A session; a key without a value is left out.
+    private struct Object: Encodable {
+        let id: String
+        /// The session of the sign-in that the session was handed over from.
+        let parent: String?
+        let user: String
+        let realm: String
+        let host: String
+        let address: String?
+        let client: String
+        let started: String
+        let lastUsed: String
+        let expires: String
+    }
+
+    static func text(_ session: SessionRecord) -> String {
+        let object = Object(
+            id: session.id.description,
+            parent: session.parent?.description,
+            user: session.user.username.text,
+            realm: session.user.realm,
+            host: session.host.name,
+            address: session.client.address,
+            client: session.client.userAgent,
+            started: time(session.created),
+            lastUsed: time(session.lastSeen),
+            expires: time(session.end)
+        )
+        // Encoding strings does not fail.
+        do { return try PrintableJSON.text(object) } catch { return "{}" }
+    }
+
+    /// Returns a time in the format of ISO 8601, in UTC.
+    static func time(_ seconds: Int) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+    }
+}
+
+extension SessionRecord {
+    /// The time at which the session ends if it is not used any more.
+    var end: Int { min(idleExpiry, absoluteExpiry) }
+}

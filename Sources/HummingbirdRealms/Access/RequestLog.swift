@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import AccessControl
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import Logging
+internal import RealmConfiguration
+internal import RealmKit
+internal import SignIn
+
+/// The lines about logins and refused requests in the log of an application.
+///
+/// Text of clients is quoted, so that it cannot forge another line. Queries and header fields are never logged.
+struct RequestLog {
+    let logger: Logger
+
+    /// Logs a login.
+    ///
+    /// - Parameters:
+    ///   - report: The report of the login.
+    ///   - rule: The rule as ``LogText/rule(_:)`` returns it; empty if no rule of realms.conf required the login.
+    func logLogin(_ report: LoginReport, rule: String) {
+        logger.info(
+            "a login\(LogText.reason(report))\(report.refusal == nil ? "" : rule)",
+            metadata: [
+                "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
+                "peer": "\(report.peer ?? "-")",
+            ]
+        )
+    }
+
+    /// Logs the refusal of a request by a rule; does nothing if the decision is not a refusal.
+    ///
+    /// A request without credentials is logged at the level `debug`, because most sign-ins begin with one.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - decision: The decision.
+    ///   - rule: The rule that decides; nil if there is none.
+    ///   - user: The user of the session or of the cached credentials.
+    ///   - address: The address of the client.
+    func logRefusal(
+        of request: Request,
+        after decision: AccessDecision,
+        by rule: ProtectRule?,
+        user: SignedInUser?,
+        address: String?
+    ) {
+        var user = user
+        let reason: String
+        var level = Logger.Level.info
+        switch decision {
+        case .allowed, .open: return
+        case .noMatchingRule: reason = "no-rule"
+        case .forbidden(let forbidden):
+            reason = "forbidden"
+            user = forbidden ?? user
+        case .challenge(_, let wasRejected):
+            reason = wasRejected ? "credentials-rejected" : "no-credentials"
+            level = wasRejected ? .info : .debug
+        case .certificateNeeded: reason = "certificate-needed"
+        case .methodNotAllowed: reason = "method-not-allowed"
+        case .malformed: reason = "malformed"
+        case .unavailable: reason = "unavailable"
+        }
+        log("\(reason)\(LogText.rule(rule))", request: request, user: user, address: address, level: level)
+    }
+
+    /// Logs the refusal of a request by a requirement of a route, which is not a rule of realms.conf.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - requirements: The requirements that the user does not meet.
+    ///   - user: The user.
+    ///   - address: The address of the client.
+    func logRefusal(
+        of request: Request,
+        requiring requirements: [ProtectRule.Requirement],
+        user: SignedInUser,
+        address: String?
+    ) {
+        let texts = requirements.map(\.description).joined(separator: " or ")
+        log("forbidden requires=\(LogText.quoted(texts))", request: request, user: user, address: address)
+    }
+
+    /// Logs the refusal of a request that a page of another site has sent.
+    func logCrossOrigin(_ request: Request, user: SignedInUser, address: String?) {
+        log("cross-origin", request: request, user: user, address: address)
+    }
+
+    private func log(
+        _ reason: String,
+        request: Request,
+        user: SignedInUser?,
+        address: String?,
+        level: Logger.Level = .info
+    ) {
+        var metadata: Logger.Metadata = [
+            "request": "\(LogText.quoted("\(request.method.rawValue) \(request.uri.path)"))",
+            "peer": "\(address ?? "-")",
+        ]
+        if let user {
+            metadata["user"] = "\(LogText.quoted(user.username.text))"
+            metadata["realm"] = "\(LogText.quoted(user.realm))"
+        }
+        logger.log(level: level, "a request was refused: \(reason)", metadata: metadata)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import Bytes
+
+/// An entry of the log of Gatehouse.
+///
+/// Its texts come from clients. They may contain any character, so they must be escaped before they are shown.
+package struct LogEntry: Sendable, Hashable {
+    /// The kinds of entries.
+    package enum Kind: String, Sendable, Hashable {
+        /// A request: a line of the access log.
+        case request
+        /// A sign-in on the page or through the session API that was refused.
+        case signInRefused = "sign-in-refused"
+        /// A login that was refused for a program that uses the realm API.
+        case checkRefused = "check-refused"
+        case sessionBegun = "session-begun"
+        case sessionEnded = "session-ended"
+        /// A session or the code of a hand-over that was presented in the wrong place.
+        case presentedElsewhere = "presented-elsewhere"
+        /// An account or an address was locked.
+        case locked
+        /// Any other line.
+        case other
+    }
+
+    /// The time.
+    package var time: LogTime
+    /// The level, such as `warning`; empty for `info`.
+    package var level = ""
+    package var kind: Kind
+    /// The name of the user, as it was sent.
+    package var user: UTF8Text?
+    package var realm: UTF8Text?
+    /// The address of the client.
+    package var address: UTF8Text?
+    package var method: UTF8Text?
+    /// The path; nil if the request had an ambiguous path.
+    package var path: UTF8Text?
+    package var status: Int?
+    /// The code of the reason why a login was refused, such as `wrong-credentials`.
+    package var reason: UTF8Text?
+    /// The position in the stack of the module that has refused the login.
+    package var module: Int?
+    /// The text of a fault, such as the reason why a back end is unavailable.
+    package var fault: UTF8Text?
+    /// The rule that decided, such as `realms.conf:8:9 /staff`; `none` if no rule matched.
+    package var rule: UTF8Text?
+    /// The method, host and path of the request that a proxy has asked about.
+    package var original: UTF8Text?
+    /// The host of a session.
+    package var host: UTF8Text?
+    /// The ID of a session.
+    package var session: UTF8Text?
+    /// The cause of the end of a session.
+    package var cause: UTF8Text?
+    /// The further words of the line.
+    package var remarks: [UTF8Text] = []
+    /// The text of a line of the kind ``Kind/other``.
+    package var text: UTF8Text?
+
+    package init(_ kind: Kind, at time: LogTime) {
+        self.kind = kind
+        self.time = time
+    }
+
+    /// True if a login was refused, or if the user was not allowed.
+    ///
+    /// A request without credentials that gets 401, and a page that does not exist, are not failures.
+    package var isFailure: Bool {
+        switch kind {
+        case .signInRefused, .checkRefused, .presentedElsewhere: return true
+        case .sessionBegun, .sessionEnded, .locked, .other: return false
+        case .request: break
+        }
+        if reason != nil { return true }
+        guard let status, status >= 400, status != 404 else { return false }
+        return status != 401 || user != nil
+    }
+}

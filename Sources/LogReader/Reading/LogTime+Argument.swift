@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+
+extension LogTime {
+    /// Reads a time that a user has typed.
+    ///
+    /// - Parameters:
+    ///   - text: `10:00` or `10:00:30` for the last time that it was this time of the day; `90s`, `30m`, `2h` or `7d` for a
+    ///     time before now; or a date and time of ISO 8601, such as `2026-11-22`, `2026-11-22T10:00` or
+    ///     `2026-11-22T10:00:00+01:00`. All times without an offset are in UTC.
+    ///   - now: The present time.
+    package init?(_ text: String, now: LogTime) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 40 else { return nil }
+        guard let time = Self.beforeNow(bytes, now: now) ?? Self.timeOfDay(bytes, now: now) ?? Self.date(bytes) else {
+            return nil
+        }
+        self = time
+    }
+
+    private static func beforeNow(_ bytes: [UInt8], now: LogTime) -> LogTime? {
+        let units: [UInt8: Int] = [
+            UInt8(ascii: "s"): 1, UInt8(ascii: "m"): 60, UInt8(ascii: "h"): 3600, UInt8(ascii: "d"): 86_400,
+        ]
+        guard (2...8).contains(bytes.count), let unit = bytes.last.flatMap({ units[$0] }),
+            let count = number(bytes.dropLast())
+        else { return nil }
+        return LogTime(milliseconds: now.milliseconds - count * unit * 1000)
+    }
+
+    private static func timeOfDay(_ bytes: [UInt8], now: LogTime) -> LogTime? {
+        guard let second = secondOfDay(bytes[...]) else { return nil }
+        let day = now.milliseconds - now.milliseconds % 86_400_000
+        let today = day + second * 1000
+        return LogTime(milliseconds: today <= now.milliseconds ? today : today - 86_400_000)
+    }
+
+    /// Reads `10:00` or `10:00:30`.
+    private static func secondOfDay(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3, parts.allSatisfy({ $0.count == 2 }), let hour = number(parts[0]),
+            let minute = number(parts[1]), let second = parts.count == 3 ? number(parts[2]) : 0, hour < 24, minute < 60,
+            second < 60
+        else { return nil }
+        return hour * 3600 + minute * 60 + second
+    }
+
+    private static func date(_ bytes: [UInt8]) -> LogTime? {
+        let halves = bytes.split(separator: UInt8(ascii: "T"), maxSplits: 1, omittingEmptySubsequences: false)
+        let days = halves[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard days.map(\.count) == [4, 2, 2], let year = number(days[0]), let month = number(days[1]),
+            let day = number(days[2]),
+            let midnight = seconds(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
+        else { return nil }
+        guard halves.count == 2 else { return LogTime(milliseconds: midnight * 1000) }
+        var time = halves[1]
+        var offset = 0
+        if time.last == UInt8(ascii: "Z") {
+            time = time.dropLast()
+        } else if let sign = time.lastIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }) {
+            guard let zone = secondOfDay(time[(sign + 1)...]) else { return nil }
+            offset = time[sign] == UInt8(ascii: "+") ? zone : -zone
+            time = time[..<sign]
+        }
+        var fraction = 0
+        if let dot = time.firstIndex(of: UInt8(ascii: ".")) {
+            let digits = time[(dot + 1)...]
+            guard (1...9).contains(digits.count), number(digits) != nil else { return nil }
+            let milliseconds =
+                Array(digits.prefix(3)) + Array(repeating: UInt8(ascii: "0"), count: max(0, 3 - digits.count))
+            fraction = number(milliseconds[...]) ?? 0
+            time = time[..<dot]
+        }
+        guard let second = secondOfDay(time) else { return nil }
+        return LogTime(milliseconds: (midnight + second - offset) * 1000 + fraction)
+    }
+
+    /// Reads up to nine digits.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int? {
+        guard (1...9).contains(bytes.count), bytes.allSatisfy(ASCII.isDigit) else { return nil }
+        return bytes.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    }
+}
