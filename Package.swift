@@ -76,6 +76,8 @@ let package = Package(
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
         .target(name: "Throttle", dependencies: ["Bytes", "RealmKit"]),
         .target(name: "Sessions", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
+        // Signed statements for applications about their users.
+        .target(name: "IdentityTokens", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
         .target(
             name: "RealmConfiguration",
             dependencies: [
@@ -175,7 +177,7 @@ let package = Package(
         ),
 
         // What a program keeps: users, lock-outs.
-        .target(name: "Store", dependencies: ["OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
+        .target(name: "Store", dependencies: ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
 
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(name: "HTTPLimits"),
@@ -196,8 +198,9 @@ let package = Package(
         .target(
             name: "SignIn",
             dependencies: [
-                "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
-                "Sessions", "Store", "Throttle", hummingbirdCore, httpTypes, logging, mustache, nioCore,
+                "AccessControl", "Bytes", "IdentityTokens", "LoginConf", "OpenSSLKit", "Passwords",
+                "RealmConfiguration", "RealmKit", "Sessions", "Store", "Throttle", hummingbirdCore, httpTypes, logging,
+                mustache, nioCore,
             ],
             resources: ["icon.svg", "session.js", "sign-in.js", "style.css"].map { .embedInCode("Assets/\($0)") }
         ),
@@ -211,9 +214,9 @@ let package = Package(
         .target(
             name: "Gatehouse",
             dependencies: [
-                "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "LoginConf", "NIOOpenSSL",
-                "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", hummingbird, hummingbirdCore,
-                httpTypes, lifecycle, logging, nioCore, nioPosix, signals,
+                "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "IdentityTokens", "LoginConf",
+                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", hummingbird,
+                hummingbirdCore, httpTypes, lifecycle, logging, nioCore, nioPosix, signals,
             ]
         ),
         // Middleware for other Swift servers.
@@ -367,7 +370,8 @@ let package = Package(
                 "HTTPSClient", "HTTPSTesting", "OpenSSLKit", "RealmKit", "SeededRandom", "TLSTesting", "TestTools",
             ]
         ),
-        .testTarget(name: "OpenSSLKitTests", dependencies: ["OpenSSLKit", "TLSTesting"]),
+        .testTarget(name: "IdentityTokensTests", dependencies: ["Bytes", "IdentityTokens", "OpenSSLKit", "RealmKit"]),
+        .testTarget(name: "OpenSSLKitTests", dependencies: ["Bytes", "OpenSSLKit", "TLSTesting"]),
         .testTarget(
             name: "NIOOpenSSLTests",
             dependencies: ["NIOOpenSSL", "OpenSSLKit", "SeededRandom", "TLSTesting", nioCore, nioEmbedded, nioPosix]
@@ -403,8 +407,9 @@ let package = Package(
         .testTarget(
             name: "GatehouseTests",
             dependencies: [
-                "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "NIOOpenSSL",
-                "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "SignIn",
+                "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "IdentityTokens",
+                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom",
+                "Sessions", "SignIn",
                 "TestTools", "Throttle", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
             ]
         ),

@@ -9,7 +9,7 @@ from scenarios import basic, expect_equal, identity_fields, expect
 from proxy_fixture import NAME, OPEN_HOST, PASSWORDS, PREFIX
 
 SCENARIOS = []
-IDENTITY = ("remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name")
+IDENTITY = ("remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token")
 FLAVOURS = ("nginx", "caddy", "traefik", "haproxy", "envoy")
 
 

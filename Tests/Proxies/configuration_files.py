@@ -14,7 +14,7 @@ from proxy_processes import DOCS
 from scenarios import expect_equal, expect
 
 SCENARIOS = []
-IDENTITY = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"]
+IDENTITY = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token"]
 # Fields that Traefik itself replaces.
 BY_TRAEFIK = {"x-forwarded-port", "x-forwarded-server", "x-real-ip"}
 

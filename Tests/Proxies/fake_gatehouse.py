@@ -7,7 +7,7 @@ import ssl
 import threading
 
 
-YES = (("Remote-User", "ann"), ("Remote-Groups", "Staff"), ("Remote-Realm", "town"), ("Remote-Email", ""), ("Remote-Name", ""))
+YES = (("Remote-User", "ann"), ("Remote-Groups", "Staff"), ("Remote-Realm", "town"), ("Remote-Email", ""), ("Remote-Name", ""), ("Remote-Token", ""))
 
 
 class Impostor(http.server.ThreadingHTTPServer):

@@ -15,7 +15,7 @@ from http2_client import HTTP2
 from proxy_fixture import NAME, OPEN_HOST, PASSWORDS, PREFIX, identity, identity_of, received_request, received_fields
 
 SCENARIOS = []
-FORGED = [("Remote-User", "root"), ("Remote-Groups", "Staff"), ("Remote-Realm", "town"), ("Remote-Email", "root@evil"), ("Remote-Name", "root")]
+FORGED = [("Remote-User", "root"), ("Remote-Groups", "Staff"), ("Remote-Realm", "town"), ("Remote-Email", "root@evil"), ("Remote-Name", "root"), ("Remote-Token", "e30.e30.e30")]
 # Fields that applications and frameworks may use instead of the path, method, host or scheme of the request.
 MISLEADING = [
     "Forwarded", "X-Original-URL", "X-Original-URI", "X-Original-Method", "X-Original-Host", "X-Rewrite-URL", "X-Forwarded-URI",

@@ -3,8 +3,12 @@
 """Tests of two applications at two hosts, with one sign-in at a third host, behind one proxy."""
 
 import contextlib
+import json
+import os
+import time
 import urllib.parse
 
+import identity_tokens
 import proxy_fixture
 from client import FETCH, SESSION, Browser, form
 from proxy_fixture import NAME, PASSWORDS, PREFIX, SIGN_IN_HOST, WIKI, Application, certificate, free_port, identity, received_fields
@@ -23,6 +27,7 @@ server {{
     access-log off;
     trusted-proxies 127.0.0.1;
     sign-in {{ host auth.example.com:{proxy_port}; prefix /gatehouse; }}
+    identity-token {{ key "{key}"; }}
 }}
 protect app.example.com/  {{ auth form basic; require group Staff; }}
 protect wiki.example.com/ {{ auth form; require any; }}
@@ -37,12 +42,12 @@ def scenario(function):
 class Gatehouse(proxy_fixture.Gatehouse):
     """A Gatehouse with a sign-in host, at the port of the proxy."""
 
-    def __init__(self, program, proxy_port):
-        self.proxy_port = proxy_port
+    def __init__(self, program, proxy_port, key):
+        self.proxy_port, self.key = proxy_port, key
         super().__init__(program)
 
     def _configuration(self, **_):
-        return CONFIGURATION.format(port=self.port, proxy_port=self.proxy_port)
+        return CONFIGURATION.format(port=self.port, proxy_port=self.proxy_port, key=self.key)
 
 
 class Person:
@@ -116,7 +121,9 @@ def run(kind, program, count, folder):
     port = free_port()
     with contextlib.ExitStack() as stack:
         application, wiki = (stack.enter_context(Application()) for _ in range(2))
-        gatehouse = stack.enter_context(Gatehouse(program, port))
+        key = os.path.join(folder, f"identity-token-{port}.pem")
+        identity_tokens.make_key(key)
+        gatehouse = stack.enter_context(Gatehouse(program, port, key))
         names = certificate(folder, NAME, WIKI, SIGN_IN_HOST)
         proxy = stack.enter_context(kind(folder, gatehouse, application, names, names=(NAME,), port=port, wiki=wiki, has_log=True))
         for each in SCENARIOS:
@@ -139,6 +146,46 @@ def one_sign_in_is_enough_and_each_application_gets_the_requests_of_its_host(pla
             fields = {name.lower(): value for name, value in request["fields"]}
             expect_equal((fields["host"], fields["x-forwarded-host"]), (f"{host}:{place.proxy.port}",) * 2)
             expect(not any(token in str(request) for token in tokens), request)
+
+
+@scenario
+def each_application_gets_a_token_for_its_own_host_and_never_the_token_of_a_client(place):
+    person = place.person()
+    person.sign_in(person.url(NAME, "/desk"), "ann")
+    person.open(person.url(WIKI, "/page"))
+    issuer, tokens = person.url(SIGN_IN_HOST, ""), {}
+    forged = [("Remote-Token", "e30.e30.e30"), ("remote_token", "e30.e30.e30"), ("Remote.Token", "e30.e30.e30")]
+    for host in (NAME, WIKI):
+        answer = person.at(host).ask(f"{PREFIX}/jwks.json")
+        expect_equal((answer.status, answer.field("content-type")), (200, "application/jwk-set+json"), answer)
+        keys = json.loads(answer.body)
+        for fields in ([], forged, [("Connection", "Remote-Token"), *forged]):
+            answer = person.at(host).ask("/desk", fields=fields)
+            received = [value for name, value in received_fields(answer) if name.replace("_", "-").replace(".", "-") == "remote-token"]
+            expect_equal(len(received), 1, received)
+            made = identity_tokens.claims(received[0], keys, issuer, host, time.time())
+            expect_equal((made["sub"], made["realm"], made["preferred_username"]), ("town/ann", "town", "ann"))
+            expect_equal(made["groups"], ["Staff", "Night shift"])
+            tokens[host] = received[0]
+    # What an application must reject.
+    header, body, signature = tokens[NAME].split(".")
+    other = tokens[WIKI].split(".")
+    wrong = {
+        "of another application": tokens[WIKI], "with other claims": ".".join([header, other[1], signature]),
+        "without a signature": f"{header}.{body}.", "with a changed signature": tokens[NAME][:-4] + "AAAA",
+    }
+    for name, token in wrong.items():
+        try:
+            identity_tokens.claims(token, keys, issuer, NAME, time.time())
+        except ValueError:
+            continue
+        raise AssertionError(f"a token {name} is accepted")
+    try:
+        identity_tokens.claims(tokens[NAME], keys, issuer, NAME, time.time() + 61)
+    except ValueError as error:
+        expect("expired" in str(error), error)
+    else:
+        raise AssertionError("a token is accepted after its minute")
 
 
 @scenario

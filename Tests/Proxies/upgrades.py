@@ -15,7 +15,7 @@ from proxy_fixture import NAME, OPEN_HOST, identity_of
 SCENARIOS = []
 KEY = base64.b64encode(b"sixteen bytes ok").decode()
 SETTINGS = "AAMAAABkAAQAAP__"
-FORGED = [("remote-user", "root"), ("remote-groups", "Staff"), ("remote-realm", "town"), ("remote-email", "root@evil"), ("remote-name", "root")]
+FORGED = [("remote-user", "root"), ("remote-groups", "Staff"), ("remote-realm", "town"), ("remote-email", "root@evil"), ("remote-name", "root"), ("remote-token", "e30.e30.e30")]
 
 
 def scenario(function):

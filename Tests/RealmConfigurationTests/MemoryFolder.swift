@@ -11,6 +11,7 @@ import RealmTesting
 struct MemoryFolder: Sendable {
     var files: [String: [UInt8]]
     var writable: Set<String> = []
+    var readableByOthers: Set<String> = []
     var environment: [String: String] = [:]
     var properties: [String: String] = [:]
     /// Further types of realms and modules.
@@ -26,13 +27,18 @@ struct MemoryFolder: Sendable {
         _ path: String = "etc/realms.conf",
         clock: ManualClock = ManualClock()
     ) throws(ConfigurationErrors) -> Configuration {
-        let (files, writable, environment) = (files, writable, environment)
+        let (files, writable, readable, environment) = (files, writable, readableByOthers, environment)
         let source = ConfigurationFiles(
             read: { path in
                 guard let bytes = files[path] else {
                     return .failure(Expansion.UnreadableFile("No such file or directory"))
                 }
-                return .success(ConfigurationFiles.Contents(bytes: bytes, isWritableByAll: writable.contains(path)))
+                let contents = ConfigurationFiles.Contents(
+                    bytes: bytes,
+                    isWritableByAll: writable.contains(path),
+                    isPrivate: !readable.contains(path)
+                )
+                return .success(contents)
             },
             environment: { environment[$0] }
         )

@@ -14,6 +14,8 @@ package struct Routes: Sendable, Hashable {
     package let hasRealmAPI: Bool
     /// True if the brand has a logo.
     package let hasLogo: Bool
+    /// True if the keys of identity tokens are published.
+    package let hasIdentityKeys: Bool
     private let prefixSegments: [UTF8Text]
 
     /// The routes below a prefix.
@@ -22,10 +24,17 @@ package struct Routes: Sendable, Hashable {
     ///   - prefix: Empty, or a path such as `/gatehouse`.
     ///   - hasRealmAPI: True if the realm API is enabled.
     ///   - hasLogo: True if the brand has a logo.
-    package init(prefix: String, hasRealmAPI: Bool = false, hasLogo: Bool = false) {
+    ///   - hasIdentityKeys: True if the keys of identity tokens are published.
+    package init(
+        prefix: String,
+        hasRealmAPI: Bool = false,
+        hasLogo: Bool = false,
+        hasIdentityKeys: Bool = false
+    ) {
         self.prefix = prefix
         self.hasRealmAPI = hasRealmAPI
         self.hasLogo = hasLogo
+        self.hasIdentityKeys = hasIdentityKeys
         prefixSegments = prefix.split(separator: "/").map { UTF8Text(String($0)) }
     }
 
@@ -62,6 +71,7 @@ package struct Routes: Sendable, Hashable {
         case (.formScript, 0): return .asset(.formScript)
         case (.icon, 0): return .asset(.icon)
         case (.logo, 0) where hasLogo: return .asset(.logo)
+        case (.identityKeys, 0) where hasIdentityKeys: return .asset(.identityKeys)
         case (.session, 0): return .session
         case (.session, 1) where rest.first == "refresh": return .sessionRefresh
         case (.session, 1) where rest.first == "events": return .sessionEvents
@@ -120,7 +130,7 @@ package struct Routes: Sendable, Hashable {
         if first == Self.forwardAuth { return false }
         switch Self.segments[first] {
         case .signIn, .enter, .signOut, .session, .sessions: return false
-        case nil, .account, .style, .script, .formScript, .icon, .logo: return true
+        case nil, .account, .style, .script, .formScript, .icon, .logo, .identityKeys: return true
         }
     }
 
@@ -131,7 +141,7 @@ package struct Routes: Sendable, Hashable {
     )
 }
 
-/// A file that pages load: a style sheet, a script or an image.
+/// A file that is the same for all clients: a style sheet, a script, an image or the keys of identity tokens.
 package enum PageAsset: Sendable, Hashable, CaseIterable {
     case style
     /// The script that receives session events.
@@ -142,12 +152,14 @@ package enum PageAsset: Sendable, Hashable, CaseIterable {
     case icon
     /// The logo of the brand.
     case logo
+    /// The public keys of identity tokens.
+    case identityKeys
 
     /// True if only pages of a sign-in load the asset.
     package var isForSignIn: Bool {
         switch self {
         case .script, .formScript: true
-        case .style, .icon, .logo: false
+        case .style, .icon, .logo, .identityKeys: false
         }
     }
 
@@ -158,6 +170,7 @@ package enum PageAsset: Sendable, Hashable, CaseIterable {
         case .formScript: .formScript
         case .icon: .icon
         case .logo: .logo
+        case .identityKeys: .identityKeys
         }
     }
 }

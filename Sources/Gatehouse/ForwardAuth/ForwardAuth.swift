@@ -4,6 +4,7 @@
 internal import AccessControl
 internal import HTTPServer
 internal import HTTPTypes
+internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
@@ -27,12 +28,18 @@ struct ForwardAuth: Sendable {
     }
 
     private let renderer: ResponseRenderer
+    private let tokens: IdentityTokenSource?
     private var context: PageContext { renderer.context }
 
     /// Creates forward authentication for a configuration.
     ///
-    /// - Parameter renderer: Renders the pages for browsers whose request is denied.
-    init(_ renderer: ResponseRenderer) { self.renderer = renderer }
+    /// - Parameters:
+    ///   - renderer: Renders the pages for browsers whose request is denied.
+    ///   - tokens: Makes identity tokens; nil if applications get none.
+    init(_ renderer: ResponseRenderer, tokens: IdentityTokenSource? = nil) {
+        self.renderer = renderer
+        self.tokens = tokens
+    }
 
     /// Returns the encoded response to a forward-auth request.
     ///
@@ -47,12 +54,21 @@ struct ForwardAuth: Sendable {
         for check: Check,
         authentication: ExistingAuthentication?
     ) -> PreparedResponse {
-        func make() -> PreparedResponse {
-            PreparedResponse(rendered(decision, for: check, authentication: authentication))
+        func make(at time: Int? = nil) -> PreparedResponse {
+            PreparedResponse(rendered(decision, for: check, authentication: authentication, at: time))
         }
         guard case .allowed = decision, let authentication else { return make() }
         let response: PersonalResponse = check.proxy == .envoy ? .envoyIdentity : .identity
-        return authentication.responses.response(for: context.key(of: response)) { CachedResponse(make()) }.response
+        guard let tokens else {
+            return authentication.responses.response(for: context.key(of: response)) { CachedResponse(make()) }.response
+        }
+        let (host, now) = (check.original.host.name, tokens.now)
+        let cached = authentication.responses.response(
+            for: context.key(of: response, at: host),
+            isCurrent: { (cached: TokenResponse) in cached.isCurrent(for: host, at: now) },
+            make: { TokenResponse(make(at: now), for: host, at: now) }
+        )
+        return cached.response
     }
 
     /// Returns the encoded 403 response to a forward-auth request that cannot be checked.
@@ -67,11 +83,13 @@ struct ForwardAuth: Sendable {
     ///   - decision: The decision about the original request.
     ///   - check: The contents of the forward-auth request.
     ///   - authentication: The authentication of the original request.
+    ///   - time: The time of the identity token, in seconds since 1970; nil for the present time.
     /// - Returns: The response.
     func rendered(
         _ decision: AccessDecision,
         for check: Check,
-        authentication: ExistingAuthentication?
+        authentication: ExistingAuthentication?,
+        at time: Int? = nil
     ) -> RenderedResponse {
         let original = check.original
         let outcome = decision.outcome(
@@ -85,7 +103,15 @@ struct ForwardAuth: Sendable {
         case .allowed(let user):
             // A session authenticates by its cookie. Any other authentication uses the `Authorization` field.
             let hasCredentials = if case .session = authentication { false } else { user != nil }
-            return allowed(user, proxy: check.proxy, hasCredentials: hasCredentials)
+            var token = ""
+            if let user, let tokens {
+                do throws(OpenSSLError) {
+                    token = try tokens.token(for: user, at: original.host, time: time ?? tokens.now)
+                } catch {
+                    return rendered(.unavailable, for: check, authentication: authentication)
+                }
+            }
+            return allowed(IdentityHeaders(user, token: token), proxy: check.proxy, hasCredentials: hasCredentials)
         case .noMatchingRule: return denial("no rule matches", for: check)
         case .response(let response): return rendered(response, for: check, authentication: authentication)
         }
@@ -94,14 +120,18 @@ struct ForwardAuth: Sendable {
     /// Returns the response to an allowed request, with the header fields of the user.
     ///
     /// Empty fields are also sent. The proxy then overwrites fields of the same name from the client (CVE-2026-30851).
-    private func allowed(_ user: SignedInUser?, proxy: ForwardAuthProxy, hasCredentials: Bool) -> RenderedResponse {
-        let identity = IdentityHeaders(user)
+    private func allowed(
+        _ identity: IdentityHeaders,
+        proxy: ForwardAuthProxy,
+        hasCredentials: Bool
+    ) -> RenderedResponse {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         headers[.remoteUser] = identity.user
         headers[.remoteGroups] = identity.groups
         headers[.remoteRealm] = identity.realm
         headers[.remoteEmail] = identity.email
         headers[.remoteName] = identity.name
+        headers[.remoteToken] = identity.token
         if proxy == .envoy {
             // Envoy ignores empty fields, so their names are listed for removal. `Authorization` is also removed,
             // because the application must not get a password that Gatehouse has checked.
@@ -202,5 +232,6 @@ extension HTTPField.Name {
     fileprivate static let remoteRealm = known("Remote-Realm")
     fileprivate static let remoteEmail = known("Remote-Email")
     fileprivate static let remoteName = known("Remote-Name")
+    fileprivate static let remoteToken = known("Remote-Token")
     fileprivate static let envoyRemoved = known("x-envoy-auth-headers-to-remove")
 }

@@ -10,7 +10,9 @@ internal import RealmKit
 /// forward the client's field of the same name (CVE-2026-30851).
 struct IdentityHeaders: Sendable, Hashable {
     /// The names of the fields, in the order of ``values``.
-    static let names: [StaticString] = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"]
+    static let names: [StaticString] = [
+        "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
+    ]
 
     /// The percent-encoded user name; empty if there is no user.
     let user: String
@@ -22,12 +24,19 @@ struct IdentityHeaders: Sendable, Hashable {
     let email: String
     /// The first percent-encoded value of the attribute `displayName`; empty if the user has none.
     let name: String
+    /// The identity token; empty if there is no user, or if tokens are not configured.
+    let token: String
 
     /// The values, in the order of ``names``.
-    var values: [String] { [user, groups, realm, email, name] }
+    var values: [String] { [user, groups, realm, email, name, token] }
 
-    /// Creates the fields for a user; nil for a request without a user.
-    init(_ user: SignedInUser?) {
+    /// Creates the fields for a user.
+    ///
+    /// - Parameters:
+    ///   - user: The user; nil for a request without a user.
+    ///   - token: The identity token; empty if there is none.
+    init(_ user: SignedInUser?, token: String = "") {
+        self.token = token
         self.user = user.map { Self.encoded($0.username.text) } ?? ""
         groups = user?.groups.map(Self.encoded).joined(separator: ",") ?? ""
         realm = user.map { Self.encoded($0.realm) } ?? ""

@@ -43,6 +43,7 @@ struct GatehouseResponder: Responder {
     ///   - signIn: The sign-in pages and the session API; nil if no rule uses them.
     ///   - realmAPI: The realm API; nil if it is disabled.
     ///   - responses: Renders responses.
+    ///   - identityTokens: Makes identity tokens for applications; nil if they get none.
     ///   - proxies: The trusted proxies. They may send forwarded fields and use forward authentication.
     ///   - log: The access log.
     ///   - requestsCertificates: True if TLS requests client certificates. In this case the host of a request must be
@@ -54,6 +55,7 @@ struct GatehouseResponder: Responder {
         signIn: SignInResponder?,
         realmAPI: RealmAPI? = nil,
         responses: PreparedResponses,
+        identityTokens: IdentityTokenSource? = nil,
         proxies: TrustedProxies = TrustedProxies(),
         log: AccessLog,
         requestsCertificates: Bool = false,
@@ -67,7 +69,7 @@ struct GatehouseResponder: Responder {
         self.log = log
         self.requestsCertificates = requestsCertificates
         self.lanes = lanes
-        forwardAuth = ForwardAuth(responses.renderer)
+        forwardAuth = ForwardAuth(responses.renderer, tokens: identityTokens)
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {

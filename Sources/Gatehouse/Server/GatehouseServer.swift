@@ -234,6 +234,7 @@ public struct GatehouseServer: Service {
             signIn: hasForm ? components.signIn : nil,
             realmAPI: components.realmAPI,
             responses: PreparedResponses(components.renderer),
+            identityTokens: try IdentityTokenSource(settings, clock: .system),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(accessLogger, clock: SystemClock(), isEnabled: settings.hasAccessLog),
             requestsCertificates: settings.tls.clientCertificates != .none

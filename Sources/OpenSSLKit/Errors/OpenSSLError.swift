@@ -20,6 +20,8 @@ public struct OpenSSLError: Error, Sendable {
         case encryptedPrivateKey
         /// The private key does not belong to the certificate.
         case keyMismatch
+        /// The private key is not an EC key on the curve P-256.
+        case notP256
         /// The text contains no PEM revocation list.
         case noRevocationList
         /// A PEM revocation list cannot be read.
@@ -100,6 +102,7 @@ extension OpenSSLError.Code {
         case .malformedPrivateKey: "the private key cannot be read"
         case .encryptedPrivateKey: "the private key is encrypted; store it decrypted, readable only by the server"
         case .keyMismatch: "the key does not belong to the certificate"
+        case .notP256: "the key is not an EC key on the curve P-256"
         case .noRevocationList: "contains no revocation list; expected a PEM block \"BEGIN X509 CRL\""
         case .malformedRevocationList: "the revocation list cannot be read"
         case .malformedOCSPResponse: "the response cannot be read; expected DER, as openssl ocsp -respout writes it"

@@ -6,21 +6,25 @@ public import LoginConf
 
 /// Reads the files and environment variables for a configuration.
 public struct ConfigurationFiles: Sendable {
-    /// The contents of a file, and its write permission for all users.
+    /// The contents of a file, and whether its mode protects it.
     public struct Contents: Sendable {
         /// The bytes of the whole file.
         public let bytes: [UInt8]
         /// True if all users of the machine can write to the file.
         public let isWritableByAll: Bool
+        /// True if the mode is suitable for a private key: 0600, or 0640 if root owns the file, or less.
+        public let isPrivate: Bool
 
         /// Creates the contents of a file.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the whole file.
         ///   - isWritableByAll: True if all users of the machine can write to the file.
-        public init(bytes: [UInt8], isWritableByAll: Bool = false) {
+        ///   - isPrivate: True if the mode is suitable for a private key.
+        public init(bytes: [UInt8], isWritableByAll: Bool = false, isPrivate: Bool = true) {
             self.bytes = bytes
             self.isWritableByAll = isWritableByAll
+            self.isPrivate = isPrivate
         }
     }
 
@@ -71,9 +75,12 @@ private enum SystemFile {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")
         }
+        // A service whose key belongs to root reads it as a member of the file's group.
+        let forbidden: mode_t = status.st_uid == 0 ? 0o027 : 0o077
         return ConfigurationFiles.Contents(
             bytes: try bytes(of: descriptor),
-            isWritableByAll: status.st_mode & S_IWOTH != 0
+            isWritableByAll: status.st_mode & S_IWOTH != 0,
+            isPrivate: status.st_mode & forbidden == 0
         )
     }
 

@@ -59,7 +59,8 @@ struct ConfigurationBuilder {
             hasDefault: block.first("default-realm") != nil,
             certificates: CertificateSupport(server, realms: realms),
             signIn: server.signIn,
-            hasRealmAPI: server.realmAPI != nil
+            hasRealmAPI: server.realmAPI != nil,
+            hasIdentityToken: server.identityToken != nil
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
         // A realm with an error is not linked, so its entry is not known and would be reported as used by no realm.

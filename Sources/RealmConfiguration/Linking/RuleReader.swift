@@ -19,6 +19,8 @@ struct RuleReader {
     let signIn: SignInSettings
     /// True if the realm API is enabled.
     let hasRealmAPI: Bool
+    /// True if applications get identity tokens.
+    let hasIdentityToken: Bool
 
     private static let keywords = [
         "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable", "application",
@@ -52,12 +54,21 @@ struct RuleReader {
         return rules
     }
 
-    /// Reports a rule for all hosts with the scheme `form` if there is a sign-in host.
+    /// Reports a rule for all hosts that needs a host.
+    ///
+    /// With a sign-in host, every rule with the scheme `form` needs one.
     ///
     /// A session is handed over only to the hosts that rules name. Otherwise an attacker could choose the host.
+    ///
+    /// An identity token is valid for the host of the request. If a rule named no host, the client could choose it.
     private func checkHost(of rule: ProtectRule, at range: SourceRange) {
-        guard let host = signIn.host, rule.schemes.contains(.form), rule.host == .any else { return }
+        guard rule.access == .users, rule.host == .any else { return }
         let hint = "name the host, as in: protect app.example.org\(rule.path) { ... }"
+        if hasIdentityToken {
+            let message = "the rule needs a host, because an identity token is for the host that a rule names"
+            builder.error(at: range, message, hint: hint)
+        }
+        guard let host = signIn.host, rule.schemes.contains(.form) else { return }
         let message = "the rule needs a host, because \(host) signs users in for the hosts that rules name"
         builder.error(at: range, message, hint: hint)
     }

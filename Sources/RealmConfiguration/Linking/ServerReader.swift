@@ -12,8 +12,7 @@ struct ServerReader {
 
     private static let keywords = [
         "listen", "state", "tls", "trusted-proxies", "forwarded-host", "threads", "access-log", "credential-cache",
-        "limits",
-        "http2", "throttle", "sessions", "sign-in", "realm-api",
+        "limits", "http2", "throttle", "sessions", "sign-in", "identity-token", "realm-api",
     ]
 
     func read(_ statement: Statement?) -> ServerSettings {
@@ -51,6 +50,18 @@ struct ServerReader {
         }
         if let signIn = block.first("sign-in") {
             settings.signIn = SignInReader(builder: builder, realms: realms).read(signIn)
+        }
+        if let identityToken = block.first("identity-token") {
+            settings.identityToken = IdentityTokenReader(builder: builder).read(identityToken)
+            if settings.trustedProxies.isEmpty, block.first("trusted-proxies") == nil {
+                let message = "identity-token has no effect without trusted-proxies"
+                let warning = builder.text.warning(
+                    at: identityToken.keyword.range,
+                    message,
+                    hint: "name the addresses of the proxies"
+                )
+                builder.log.add(warning)
+            }
         }
         if let tls = block.first("tls") { settings.tls = TLSReader(builder: builder).read(tls) }
         if let realmAPI = block.first("realm-api") {

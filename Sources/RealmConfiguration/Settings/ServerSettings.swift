@@ -57,6 +57,10 @@ public struct ServerSettings: Sendable {
     public var sessions = SessionSettings()
     /// The settings of the sign-in pages.
     public var signIn = SignInSettings()
+    /// The settings of identity tokens; nil if applications get none.
+    ///
+    /// By default applications get none.
+    public var identityToken: IdentityTokenSettings?
     /// The settings of the realm API; nil if it is disabled.
     ///
     /// By default it is disabled.

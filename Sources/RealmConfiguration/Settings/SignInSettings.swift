@@ -43,6 +43,8 @@ public struct SignInSettings: Sendable, Hashable {
         case icon = "gatehouse.svg"
         /// The logo of the brand; the path exists only if there is one.
         case logo
+        /// The keys of identity tokens; the path exists only if applications get tokens.
+        case identityKeys = "jwks.json"
     }
 
     /// The origin of the sign-in host, which signs users in for all hosts; nil if each host has its own sign-in page.
@@ -71,7 +73,9 @@ public struct SignInSettings: Sendable, Hashable {
     public var brand = SignInBrand()
 
     /// The segments of the pages that exist with these settings.
-    package var segments: [Segment] { Segment.allCases.filter { $0 != .logo || brand.logo != nil } }
+    package var segments: [Segment] {
+        Segment.allCases.filter { $0 != .identityKeys && ($0 != .logo || brand.logo != nil) }
+    }
 
     /// Creates the default settings.
     public init() {}

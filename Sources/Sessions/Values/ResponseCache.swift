@@ -38,13 +38,19 @@ package final class ResponseCache: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key of the response.
+    ///   - isCurrent: Returns false for a cached response that must be created again. By default every cached response
+    ///     is returned.
     ///   - make: Creates the response.
     /// - Returns: The cached or created response.
     // Inlinable, because a cast to a class that is known in advance is much faster than one to a type parameter.
     @inlinable
-    package func response<Response: Sendable & AnyObject>(for key: Int, make: () -> Response) -> Response {
+    package func response<Response: Sendable & AnyObject>(
+        for key: Int,
+        isCurrent: (Response) -> Bool = { _ in true },
+        make: () -> Response
+    ) -> Response {
         let found = lookUp(key)
-        if let response = found.response as? Response { return response }
+        if let response = found.response as? Response, isCurrent(response) { return response }
         // The response is created without the lock, because `make` may call this cache.
         let made = make()
         store(made, for: key, ifStillIn: found.generation)

@@ -3,6 +3,7 @@
 
 internal import AccessControl
 internal import HTTPTypes
+internal import IdentityTokens
 internal import NIOCore
 internal import RealmConfiguration
 
@@ -34,9 +35,18 @@ extension RenderedResponse {
             case .svg: type = "image/svg+xml"
             case .png: type = "image/png"
             }
+        case .identityKeys:
+            guard let keys = context.identityKeys else { return nil }
+            (body, type) = (ByteBuffer(string: keys.json), IdentityKeySet.mediaType)
         }
-        // After an update, pages need their new style sheet and scripts soon, but not a new icon.
-        let maximumAge = asset == .icon ? 86_400 : 3600
+        // After an update, pages need their new style sheet and scripts soon, but not a new icon. A new key of identity
+        // tokens may be used after this time.
+        let maximumAge =
+            switch asset {
+            case .icon: 86_400
+            case .style, .script, .formScript, .logo: 3600
+            case .identityKeys: 300
+            }
         var headers: HTTPFields = [.contentType: type, .cacheControl: "max-age=\(maximumAge)"]
         context.security.add(to: &headers, for: asset == .icon || asset == .logo ? .image : .plain)
         self.init(HTTPResponse(status: .ok, headerFields: headers), body: body)

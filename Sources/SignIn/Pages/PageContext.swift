@@ -2,6 +2,8 @@
 // Gatehouse
 
 package import AccessControl
+internal import Bytes
+package import IdentityTokens
 package import RealmConfiguration
 internal import Synchronization
 
@@ -15,6 +17,8 @@ package struct PageContext: Sendable {
     package let links: SignInLinks
     /// The organization that the pages show.
     package let brand: SignInBrand
+    /// The public keys of identity tokens; nil if applications get no tokens.
+    package let identityKeys: IdentityKeySet?
     /// The paths of the pages.
     package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
@@ -26,10 +30,17 @@ package struct PageContext: Sendable {
     ///   - security: The header fields that restrict what a browser allows a page to do.
     ///   - links: The links to the sign-in page.
     ///   - brand: The organization that the pages show.
-    package init(security: SecurityHeaders, links: SignInLinks, brand: SignInBrand) {
+    ///   - identityKeys: The public keys of identity tokens; nil if applications get no tokens.
+    package init(
+        security: SecurityHeaders,
+        links: SignInLinks,
+        brand: SignInBrand,
+        identityKeys: IdentityKeySet? = nil
+    ) {
         self.security = security
         self.links = links
         self.brand = brand
+        self.identityKeys = identityKeys
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
     }
 
@@ -40,6 +51,22 @@ package struct PageContext: Sendable {
     /// - Parameter response: The response.
     /// - Returns: The key.
     package func key(of response: PersonalResponse) -> Int { generation * 8 + response.rawValue }
+
+    /// Returns the key of a response for a host in a `ResponseCache`.
+    ///
+    /// The key differs from the keys of responses without a host. The keys of two hosts may be equal, so the user of the
+    /// cache compares the host.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - host: The host.
+    /// - Returns: The key, which is negative.
+    package func key(of response: PersonalResponse, at host: String) -> Int {
+        var hasher = Hasher()
+        hasher.combine(key(of: response))
+        host.hashBytes(into: &hasher)
+        return hasher.finalize() | Int.min
+    }
 }
 
 /// The responses that depend only on an authentication.

@@ -3,6 +3,7 @@
 
 package import AccessControl
 internal import Bytes
+internal import IdentityTokens
 package import OpenSSLKit
 internal import Passwords
 package import RealmConfiguration
@@ -45,7 +46,7 @@ extension SignInService {
             log: configuration.services[RealmLog.self] ?? RealmLog { _, _ in }
         )
         let authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
-        let context = PageContext(configuration, isCertificateTrusted: isCertificateTrusted)
+        let context = try PageContext(configuration, isCertificateTrusted: isCertificateTrusted)
         let accessController = AccessController(
             rules: rules,
             authenticator: authenticator,
@@ -95,9 +96,12 @@ extension PageContext {
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
     ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
-    package init(_ configuration: Configuration, isCertificateTrusted: Bool) {
+    /// - Throws: ``OpenSSLError`` if OpenSSL fails.
+    package init(_ configuration: Configuration, isCertificateTrusted: Bool) throws(OpenSSLError) {
         let settings = configuration.server.signIn
         let hosts = SignInHosts(settings, rules: configuration.rules)
+        var keys: [IdentityKey] = []
+        for key in configuration.server.identityToken?.keys ?? [] { keys.append(try IdentityKey(key)) }
         self.init(
             security: SecurityHeaders(
                 isCertificateTrusted: isCertificateTrusted,
@@ -108,11 +112,13 @@ extension PageContext {
                 routes: Routes(
                     prefix: settings.prefix,
                     hasRealmAPI: configuration.server.realmAPI != nil,
-                    hasLogo: settings.brand.logo != nil
+                    hasLogo: settings.brand.logo != nil,
+                    hasIdentityKeys: !keys.isEmpty
                 ),
                 hosts: hosts
             ),
-            brand: settings.brand
+            brand: settings.brand,
+            identityKeys: keys.isEmpty ? nil : IdentityKeySet(keys)
         )
     }
 }

@@ -6,6 +6,7 @@ import RealmTesting
 import Testing
 
 @testable import AccessControl
+@testable import Gatehouse
 @testable import SignIn
 
 /// Tests of the responses to forward-auth requests.
@@ -80,7 +81,7 @@ import Testing
             #expect(answer["remote-groups"] == "User")
             #expect(answer["remote-realm"] == "town")
             #expect(answer["remote-email"] == "" && answer["remote-name"] == "")
-            let removed = flavour == "envoy" ? "remote-email,remote-name" : nil
+            let removed = flavour == "envoy" ? "remote-email,remote-name,remote-token" : nil
             #expect(answer["x-envoy-auth-headers-to-remove"] == removed)
             #expect(answer.body.isEmpty && answer["set-cookie"] == nil)
         }
@@ -92,10 +93,11 @@ import Testing
     ) async throws {
         let answer = try await send(flavour, "/open", ["Remote-User: root", "Remote_User: root"])
         #expect(answer.status == 200)
-        for name in ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"] {
+        let names = IdentityHeaders.names.map(\.description)
+        for name in names {
             #expect(answer.all(name) == [""])
         }
-        let removed = flavour == "envoy" ? "remote-user,remote-groups,remote-realm,remote-email,remote-name" : nil
+        let removed = flavour == "envoy" ? names.joined(separator: ",") : nil
         #expect(answer["x-envoy-auth-headers-to-remove"] == removed)
     }
 
@@ -150,7 +152,7 @@ import Testing
             #expect(answer.status == 200 && answer["remote-user"] == "zed")
             #expect(
                 answer["x-envoy-auth-headers-to-remove"]
-                    == (flavour == "envoy" ? "remote-email,remote-name,authorization" : nil)
+                    == (flavour == "envoy" ? "remote-email,remote-name,remote-token,authorization" : nil)
             )
         }
         #expect(try await send(flavour, "/", ["Authorization: Basic Ym9iOng="], by: client).status == 401)

@@ -33,13 +33,17 @@ struct IdentityHeadersTests {
             ]
         )
         let headers = IdentityHeaders(user)
-        #expect(headers.values == ["ann", "User,a%2Cb,%C3%84", "my%20realm", "ann@town.example", "Ann%20%C3%84"])
-        let names = ["remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name"]
+        #expect(
+            headers.values == ["ann", "User,a%2Cb,%C3%84", "my%20realm", "ann@town.example", "Ann%20%C3%84", ""]
+        )
+        let names = [
+            "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
+        ]
         #expect(IdentityHeaders.names.map { "\($0)" } == names)
     }
 
     @Test func `CVE-2026-30851: for an anonymous user every field is set to an empty value`() {
-        #expect(IdentityHeaders(nil).values == ["", "", "", "", ""])
+        #expect(IdentityHeaders(nil).values == ["", "", "", "", "", ""])
     }
 
     @Test func `no character of a name can add a field or a list entry`() throws {

@@ -85,7 +85,7 @@ final class TestServer: Sendable {
             log: sessionLog
         )
         let rules = ProtectionRules(configuration.rules)
-        let context = PageContext(configuration, isCertificateTrusted: true)
+        let context = try PageContext(configuration, isCertificateTrusted: true)
         accessController = AccessController(
             rules: rules,
             authenticator: authenticator,
@@ -116,6 +116,7 @@ final class TestServer: Sendable {
             signIn: signIn,
             realmAPI: realmAPI,
             responses: PreparedResponses(ResponseRenderer(rules: configuration.rules, context: context)),
+            identityTokens: try IdentityTokenSource(settings, clock: wall),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(log.logger, clock: SystemClock(), isEnabled: true),
             lanes: lanes

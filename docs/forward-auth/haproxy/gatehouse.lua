@@ -13,7 +13,9 @@ local checked_fields = {
     "cookie", "authorization", "accept", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site", "x-requested-with", "user-agent",
 }
 -- The fields for the application. Gatehouse sets all of them if it allows a request.
-local identity_fields = { "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name" }
+local identity_fields = {
+    "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
+}
 -- The fields of a rejection that the client gets.
 local reply_fields = {
     "location", "www-authenticate", "content-type", "cache-control", "set-cookie", "vary", "allow", "retry-after", "content-security-policy",

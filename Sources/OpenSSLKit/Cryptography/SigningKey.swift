@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import COpenSSL
+
+/// A private key on the curve P-256 that signs by ECDSA with SHA-256, which RFC 7518 section 3.4 calls ES256.
+///
+/// The object can be used from any thread. It has no description, so the key cannot get into a log.
+public final class SigningKey: Sendable {
+    /// The length of a coordinate, and of each of the two numbers of a signature, in bytes.
+    public static let coordinateBytes = 32
+    /// The length of a signature in bytes.
+    public static let signatureBytes = 2 * coordinateBytes
+
+    /// The x coordinate of the public key: 32 bytes, the most significant first (RFC 7518 section 6.2.1.2).
+    public let x: [UInt8]
+    /// The y coordinate of the public key: 32 bytes, the most significant first.
+    public let y: [UInt8]
+    private let key: PrivateKey
+
+    /// Takes a private key for signatures, and makes and verifies one signature with it.
+    ///
+    /// - Parameters:
+    ///   - key: The private key.
+    ///   - name: The name of its file, for error messages.
+    /// - Throws: ``OpenSSLError`` with code `notP256` for a key of another kind or on another curve, `malformedPrivateKey`
+    ///   if the file contains a public key that does not belong to the private key, or `libraryFailure`.
+    public init(_ key: PrivateKey, name: String) throws(OpenSSLError) {
+        let context = "private key file \(name)"
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        let isP256 = try unsafe key.withKey { pointer throws(OpenSSLError) in unsafe Self.isP256(pointer) }
+        guard isP256 else { throw OpenSSLError(.notP256, context: context) }
+        let x = try Self.coordinate(OSSL_PKEY_PARAM_EC_PUB_X, of: key, context: context)
+        let y = try Self.coordinate(OSSL_PKEY_PARAM_EC_PUB_Y, of: key, context: context)
+        (self.x, self.y, self.key) = (x, y, key)
+        let probe = Array("Gatehouse".utf8)
+        let signature = try signature(of: probe.span)
+        let isValid = try verifies(signature.span, of: probe.span)
+        guard isValid else {
+            let reason = "the public key in the file does not belong to the private key"
+            throw OpenSSLError(.malformedPrivateKey, context: context, reasons: [reason])
+        }
+    }
+
+    // MARK: Signatures
+
+    /// Signs a message.
+    ///
+    /// - Parameter message: The message. It is hashed with SHA-256.
+    /// - Returns: The two numbers of the signature, 32 bytes each, the most significant byte first. Each call returns
+    ///   another signature.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    public func signature(of message: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
+        ErrorQueue.clearIfNeeded()
+        // SEQUENCE of two INTEGERs of up to 33 bytes each.
+        var der = [UInt8](repeating: 0, count: 80)
+        var count = der.count
+        try unsafe withContext { context, key throws(OpenSSLError) in
+            let done = unsafe message.withUnsafeBufferPointer { message in
+                unsafe EVP_DigestSignInit_ex(context, nil, "SHA256", nil, nil, key, nil) == 1
+                    && EVP_DigestSign(context, &der, &count, message.baseAddress, message.count) == 1
+            }
+            guard done else { throw .draining(.libraryFailure, context: "ECDSA signature") }
+        }
+        return try Self.numbers(ofDER: Array(der[..<count]))
+    }
+
+    /// Returns whether this key has made a signature.
+    ///
+    /// - Parameters:
+    ///   - signature: The signature in the form of ``signature(of:)``.
+    ///   - message: The message.
+    /// - Returns: True if the signature is valid for the message.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    public func verifies(_ signature: Span<UInt8>, of message: Span<UInt8>) throws(OpenSSLError) -> Bool {
+        guard signature.count == Self.signatureBytes else { return false }
+        ErrorQueue.clearIfNeeded()
+        defer { ErrorQueue.clear() }
+        let der = try Self.der(ofNumbers: signature)
+        return try unsafe withContext { context, key throws(OpenSSLError) in
+            guard unsafe EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, key, nil) == 1 else {
+                throw .draining(.libraryFailure, context: "ECDSA signature")
+            }
+            return unsafe message.withUnsafeBufferPointer { message in
+                unsafe EVP_DigestVerify(context, der, der.count, message.baseAddress, message.count) == 1
+            }
+        }
+    }
+
+    private func withContext<Result>(
+        _ body: (_ context: OpaquePointer, _ key: OpaquePointer) throws(OpenSSLError) -> Result
+    ) throws(OpenSSLError) -> Result {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .draining(.libraryFailure, context: "ECDSA") }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        return try unsafe key.withKey { key throws(OpenSSLError) in try unsafe body(context, key) }
+    }
+
+    // MARK: Forms of keys and signatures
+
+    private static func isP256(_ key: OpaquePointer) -> Bool {
+        guard unsafe EVP_PKEY_is_a(key, "EC") == 1 else { return false }
+        var name = [CChar](repeating: 0, count: 64)
+        var count = 0
+        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return false }
+        return name[..<count].elementsEqual("prime256v1".utf8.map { CChar($0) })
+    }
+
+    private static func coordinate(
+        _ parameter: String,
+        of key: PrivateKey,
+        context: String
+    ) throws(OpenSSLError) -> [UInt8] {
+        let number = try unsafe key.withKey { key throws(OpenSSLError) in
+            var number: OpaquePointer?
+            guard unsafe EVP_PKEY_get_bn_param(key, parameter, &number) == 1 else {
+                throw .draining(.malformedPrivateKey, context: context)
+            }
+            return unsafe number
+        }
+        defer { unsafe BN_free(number) }
+        return try unsafe bytes(of: number)
+    }
+
+    /// Returns the bytes of a number of a signature or key.
+    private static func bytes(of number: OpaquePointer?) throws(OpenSSLError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: coordinateBytes)
+        guard unsafe BN_bn2binpad(number, &bytes, Int32(bytes.count)) == Int32(coordinateBytes) else {
+            throw .draining(.libraryFailure, context: "ECDSA")
+        }
+        return bytes
+    }
+
+    /// Converts a signature from DER (RFC 3279 section 2.2.3) to two numbers of fixed length.
+    private static func numbers(ofDER der: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        let signature = unsafe der.withUnsafeBufferPointer { der in
+            var start = der.baseAddress
+            return unsafe d2i_ECDSA_SIG(nil, &start, der.count)
+        }
+        guard let signature = unsafe signature else { throw .draining(.libraryFailure, context: "ECDSA signature") }
+        defer { unsafe ECDSA_SIG_free(signature) }
+        let r = try unsafe bytes(of: ECDSA_SIG_get0_r(signature))
+        let s = try unsafe bytes(of: ECDSA_SIG_get0_s(signature))
+        return r + s
+    }
+
+    /// Converts a signature from two numbers of fixed length to DER.
+    private static func der(ofNumbers numbers: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
+        let failure = "ECDSA signature"
+        guard let signature = unsafe ECDSA_SIG_new() else { throw .draining(.libraryFailure, context: failure) }
+        defer { unsafe ECDSA_SIG_free(signature) }
+        let (r, s) = unsafe numbers.withUnsafeBufferPointer { bytes in
+            unsafe (
+                BN_bin2bn(bytes.baseAddress, Int32(coordinateBytes), nil),
+                BN_bin2bn(bytes.baseAddress.map { unsafe $0 + coordinateBytes }, Int32(coordinateBytes), nil)
+            )
+        }
+        // The signature takes both numbers over only if it takes any.
+        guard unsafe ECDSA_SIG_set0(signature, r, s) == 1 else {
+            unsafe BN_free(r)
+            unsafe BN_free(s)
+            throw .draining(.libraryFailure, context: failure)
+        }
+        let count = unsafe i2d_ECDSA_SIG(signature, nil)
+        guard count > 0 else { throw .draining(.libraryFailure, context: failure) }
+        var der = [UInt8](repeating: 0, count: Int(count))
+        let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return unsafe i2d_ECDSA_SIG(signature, &start)
+        }
+        guard written == count else { throw .draining(.libraryFailure, context: failure) }
+        return der
+    }
+}
