@@ -137,6 +137,22 @@ enum Migrations {
                     """
             )
         }
+        migrator.registerMigration("user attributes") { database in
+            // One row for each value; the values of an attribute have consecutive places.
+            try database.execute(
+                sql: """
+                    CREATE TABLE user_attributes (
+                        realm TEXT NOT NULL,
+                        name TEXT NOT NULL,
+                        place INTEGER NOT NULL,
+                        attribute TEXT NOT NULL,
+                        value TEXT NOT NULL,
+                        PRIMARY KEY (realm, name, place),
+                        FOREIGN KEY (realm, name) REFERENCES users (realm, name) ON DELETE CASCADE
+                    ) STRICT, WITHOUT ROWID;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -78,6 +78,56 @@ import Testing
         #expect(try await people.names() == ["bob"])
     }
 
+    @Test func `a name and a mail address are set with a new user, changed, shown and removed`() async throws {
+        let people = try People()
+        let added = try await people.add("ann", "--name", "Ann Äpfel", "--mail", "ann@example.org")
+        #expect(added == (0, "ann added (realm people)\n", ""))
+        let sheet = """
+            user      ann
+            state     enabled
+            password  argon2id m=19456,t=2,p=1
+            groups    
+            name      Ann Äpfel
+            mail      ann@example.org
+
+            """
+        #expect(try await people.gatehouse("user", "show", "ann") == (0, sheet, ""))
+        let json = try await people.gatehouse("user", "list", "--json").output
+        #expect(json.contains(#""attributes":{"displayName":["Ann Äpfel"],"mail":["ann@example.org"]}"#))
+        let done = (Int32(0), "ann changed (realm people)\n", "")
+        let changed = try await people.gatehouse("user", "attributes", "ann", "--mail", "a@example.org", "--name", "")
+        #expect(changed == done)
+        let shown = try await people.gatehouse("user", "show", "--json", "ann").output
+        #expect(shown.contains(#""attributes":{"mail":["a@example.org"]}"#))
+        #expect(try await people.gatehouse("user", "attributes", "ann", "--mail", "") == done)
+        #expect(try await !people.gatehouse("user", "show", "--json", "ann").output.contains("attributes"))
+    }
+
+    @Test(arguments: [
+        ["--mail", "ann"], ["--mail", "@example.org"], ["--mail", "a@b@c"], ["--mail", "a b@c"], ["--mail", "a@b,c@d"],
+        ["--mail", "Ann <a@b>"], ["--mail", "a@b\nc"], ["--name", "a\nb"], ["--name", "\u{1F}"], [],
+    ])
+    func `a name or mail address that cannot be used is an error, and changes nothing`(options: [String]) async throws {
+        let people = try People()
+        _ = try await people.add("ann", "--name", "Ann", "--mail", "ann@example.org")
+        let before = try await people.gatehouse("user", "list", "--json").output
+        let changed = try await Program.run(
+            Program.built("gatehouse"),
+            ["user", "attributes", "ann"] + options,
+            in: people.folder.url
+        )
+        #expect(changed.status == 2 && changed.output == "" && !changed.errors.isEmpty)
+        if !options.isEmpty {
+            let added = try await Program.run(
+                Program.built("gatehouse"),
+                ["user", "add", "--no-password", "bob"] + options,
+                in: people.folder.url
+            )
+            #expect(added.status == 2)
+        }
+        #expect(try await people.gatehouse("user", "list", "--json").output == before)
+    }
+
     @Test func `a user belongs to one realm only`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)

@@ -91,6 +91,23 @@ import Testing
         #expect(try await fixture.failure("bob", "correct horse") == .unknownUser)
     }
 
+    @Test func `a login has the attributes of the user, and so has a lookup`() async throws {
+        let fixture = try StoreFixture()
+        let attributes = [
+            try UserAttribute(name: UserAttribute.displayName, values: ["Ann Ä"]),
+            try UserAttribute(name: UserAttribute.mail, values: ["ann@example.org"]),
+        ]
+        try await fixture.add("ann", "correct horse") { $0.attributes = attributes }
+        try await fixture.add("bob", "correct horse")
+        #expect(try await fixture.login("ann", "correct horse").identity?.attributes == attributes)
+        #expect(try await fixture.login("bob", "correct horse").identity?.attributes == [])
+        #expect(try await fixture.realm.attributes(of: try Username("ann")) == attributes)
+        #expect(try await fixture.realm.exportUsers().map(\.record.attributes) == [attributes, []])
+        await #expect(throws: RealmError.noSuchUser(try Username("carl"))) {
+            try await fixture.realm.attributes(of: try Username("carl"))
+        }
+    }
+
     @Test func `CVE-2025-53942: disabled users, expired users, and users who must change the password cannot log in`()
         async throws
     {

@@ -56,6 +56,12 @@ import Testing
         #expect(seen.insert(try await change { $0.groups = ["a"] }).inserted)
         #expect(seen.insert(try await change { $0.expiry = 1001 }).inserted)
         #expect(seen.insert(try await change { $0.hash = Self.hashes[1] }).inserted)
+        // A rule may require an attribute, so a change of it ends sessions.
+        for (name, values) in [("mail", ["a"]), ("mail", ["a", "b"]), ("cn", ["a"]), ("a", ["mail"])] {
+            let attribute = try UserAttribute(name: name, values: values)
+            #expect(seen.insert(try await change { $0.attributes = [.set(attribute)] }).inserted)
+        }
+        _ = try await change { $0.attributes = [.remove("mail"), .remove("cn"), .remove("a")] }
         #expect(!seen.contains(.gone) && !seen.contains(.unknown))
         #expect(try await change { $0.expiry = 1000 } == .gone)
         _ = try await change { $0.expiry = .some(nil) }

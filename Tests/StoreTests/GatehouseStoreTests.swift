@@ -34,6 +34,88 @@ import Throttle
         #expect(try await store.user(try name("Ann"), in: "r") == nil)
     }
 
+    @Test func `attributes are read back unchanged by every query, and changed one by one`() async throws {
+        let store = try GatehouseStore.inMemory()
+        let (ann, bob) = (try name("ann"), try name("bob"))
+        let mail = try UserAttribute(name: "mail", values: ["ann@example.org", "a@example.org"])
+        let shown = try UserAttribute(name: "displayName", values: ["e\u{301} | \"'\\ \u{1F600}"])
+        let record = UserRecord(ann, groups: ["Staff"], attributes: [mail, shown])
+        try await store.add([UserRow(record, hash: nil, cost: nil), try row("bob")], to: "r")
+        #expect(try await store.user(ann, in: "r")?.record == record)
+        #expect(try await store.users(of: "r").map(\.record) == [record, UserRecord(bob)])
+        #expect(try await store.login(ann, in: "r").attributes == [mail, shown])
+        #expect(try await store.login(bob, in: "r").attributes == [])
+        #expect(try await store.login(try name("carl"), in: "r").attributes == [])
+        #expect(try await store.login(ann, in: "other").attributes == [])
+        let before = try await store.changes(in: "r", after: nil).number
+        var changes = UserChanges()
+        let other = try UserAttribute(name: "mail", values: ["new@example.org"])
+        changes.attributes = [.set(other), .remove("displayName"), .remove("none")]
+        try await store.change(ann, in: "r", changes: changes, cost: nil)
+        #expect(try await store.user(ann, in: "r")?.record == UserRecord(ann, groups: ["Staff"], attributes: [other]))
+        #expect(try await store.changes(in: "r", after: before).users == .some([ann]))
+        // A change of something else keeps them, and a new user of the same name inherits nothing.
+        var groups = UserChanges()
+        groups.groups = ["Admin"]
+        try await store.change(ann, in: "r", changes: groups, cost: nil)
+        #expect(try await store.user(ann, in: "r")?.record.attributes == [other])
+        try await store.remove(ann, from: "r")
+        try await store.add([try row("ann")], to: "r")
+        #expect(try await store.user(ann, in: "r")?.record.attributes == [])
+        #expect(try await store.login(ann, in: "r").attributes == [])
+    }
+
+    @Test func `a store of a version without attributes is upgraded, and its users stay as they were`() async throws {
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+        do {
+            let queue = try DatabaseQueue(path: path)
+            try Migrations.all.migrate(queue, upTo: "child sessions")
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO users (realm, name, hash, cost, expiry) VALUES ('r', 'ann', 'h', 'c', 7);
+                        INSERT INTO user_groups VALUES ('r', 'ann', 0, 'Staff');
+                        """
+                )
+            }
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        #expect(throws: StoreFault.self) { try GatehouseStore.openExisting(folder: folder) }
+        let store = try GatehouseStore.open(folder: folder)
+        let ann = try name("ann")
+        let old = UserRecord(ann, groups: ["Staff"], expiry: 7, format: "c")
+        #expect(try await store.user(ann, in: "r") == StoredUser(record: old, hash: "h"))
+        #expect(try await store.login(ann, in: "r").groups == ["Staff"])
+        var changes = UserChanges()
+        changes.attributes = [.set(try UserAttribute(name: "mail", values: ["a@b"]))]
+        try await store.change(ann, in: "r", changes: changes, cost: nil)
+        let reader = try GatehouseStore.openExisting(folder: folder)
+        #expect(try await reader.user(ann, in: "r")?.record.attributes.values(of: "mail") == ["a@b"])
+        // An older program that is still running removes the user together with the attributes.
+        try await store.write { try $0.execute(sql: "DELETE FROM users WHERE realm = 'r' AND name = 'ann'") }
+        let left = try await store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM user_attributes") }
+        #expect(left == 0)
+    }
+
+    @Test func `rows that are not a valid attribute are left out`() async throws {
+        let store = try GatehouseStore.inMemory()
+        try await store.add([try row("ann")], to: "r")
+        try await store.write { database in
+            for (place, (name, value)) in [("mail", "a@b"), ("bad name", "x"), ("cn", ""), ("mail", "c@d")].enumerated()
+            {
+                try database.execute(
+                    sql: "INSERT INTO user_attributes VALUES ('r', 'ann', ?, ?, ?)",
+                    arguments: [place, name, value]
+                )
+            }
+        }
+        let mail = try UserAttribute(name: "mail", values: ["a@b", "c@d"])
+        #expect(try await store.user(try name("ann"), in: "r")?.record.attributes == [mail])
+        #expect(try await store.login(try name("ann"), in: "r").attributes == [mail])
+    }
+
     @Test func `a program that only reads can open the store while another program creates it`() async throws {
         for number in 0..<20 {
             let folder = "\(folder)-\(number)"

@@ -35,7 +35,8 @@ extension GatehouseOptions.User.Add: Subcommand {
             groups: groups,
             isEnabled: !disabled,
             expiry: try expires.map { (day) throws(CommandError) in try Day.end(of: day) },
-            mustChangePassword: mustChange
+            mustChangePassword: mustChange,
+            attributes: try attributes.attributes()
         )
         // The name is checked first, so that the administrator does not type a password for a user who exists.
         do throws(RealmError) {
@@ -101,6 +102,15 @@ extension GatehouseOptions.User.Groups: Subcommand {
         changes.groups = kept + add.filter { !kept.contains($0) }
         let groups = (changes.groups ?? []).map(Printable.line).joined(separator: ", ")
         try await administration.change(user, to: changes, done: groups.isEmpty ? "is in no group" : "is in \(groups)")
+    }
+}
+
+extension GatehouseOptions.User.Attributes: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        var changes = UserChanges()
+        changes.attributes = try attributes.changes()
+        guard !changes.attributes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
+        try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "changed")
     }
 }
 

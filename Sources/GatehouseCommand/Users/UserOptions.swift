@@ -11,8 +11,9 @@ extension GatehouseOptions {
             abstract: "Manage the users of a realm.",
             discussion: "A running server applies changes within a second, and ends sessions that are no longer valid.",
             subcommands: [
-                List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Enable.self, Disable.self,
-                Unlock.self, Expire.self, Import.self,
+                List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Attributes.self,
+                Enable.self,
+                Disable.self, Unlock.self, Expire.self, Import.self,
             ]
         )
     }
@@ -41,6 +42,7 @@ extension GatehouseOptions.User {
             help: ArgumentHelp("A group of the user; repeatable.", valueName: "name")
         )
         var groups: [String] = []
+        @OptionGroup var attributes: UserAttributeOptions
         @Flag(name: .long, help: "Add the user without a password; the user cannot sign in until a password is set.")
         var noPassword = false
         @Flag(name: .long, help: "Add the user disabled.") var disabled = false
@@ -76,6 +78,15 @@ extension GatehouseOptions.User {
             []
         @Option(name: .long, help: ArgumentHelp("A group to remove; repeatable.", valueName: "name"))
         var remove: [String] = []
+        @Argument(help: "The user.") var user: String
+    }
+
+    struct Attributes: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set a user's name or mail address; an empty text removes it."
+        )
+        @OptionGroup var options: RealmOptions
+        @OptionGroup var attributes: UserAttributeOptions
         @Argument(help: "The user.") var user: String
     }
 

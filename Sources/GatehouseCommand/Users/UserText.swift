@@ -15,10 +15,18 @@ enum UserText {
     }
 
     static func details(_ user: UserRecord) -> String {
-        Table.lines([
-            ["user", user.name.text], ["state", state(user)], ["password", user.format ?? "no password"],
-            ["groups", user.groups.joined(separator: " ")],
-        ]).joined(separator: "\n")
+        let attributes = user.attributes.map { [label(of: $0.name), $0.values.joined(separator: ", ")] }
+        return Table.lines(
+            [
+                ["user", user.name.text], ["state", state(user)], ["password", user.format ?? "no password"],
+                ["groups", user.groups.joined(separator: " ")],
+            ] + attributes
+        ).joined(separator: "\n")
+    }
+
+    /// Returns the label of an attribute: the name of its option, if there is one.
+    private static func label(of attribute: String) -> String {
+        attribute.utf8.elementsEqual(UserAttribute.displayName.utf8) ? "name" : attribute
     }
 
     static func json(_ users: [UserRecord]) -> String {
@@ -32,7 +40,8 @@ enum UserText {
             enabled: user.isEnabled,
             expires: user.expiry,
             mustChangePassword: user.mustChangePassword,
-            password: user.format
+            password: user.format,
+            attributes: user.attributes.isEmpty ? nil : user.attributes.valuesByName
         )
         // Encoding strings, numbers and lists does not fail.
         do { return try PrintableJSON.text(value) } catch { return "{}" }
@@ -45,6 +54,7 @@ enum UserText {
         let expires: Int?
         let mustChangePassword: Bool
         let password: String?
+        let attributes: [String: [String]]?
     }
 
     private static func state(_ user: UserRecord) -> String {

@@ -35,6 +35,8 @@ public struct UserRecord: Sendable, Hashable {
     ///
     /// Nil if there is no password, or its format is unknown. ``ManagedRealm/add(_:hash:)`` ignores the value.
     public var format: String?
+    /// The attributes, such as the mail address, each name once.
+    public var attributes: [UserAttribute]
 
     /// Creates a record.
     ///
@@ -45,13 +47,15 @@ public struct UserRecord: Sendable, Hashable {
     ///   - expiry: The time at which the account expires, in seconds since 1970; nil for never.
     ///   - mustChangePassword: True if the user cannot sign in until the password is changed.
     ///   - format: The format in which the password is stored.
+    ///   - attributes: The attributes, each name once.
     public init(
         _ name: Username,
         groups: [String] = [],
         isEnabled: Bool = true,
         expiry: Int? = nil,
         mustChangePassword: Bool = false,
-        format: String? = nil
+        format: String? = nil,
+        attributes: [UserAttribute] = []
     ) {
         self.name = name
         self.groups = groups
@@ -59,7 +63,16 @@ public struct UserRecord: Sendable, Hashable {
         self.expiry = expiry
         self.mustChangePassword = mustChangePassword
         self.format = format
+        self.attributes = attributes
     }
+}
+
+/// A change of one attribute of a user.
+public enum AttributeChange: Sendable, Hashable {
+    /// Sets the values of the attribute.
+    case set(UserAttribute)
+    /// Removes the attribute with this name.
+    case remove(String)
 }
 
 /// Changes to a user's record; nil leaves a value unchanged.
@@ -72,6 +85,8 @@ public struct UserChanges: Sendable, Hashable {
     public var replacing: String?
     /// All groups of the user.
     public var groups: [String]?
+    /// The changes of attributes, for each name at most one; other attributes stay unchanged.
+    public var attributes: [AttributeChange] = []
     /// True if the user may sign in.
     public var isEnabled: Bool?
     /// The time at which the account expires, in seconds since 1970; `.some(nil)` for never.

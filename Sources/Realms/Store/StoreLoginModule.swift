@@ -52,7 +52,7 @@ public struct StoreLoginModule: PasswordLoginModule {
                 shared[passwordKey] = .secret(password)
             }
         }
-        return attempt.commit(as: user.record.name, groups: found.groups)
+        return attempt.commit(as: user.record.name, groups: found.groups, attributes: found.attributes)
     }
 
     /// Replaces the stored hash if it is weaker than the policy.

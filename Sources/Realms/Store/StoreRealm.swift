@@ -76,6 +76,15 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         return stored.record.groups
     }
 
+    /// Returns the attributes of a user in the store.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) in
+            try await store.user(user, in: name)
+        }
+        guard let stored else { throw .noSuchUser(user) }
+        return stored.record.attributes
+    }
+
     /// Returns all users, sorted by name.
     public func users() async throws(RealmError) -> [UserRecord] {
         let users = try await mappingFaults { [store, name] () async throws(StoreFault) in

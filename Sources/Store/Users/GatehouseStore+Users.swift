@@ -29,10 +29,13 @@ extension GatehouseStore {
                 try database.cachedStatement(sql: Self.loginStatement),
                 arguments: arguments + ["name": user.text]
             )
-            let read = try row.map { (isThere: $0["is_there"] as Bool, user: try Self.user($0, groups: [])) }
+            let read = try row.map {
+                (isThere: $0["is_there"] as Bool, user: try Self.user($0, groups: [], attributes: []))
+            }
             return StoredLogin(
                 user: read.flatMap { $0.isThere ? $0.user : nil },
                 joinedGroups: row?["joined_groups"] ?? "",
+                joinedAttributes: row?["joined_attributes"] ?? "",
                 costs: costs
             )
         }
@@ -63,13 +66,19 @@ extension GatehouseStore {
                 arguments: [realm]
             )
             while let row = try members.next() { groups[row[0], default: []].append(row[1]) }
+            let attributes = try Self.attributes(realm: realm, database: database)
             return try Row.fetchAll(
                 database,
                 sql: "SELECT \(Self.columns) FROM users WHERE realm = ? ORDER BY name",
                 arguments: [realm]
             ).compactMap { row in
                 // A malformed name is skipped, because no user can sign in with it.
-                do { return try Self.user(row, groups: groups[row["name"]] ?? []) } catch is BadUsername { return nil }
+                let name: String = row["name"]
+                do {
+                    return try Self.user(row, groups: groups[name] ?? [], attributes: attributes[name] ?? [])
+                } catch is BadUsername {
+                    return nil
+                }
             }
         }
     }
@@ -100,6 +109,7 @@ extension GatehouseStore {
                     ]
                 )
                 try Self.setGroups(user.record.groups, of: name, realm: realm, database: database)
+                try Self.setAttributes(user.record.attributes, of: name, realm: realm, database: database)
                 try Self.recordChange(name, realm: realm, database: database)
             }
         }
@@ -151,6 +161,11 @@ extension GatehouseStore {
             }
             if let groups = changes.groups {
                 try Self.setGroups(groups, of: user.text, realm: realm, database: database)
+            }
+            if !changes.attributes.isEmpty {
+                var attributes = stored.record.attributes
+                attributes.apply(changes.attributes)
+                try Self.setAttributes(attributes, of: user.text, realm: realm, database: database)
             }
             // A new hash of the same password is not reported as a change.
             if changes.replacing == nil { try Self.recordChange(user.text, realm: realm, database: database) }
@@ -230,7 +245,12 @@ extension GatehouseStore {
                 SELECT group_concat("group", char(31)) FROM (
                     SELECT "group" FROM user_groups WHERE realm = :realm AND name = :name ORDER BY place
                 )
-            ) AS joined_groups
+            ) AS joined_groups,
+            (
+                SELECT group_concat(attribute || char(30) || value, char(31)) FROM (
+                    SELECT attribute, value FROM user_attributes WHERE realm = :realm AND name = :name ORDER BY place
+                )
+            ) AS joined_attributes
         FROM (SELECT 1) LEFT JOIN users ON users.realm = :realm AND users.name = :name
         """
 
@@ -245,17 +265,19 @@ extension GatehouseStore {
             ),
             arguments: [realm, user.text]
         )
-        return try row.map { try Self.user($0, groups: groups) }
+        let attributes = try attributes(of: user.text, realm: realm, database: database)
+        return try row.map { try Self.user($0, groups: groups, attributes: attributes) }
     }
 
-    private static func user(_ row: Row, groups: [String]) throws -> StoredUser {
+    private static func user(_ row: Row, groups: [String], attributes: [UserAttribute]) throws -> StoredUser {
         let record = UserRecord(
             try Username(row["name"]),
             groups: groups,
             isEnabled: row["enabled"],
             expiry: row["expiry"],
             mustChangePassword: row["must_change"],
-            format: row["cost"]
+            format: row["cost"],
+            attributes: attributes
         )
         return StoredUser(record: record, hash: row["hash"])
     }

@@ -23,12 +23,20 @@ enum UserEdit: Sendable {
     func check(_ format: KeyFileFormat, settings: UserFileSettings) throws(RealmError) {
         switch self {
         case .add(let record, let hash):
-            try KeyFileFormat.check(expiry: record.expiry, mustChange: record.mustChangePassword)
+            try KeyFileFormat.check(
+                expiry: record.expiry,
+                mustChange: record.mustChangePassword,
+                hasAttributes: !record.attributes.isEmpty
+            )
             try format.check(record.name, hasGroups: !record.groups.isEmpty)
             try Self.check(record.groups, format: format, settings: settings)
             if let hash { try format.check(hash: hash, readOptions: settings.readOptions) }
         case .change(let user, let changes):
-            try KeyFileFormat.check(expiry: changes.expiry ?? nil, mustChange: changes.mustChangePassword ?? false)
+            try KeyFileFormat.check(
+                expiry: changes.expiry ?? nil,
+                mustChange: changes.mustChangePassword ?? false,
+                hasAttributes: !changes.attributes.isEmpty
+            )
             if let groups = changes.groups {
                 try format.check(user, hasGroups: !groups.isEmpty)
                 try Self.check(groups, format: format, settings: settings)
