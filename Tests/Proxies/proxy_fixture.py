@@ -23,6 +23,8 @@ OPEN_HOST = "www.example.com"
 # A second application behind the same proxy, and the sign-in host.
 WIKI, SIGN_IN_HOST = "wiki.example.com", "auth.example.com"
 PASSWORDS = {"ann": "correct horse battery", "bob": "another long password"}
+# A user with letters beyond ASCII, who has a name and a mail address.
+ZOE = "a third long password"
 GROUPS = {"ann": ["Staff", "Night shift"], "bob": ["Visitors"]}
 PREFIX = "/gatehouse"
 CONFIGURATION = """
@@ -42,6 +44,7 @@ server {{
 }}
 protect app.example.com/        {{ auth form basic; require group Staff; }}
 protect app.example.com/shared  {{ auth form basic; require any; }}
+protect app.example.com/utf8    {{ auth basic; require any; identity-fields utf-8; }}
 protect app.example.com/form    {{ auth form; require any; }}
 protect app.example.com/public  {{ open; }}
 protect app.example.com/reading {{ methods GET; open; }}
@@ -80,6 +83,7 @@ class Gatehouse:
         os.chmod(self.folder.path, 0o755)
         for name, password in PASSWORDS.items():
             self.folder.add(name, password, *(word for group in GROUPS[name] for word in ("--group", group)))
+        self.folder.add("zoë", ZOE, "--name", "Zoë Müller, 100%", "--mail", "zoë@example.org", "--group", "Nachtwächter", "--group", "Staff")
         self.server = None
 
     def _configuration(self, idle="30m", absolute="12h", tls=""):

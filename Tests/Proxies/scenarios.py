@@ -9,7 +9,7 @@ import urllib.parse
 import concurrent_sessions
 from client import FETCH, SESSION, Browser, form
 from fake_gatehouse import Impostor
-from proxy_fixture import GROUPS, NAME, PASSWORDS, PREFIX, certificate, identity, received_fields
+from proxy_fixture import GROUPS, NAME, PASSWORDS, PREFIX, ZOE, certificate, identity, received_fields
 
 
 SCENARIOS = []
@@ -229,6 +229,18 @@ def a_request_for_an_unknown_host_is_rejected(place):
 
 
 # Forged fields and targets
+
+@scenario
+def names_and_addresses_reach_the_application_percent_encoded_or_as_utf_8(place):
+    texts = {"remote-user": "zoë", "remote-name": "Zoë Müller, 100%", "remote-email": "zoë@example.org", "remote-groups": "Nachtwächter,Staff"}
+    for target, is_utf8 in (("/desk", False), ("/utf8/x", True), ("/desk", False)):
+        answer = place.browser().ask(target, fields=basic("zoë", ZOE), kind=FETCH)
+        # The application reads each byte as one character.
+        received = {name: value.encode("latin-1") for name, value in identity(answer)}
+        expected = {name: (text if is_utf8 else urllib.parse.quote(text, safe="@,-" if name == "remote-groups" else "@")).encode()
+                    for name, text in texts.items()}
+        expect_equal(received, {**expected, "remote-realm": b"town"}, target)
+
 
 @scenario
 def identity_fields_of_a_client_never_reach_the_application(place):

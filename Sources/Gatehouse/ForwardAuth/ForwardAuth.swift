@@ -25,6 +25,8 @@ struct ForwardAuth: Sendable {
         let clientKind: ClientKind
         /// The cookies of the original request.
         let cookies: OurCookies
+        /// The form of the identity fields for the application.
+        var encoding = ProtectRule.IdentityFieldEncoding.percent
     }
 
     private let renderer: ResponseRenderer
@@ -58,7 +60,13 @@ struct ForwardAuth: Sendable {
             PreparedResponse(rendered(decision, for: check, authentication: authentication, at: time))
         }
         guard case .allowed = decision, let authentication else { return make() }
-        let response: PersonalResponse = check.proxy == .envoy ? .envoyIdentity : .identity
+        let response: PersonalResponse =
+            switch (check.proxy == .envoy, check.encoding) {
+            case (false, .percent): .identity
+            case (false, .utf8): .identityUTF8
+            case (true, .percent): .envoyIdentity
+            case (true, .utf8): .envoyIdentityUTF8
+            }
         guard let tokens else {
             return authentication.responses.response(for: context.key(of: response)) { CachedResponse(make()) }.response
         }
@@ -111,7 +119,8 @@ struct ForwardAuth: Sendable {
                     return rendered(.unavailable, for: check, authentication: authentication)
                 }
             }
-            return allowed(IdentityHeaders(user, token: token), proxy: check.proxy, hasCredentials: hasCredentials)
+            let identity = IdentityHeaders(user, token: token, encoding: check.encoding)
+            return allowed(identity, proxy: check.proxy, hasCredentials: hasCredentials)
         case .noMatchingRule: return denial("no rule matches", for: check)
         case .response(let response): return rendered(response, for: check, authentication: authentication)
         }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Bytes
+internal import RealmConfiguration
 internal import RealmKit
 
 /// The header fields with the user of a request, for an application behind a proxy.
@@ -14,15 +15,15 @@ struct IdentityHeaders: Sendable, Hashable {
         "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
     ]
 
-    /// The percent-encoded user name; empty if there is no user.
+    /// The user name; empty if there is no user.
     let user: String
-    /// The percent-encoded groups, separated by commas.
+    /// The groups, separated by commas.
     let groups: String
-    /// The percent-encoded name of the realm.
+    /// The name of the realm.
     let realm: String
-    /// The first percent-encoded value of the attribute `mail`; empty if the user has none.
+    /// The first value of the attribute `mail`; empty if the user has none.
     let email: String
-    /// The first percent-encoded value of the attribute `displayName`; empty if the user has none.
+    /// The first value of the attribute `displayName`; empty if the user has none.
     let name: String
     /// The identity token; empty if there is no user, or if tokens are not configured.
     let token: String
@@ -35,13 +36,35 @@ struct IdentityHeaders: Sendable, Hashable {
     /// - Parameters:
     ///   - user: The user; nil for a request without a user.
     ///   - token: The identity token; empty if there is none.
-    init(_ user: SignedInUser?, token: String = "") {
+    ///   - encoding: The form of the other texts.
+    init(_ user: SignedInUser?, token: String = "", encoding: ProtectRule.IdentityFieldEncoding = .percent) {
+        let encode =
+            switch encoding {
+            case .percent: Self.encoded
+            case .utf8: Self.readable
+            }
         self.token = token
-        self.user = user.map { Self.encoded($0.username.text) } ?? ""
-        groups = user?.groups.map(Self.encoded).joined(separator: ",") ?? ""
-        realm = user.map { Self.encoded($0.realm) } ?? ""
-        email = user?.attributes.values(of: UserAttribute.mail).first.map(Self.encoded) ?? ""
-        name = user?.attributes.values(of: UserAttribute.displayName).first.map(Self.encoded) ?? ""
+        self.user = user.map { encode($0.username.text) } ?? ""
+        groups = (user?.groups ?? []).filter { encoding == .percent || Self.isReadable($0) && !$0.utf8.contains(0x2C) }
+            .map(encode).joined(separator: ",")
+        realm = user.map { encode($0.realm) } ?? ""
+        email = user?.attributes.values(of: UserAttribute.mail).first.map(encode) ?? ""
+        name = user?.attributes.values(of: UserAttribute.displayName).first.map(encode) ?? ""
+    }
+
+    /// Returns a text as it is, or percent-encoded if a field cannot contain it.
+    private static func readable(_ text: String) -> String { isReadable(text) ? text : encoded(text) }
+
+    /// Returns whether a field can contain a text as it is: without control characters, and without blanks at its ends,
+    /// which a recipient removes (RFC 9110 section 5.5).
+    private static func isReadable(_ text: String) -> Bool {
+        guard let first = text.utf8.first, let last = text.utf8.last, first != 0x20, last != 0x20 else { return false }
+        return text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: false
+            default: true
+            }
+        }
     }
 
     /// Percent-encodes a text.

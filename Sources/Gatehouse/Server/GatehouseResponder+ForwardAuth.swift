@@ -3,6 +3,7 @@
 
 internal import AccessControl
 internal import HTTPServer
+internal import RealmConfiguration
 internal import SignIn
 
 /// Forward authentication: a proxy sends a request to get the decision about another request.
@@ -52,7 +53,8 @@ extension GatehouseResponder {
             proxy: proxy,
             original: original,
             clientKind: received.clientKind(head),
-            cookies: received.client.cookies
+            cookies: received.client.cookies,
+            encoding: encoding(for: original)
         )
         switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
         case .decided(let decision, let authentication):
@@ -66,6 +68,15 @@ extension GatehouseResponder {
                 return finish(rendered, to: received, after: completed.report, for: authentication)
             }
         }
+    }
+
+    /// Returns the form of the identity fields for an application.
+    private func encoding(for original: OriginalRequest) -> ProtectRule.IdentityFieldEncoding {
+        let rules = accessController.rules
+        guard rules.hasUTF8Fields,
+            case .rule(let compiled) = rules.match(host: original.host, path: original.path, method: original.method)
+        else { return .percent }
+        return compiled.rule.identityFields
     }
 
     /// Rejects a request of a proxy, and adds a text to its line in the access log.

@@ -24,6 +24,7 @@ struct RuleReader {
 
     private static let keywords = [
         "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable", "application",
+        "identity-fields",
     ]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
@@ -109,6 +110,7 @@ struct RuleReader {
             builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
         SettingReader(builder: builder, block: block).choice("when-unavailable", into: &rule.whenUnavailable)
+        SettingReader(builder: builder, block: block).choice("identity-fields", into: &rule.identityFields)
         if let word = block.word("application") {
             rule.application = builder.shownText(word, of: "application", maximum: 60)
             if !rule.schemes.contains(.form) {
@@ -143,7 +145,7 @@ struct RuleReader {
         let (open, nobody) = (block.first("open"), block.first("nobody"))
         for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
         guard let statement = open ?? nobody else { return .users }
-        let ofUsers = ["realm", "auth", "require", "when-unavailable", "application"]
+        let ofUsers = ["realm", "auth", "require", "when-unavailable", "application", "identity-fields"]
         let excluded = ofUsers + (nobody == nil ? [] : ["networks", "open"])
         for other in excluded.compactMap(block.first) {
             let word = (nobody ?? statement).keyword.text

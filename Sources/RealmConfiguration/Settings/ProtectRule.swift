@@ -59,6 +59,14 @@ public struct ProtectRule: Sendable, Hashable {
         }
     }
 
+    /// The form of the texts in the identity fields for an application behind a proxy.
+    public enum IdentityFieldEncoding: String, Sendable, Hashable, CaseIterable {
+        /// Percent-encoded, in ASCII.
+        case percent = "percent-encoded"
+        /// UTF-8 as it is.
+        case utf8 = "utf-8"
+    }
+
     /// The access that a rule allows.
     public enum Access: Sendable, Hashable {
         /// Allows every request, also without a sign-in.
@@ -91,6 +99,8 @@ public struct ProtectRule: Sendable, Hashable {
     public var requirements: [Requirement]
     /// The name of the application, which the sign-in page shows; nil if the page shows the host instead.
     public var application: String?
+    /// The form of the texts in the identity fields for an application behind a proxy.
+    public var identityFields = IdentityFieldEncoding.percent
     /// The place of the rule in the file, such as `realms.conf:3:9`; empty if it was not read from a file.
     public var place = ""
 

@@ -76,4 +76,6 @@ package enum PersonalResponse: Int, Hashable {
     case forbiddenText
     case identity
     case envoyIdentity
+    case identityUTF8
+    case envoyIdentityUTF8
 }

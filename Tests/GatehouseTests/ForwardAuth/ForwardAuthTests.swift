@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import RealmKit
 import RealmTesting
 import Testing
@@ -25,6 +26,7 @@ import Testing
         protect app.example/read     { auth form; require any; methods GET; }
         protect app.example/inside   { auth form; require any; networks 192.0.2.0/24; }
         protect app.example/down     { realm down; auth basic; require any; }
+        protect app.example/utf8     { auth form basic; require any; identity-fields utf-8; }
         protect /welcome             { auth form; require any; }
         """
 
@@ -84,6 +86,20 @@ import Testing
             let removed = flavour == "envoy" ? "remote-email,remote-name,remote-token" : nil
             #expect(answer["x-envoy-auth-headers-to-remove"] == removed)
             #expect(answer.body.isEmpty && answer["set-cookie"] == nil)
+        }
+    }
+
+    @Test(arguments: flavours)
+    func `a rule decides whether the fields are percent-encoded or UTF-8`(flavour: String) async throws {
+        let name = "z\u{EB}"
+        let credentials = ["Authorization: Basic \(Base64.padded.encode(Array("\(name):x".utf8).span))"]
+        for _ in 0..<2 {
+            for (target, value) in [("/", "z%C3%AB"), ("/utf8/x", name)] {
+                let answer = try await send(flavour, target, credentials, by: TestClient(server))
+                #expect(answer.status == 200)
+                #expect(answer["remote-user"].map { Array($0.utf8) } == Array(value.utf8))
+                #expect(answer["remote-groups"] == "User")
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import RealmConfiguration
 import RealmKit
 import SeededRandom
 import Testing
@@ -40,6 +41,29 @@ struct IdentityHeadersTests {
             "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
         ]
         #expect(IdentityHeaders.names.map { "\($0)" } == names)
+    }
+
+    @Test func `as UTF-8 the texts are unchanged, and no character of a name can add a field or a group`() throws {
+        let user = SignedInUser(
+            realm: "my realm",
+            username: try Username("zoë 100%"),
+            groups: [
+                "Nachtwächter", "a,b", "a\r\nRemote-User: root", "\u{0}", "\u{9}x", "x\u{7F}", "\u{85}", "\u{2028}",
+                " x", "x ",
+                "", "e\u{301}", "Staff",
+            ],
+            attributes: [
+                try UserAttribute(name: "mail", values: ["zoë@town.example"]),
+                try UserAttribute(name: "displayName", values: ["Zoë, of \"Ä\""]),
+            ]
+        )
+        let headers = IdentityHeaders(user, encoding: .utf8)
+        #expect(headers.user == "zoë 100%" && headers.realm == "my realm")
+        #expect(Array(headers.groups.utf8) == Array("Nachtwächter,e\u{301},Staff".utf8))
+        #expect(headers.email == "zoë@town.example" && headers.name == "Zoë, of \"Ä\"")
+        let realm = SignedInUser(realm: "a\nb", username: try Username("ann"), groups: [])
+        #expect(IdentityHeaders(realm, encoding: .utf8).realm == "a%0Ab")
+        #expect(IdentityHeaders(nil, encoding: .utf8).values == ["", "", "", "", "", ""])
     }
 
     @Test func `CVE-2026-30851: for an anonymous user every field is set to an empty value`() {
