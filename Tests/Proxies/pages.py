@@ -74,7 +74,7 @@ def requests_of_other_sites_and_with_wrong_methods_are_rejected(place):
                              ("POST", "/account/end"), ("POST", "/sign-in")):
             answer = browser.ask(PREFIX + path, method, fields, kind=FETCH)
             expect(400 <= answer.status < 500, f"{method} {path} {fields}: {answer}")
-    for method, path in (("GET", "/sign-out"), ("HEAD", "/sign-out"), ("TRACE", "/sign-in"), ("PUT", "/session"), ("GET", "/account/end"),
+    for method, path in (("PUT", "/sign-out"), ("DELETE", "/sign-out"), ("TRACE", "/sign-in"), ("PUT", "/session"), ("GET", "/account/end"),
                          ("PATCH", "/session"), ("GET", "/session/refresh")):
         expect_equal(browser.ask(PREFIX + path, method, kind=FETCH).status, 405, f"{method} {path}")
     expect_equal(browser.ask(PREFIX + "/session", kind=FETCH).status, 200)

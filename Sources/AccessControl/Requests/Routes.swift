@@ -208,10 +208,10 @@ package enum Route: Sendable, Hashable {
     /// The methods that the route accepts.
     package var methods: [String] {
         switch self {
-        case .signIn, .step: ["GET", "HEAD", "POST"]
+        case .signIn, .step, .signOut: ["GET", "HEAD", "POST"]
         // A response to HEAD would use up the code.
         case .enter: ["GET"]
-        case .signOut, .accountEnd, .sessionRefresh, .realmCheck: ["POST"]
+        case .accountEnd, .sessionRefresh, .realmCheck: ["POST"]
         case .account, .sessionEvents, .sessions, .realms, .asset, .forwardAuth: ["GET", "HEAD"]
         case .session: ["GET", "HEAD", "POST", "DELETE"]
         case .oneSession: ["DELETE"]

@@ -130,7 +130,7 @@ enum PageTemplate {
         """
     )
 
-    private static func compiled(_ source: String) -> MustacheTemplate {
+    static func compiled(_ source: String) -> MustacheTemplate {
         do {
             return try MustacheTemplate(string: source)
         } catch {

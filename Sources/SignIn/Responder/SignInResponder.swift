@@ -47,7 +47,7 @@ package struct SignInResponder: SignInComponent {
             return request.isSafe ? page.showSignIn(request) : await page.signIn(request)
         case .step: return request.isSafe ? page.showStep(request) : await page.step(request)
         case .enter: return await HandOver(site: site).enter(request)
-        case .signOut: return await page.signOut(request)
+        case .signOut: return request.isSafe ? page.showSignOut(request) : await page.signOut(request)
         case .account: return account.show(request)
         case .accountEnd: return await account.endSessions(request)
         case .session:
