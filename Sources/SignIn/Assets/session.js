@@ -19,8 +19,12 @@
     replaced: "Your session has ended because you have signed in again.",
   };
   let notice = null;
+  let countdown = null;
   let hasEnded = false;
-  const hide = () => { if (notice) { notice.remove(); notice = null; } };
+  const hide = () => {
+    clearInterval(countdown);
+    if (notice) { notice.remove(); notice = null; }
+  };
   const show = (text, action) => {
     hide();
     notice = document.createElement("div");
@@ -37,13 +41,14 @@
     }
     document.body.append(notice);
   };
-  const end = (cause) => {
+  const finish = (cause) => {
     if (hasEnded) return;
     hasEnded = true;
     events.close();
     hide();
-    // Only the signed-in user may see the content of the page, so the content is removed.
-    const main = document.querySelector("main");
+    // Only the signed-in user may see the content of the page, so the content is removed. A page of an application may have
+    // no main.
+    const main = document.querySelector("main") || document.body;
     const title = document.createElement("h1");
     title.textContent = "Signed out";
     const text = document.createElement("p");
@@ -59,23 +64,34 @@
   };
   const events = new EventSource(prefix + "/session/events");
   events.addEventListener("expiring", (event) => {
-    const seconds = JSON.parse(event.data).in;
-    const time = seconds >= 120 ? Math.round(seconds / 60) + " minutes" : seconds + " seconds";
-    show("Your session ends in " + time + ".", {
+    const end = Date.now() + 1000 * JSON.parse(event.data).in;
+    // A screen reader reads the notice once, and not every second.
+    const time = document.createElement("span");
+    time.setAttribute("aria-live", "off");
+    const tick = () => {
+      const seconds = Math.max(0, Math.round((end - Date.now()) / 1000));
+      const text = seconds >= 120 ? Math.round(seconds / 60) + " minutes" : seconds === 1 ? "1 second" : seconds + " seconds";
+      if (time.textContent !== text) time.textContent = text;
+    };
+    tick();
+    const text = document.createElement("span");
+    text.append("Your session ends in ", time, ".");
+    show(text, {
       label: "Stay signed in",
       run: () => fetch(prefix + "/session/refresh", { method: "POST" })
-        .then((answer) => { if (answer.status === 401) end(); }),
+        .then((answer) => { if (answer.status === 401) finish(); }),
     });
+    countdown = setInterval(tick, 1000);
   });
   events.addEventListener("extended", hide);
   events.addEventListener("message", (event) => {
     if (event.data) show(JSON.parse(event.data).text, { label: "Close", run: hide });
   });
-  events.addEventListener("ended", (event) => end(JSON.parse(event.data).cause));
+  events.addEventListener("ended", (event) => finish(JSON.parse(event.data).cause));
   // The browser does not report why a stream was rejected. A request finds out whether the session has ended.
   events.addEventListener("error", () => {
     if (hasEnded || events.readyState !== EventSource.CLOSED) return;
-    fetch(prefix + "/session").then((answer) => { if (answer.status === 401) end(); }).catch(() => {});
+    fetch(prefix + "/session").then((answer) => { if (answer.status === 401) finish(); }).catch(() => {});
   });
   // The back button can restore a page from the browser's cache. Its session may have ended.
   window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
