@@ -67,7 +67,7 @@ public struct FileLoginModule: PasswordLoginModule {
                 shared[rehashStored] = .text(stored.text)
             }
         }
-        return attempt.commit(as: user.name, groups: user.groups)
+        return attempt.commit(as: user.name, groups: user.groups, attributes: user.attributes)
     }
 
     /// Starts the replacement of a weak hash.

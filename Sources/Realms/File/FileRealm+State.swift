@@ -7,7 +7,7 @@ public import RealmKit
 internal import Synchronization
 
 extension FileRealm {
-    /// Returns whether the user may sign in, with a stamp of the hash and the groups.
+    /// Returns whether the user may sign in, with a stamp of the hash, the groups and the attributes.
     ///
     /// The state is unknown while the file cannot be used.
     public func state(of user: Username) async -> UserState {
@@ -17,7 +17,10 @@ extension FileRealm {
         guard let known = table[user], known.usablePassword != nil else { return .gone }
         do throws(OpenSSLError) {
             // The stamp contains the class, so that sessions end if a realm of another class gets the same name.
-            return .present(SecurityStamp(try Digest.sha256(fields: ["FileRealm", known.stored] + known.groups).bytes))
+            // No name of a group is U+001F. A user without attributes has the same stamp as in earlier versions.
+            let attributes = known.attributes.flatMap { ["\u{1F}", $0.name] + $0.values }
+            let fields = ["FileRealm", known.stored] + known.groups + attributes
+            return .present(SecurityStamp(try Digest.sha256(fields: fields).bytes))
         } catch {
             files.log?("\(files.settings.file): \(error)", .error)
             return .unknown

@@ -14,7 +14,7 @@ internal import Synchronization
 /// A change made by the realm keeps all other lines byte for byte. It is on the disk when the call returns. Other
 /// programs may change the file at the same time if they use the same lock; see docs/realms/file.md.
 ///
-/// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `format` (`auto`, `glassfish`, `htpasswd`),
+/// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `attribute-file`, `format` (`auto`, `glassfish`, `htpasswd`),
 /// `clear-text` (`false`), `rehash` (`false`). It may be used from any thread. The models are `FileRealm` of GlassFish,
 /// and `mod_authn_file` and `mod_authz_groupfile` of Apache.
 public struct FileRealm: Realm {
@@ -26,6 +26,7 @@ public struct FileRealm: Realm {
         .jaasContext(default: "fileRealm"),
         .required("file", .path),
         .optional("group-file", .path),
+        .optional("attribute-file", .path),
         Property("format", .choice(["auto", "glassfish", "htpasswd"]), default: "auto"),
         Property("clear-text", .boolean, default: "false"),
         Property("rehash", .boolean, default: "false"),
@@ -70,6 +71,7 @@ public struct FileRealm: Realm {
         let settings = UserFileSettings(
             file: try properties.string("file"),
             groupFile: groupFile,
+            attributeFile: properties.has("attribute-file") ? try properties.string("attribute-file") : nil,
             readOptions: readOptions
         )
         let log = properties.services[RealmLog.self]
@@ -86,11 +88,10 @@ public struct FileRealm: Realm {
     }
 
     private static func fault(_ fault: FileFault, settings: UserFileSettings) -> BadRealm {
-        if let groupFile = settings.groupFile, FileStamp(of: settings.file) != nil, FileStamp(of: groupFile) == nil {
-            return BadRealm(
-                "\(fault); create an empty one with: (umask 027; touch \(groupFile))",
-                setting: "group-file"
-            )
+        let others = [("group-file", settings.groupFile), ("attribute-file", settings.attributeFile)]
+        for case (let setting, let path?) in others where FileStamp(of: settings.file) != nil {
+            guard FileStamp(of: path) == nil else { continue }
+            return BadRealm("\(fault); create an empty one with: (umask 027; touch \(path))", setting: setting)
         }
         guard FileStamp(of: settings.file) == nil else { return BadRealm(fault.description, setting: "file") }
         return BadRealm("\(fault); create an empty one with: (umask 077; touch \(settings.file))", setting: "file")
@@ -98,6 +99,13 @@ public struct FileRealm: Realm {
 
     /// The warnings about ignored lines and other problems of the file in use, each with file and line.
     public var warnings: [String] { files.table.warnings }
+
+    /// Returns the attributes of a user of the file.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+        await files.reload()
+        guard let known = files.table[user] else { throw .noSuchUser(user) }
+        return known.attributes
+    }
 
     /// Returns the groups of a user of the file; an empty list if the name occurs on several lines.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {

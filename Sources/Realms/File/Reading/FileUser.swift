@@ -9,6 +9,8 @@ struct FileUser: Sendable {
     let name: Username
     /// The groups without repetitions, in the order of the file.
     var groups: [String]
+    /// The attributes, from the attribute file.
+    let attributes: [UserAttribute]
     /// The text in the field of the hash, without the `!` of a disabled user.
     let stored: String
     /// True if the user is enabled: there is no `!` before the hash.
@@ -34,15 +36,16 @@ struct FileUser: Sendable {
             name,
             groups: groups,
             isEnabled: isEnabled && !isAmbiguous,
-            format: isAmbiguous ? nil : password?.hash.cost.description
+            format: isAmbiguous ? nil : password?.hash.cost.description,
+            attributes: attributes
         )
     }
 
     /// Returns whether the user's sessions stay valid after a change to another version of the user.
     ///
-    /// The state, the groups and the password must be the same. A new hash of the same password is not a difference.
+    /// The state, the groups, the attributes and the password must be the same. A new hash of the same password is not a difference.
     func isSame(as other: FileUser, rehashedTo rehashed: String?) -> Bool {
-        isEnabled == other.isEnabled && isAmbiguous == other.isAmbiguous
+        isEnabled == other.isEnabled && attributes == other.attributes && isAmbiguous == other.isAmbiguous
             && groups.elementsEqual(other.groups, by: { $0.utf8.elementsEqual($1.utf8) })
             && (stored.utf8.elementsEqual(other.stored.utf8)
                 || rehashed.map { $0.utf8.elementsEqual(other.stored.utf8) } ?? false)

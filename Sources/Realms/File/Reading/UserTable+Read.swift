@@ -31,6 +31,7 @@ extension UserTable {
         lines: [TextLine],
         format: KeyFileFormat,
         groups: [Username: [String]]?,
+        attributes: [Username: [UserAttribute]] = [:],
         path: String,
         readOptions: ReadOptions,
         fileWarnings: [String] = [],
@@ -41,6 +42,7 @@ extension UserTable {
             bytes,
             format: format,
             groups: groups,
+            attributes: attributes,
             path: path,
             readOptions: readOptions,
             previous: previous,
@@ -61,6 +63,7 @@ private struct TableReader {
     let bytes: [UInt8]
     let format: KeyFileFormat
     let groups: [Username: [String]]?
+    let attributes: [Username: [UserAttribute]]
     let path: String
     let readOptions: ReadOptions
     let formatOptions: FormatOptions
@@ -73,6 +76,7 @@ private struct TableReader {
         _ bytes: [UInt8],
         format: KeyFileFormat,
         groups: [Username: [String]]?,
+        attributes: [Username: [UserAttribute]],
         path: String,
         readOptions: ReadOptions,
         previous: UserTable?,
@@ -81,6 +85,7 @@ private struct TableReader {
         self.bytes = bytes
         self.format = format
         self.groups = groups
+        self.attributes = attributes
         self.path = path
         self.readOptions = readOptions
         formatOptions = readOptions.formatOptions(format)
@@ -127,6 +132,7 @@ private struct TableReader {
             FileUser(
                 name: line.name,
                 groups: groups,
+                attributes: attributes[line.name] ?? [],
                 stored: stored,
                 isEnabled: isEnabled,
                 password: password(stored, of: line.name, line: number),

@@ -124,5 +124,6 @@ extension UserFilesVersion {
     /// Returns whether the bytes of the files are the same.
     func hasSameContents(as other: UserFilesVersion) -> Bool {
         file.bytes == other.file.bytes && groupFile?.bytes == other.groupFile?.bytes
+            && attributeFile?.bytes == other.attributeFile?.bytes
     }
 }

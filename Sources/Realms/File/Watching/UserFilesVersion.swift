@@ -4,15 +4,16 @@
 internal import Glibc
 internal import RealmKit
 
-/// The paths of the files of users and groups, and the options for reading them.
+/// The paths of the files of users, groups and attributes, and the options for reading them.
 struct UserFileSettings: Sendable {
     let file: String
     let groupFile: String?
+    var attributeFile: String?
     let readOptions: ReadOptions
 
     /// Returns the current stamps of the files.
     func stamps() -> [FileStamp?] {
-        [FileStamp(of: file)] + (groupFile.map { [FileStamp(of: $0)] } ?? [])
+        ([file] + [groupFile, attributeFile].compactMap(\.self)).map { FileStamp(of: $0) }
     }
 }
 
@@ -20,20 +21,21 @@ struct UserFileSettings: Sendable {
 struct UserFilesVersion: Sendable {
     let file: FileSnapshot
     let groupFile: FileSnapshot?
+    let attributeFile: FileSnapshot?
     let table: UserTable
     /// True if the format is configured or was detected.
     ///
     /// In an empty file no format is detected.
     let hasFormat: Bool
 
-    var stamps: [FileStamp?] { [file.stamp] + (groupFile.map { [$0.stamp] } ?? []) }
+    var stamps: [FileStamp?] { [file, groupFile, attributeFile].compactMap { $0?.stamp } }
 
     /// Returns whether one of the files was changed so recently that its stamp may stay the same after another change.
     func isUnsettled(at moment: Int) -> Bool { stamps.contains { $0?.isUnsettled(at: moment) ?? false } }
 
     /// True if this process may replace all of the files.
     var isReplaceable: Bool {
-        [file, groupFile].compactMap(\.self).allSatisfy { $0.permissions.isReplaceable(in: $0.folder) }
+        [file, groupFile, attributeFile].compactMap(\.self).allSatisfy { $0.permissions.isReplaceable(in: $0.folder) }
     }
 
     /// Reads the files as they are at one moment.
@@ -51,12 +53,20 @@ struct UserFilesVersion: Sendable {
                 let file = try FileSnapshot(reading: settings.file)
                 var groupFile: FileSnapshot?
                 if let path = settings.groupFile { groupFile = try FileSnapshot(reading: path) }
-                // If the first file is still unchanged after the second file was read, both contents are from the same
+                var attributeFile: FileSnapshot?
+                if let path = settings.attributeFile { attributeFile = try FileSnapshot(reading: path) }
+                // If the first file is still unchanged after the other files were read, all contents are from the same
                 // moment.
-                guard groupFile == nil || FileStamp(of: settings.file) == file.stamp else {
+                guard groupFile == nil && attributeFile == nil || FileStamp(of: settings.file) == file.stamp else {
                     throw FileFault("\(settings.file): it is being written")
                 }
-                try self.init(file, groupFile: groupFile, settings: settings, after: previous)
+                try self.init(
+                    file,
+                    groupFile: groupFile,
+                    attributeFile: attributeFile,
+                    settings: settings,
+                    after: previous
+                )
                 return
             } catch {
                 attempts += 1
@@ -70,12 +80,14 @@ struct UserFilesVersion: Sendable {
     init(
         _ file: FileSnapshot,
         groupFile: FileSnapshot?,
+        attributeFile: FileSnapshot?,
         settings: UserFileSettings,
         after previous: UserFilesVersion?
     ) throws(FileFault) {
         self.file = file
         self.groupFile = groupFile
-        if let previous, previous.isUnchanged(file, groupFile: groupFile) {
+        self.attributeFile = attributeFile
+        if let previous, previous.isUnchanged(file, groupFile: groupFile, attributeFile: attributeFile) {
             (table, hasFormat) = (previous.table, previous.hasFormat)
             return
         }
@@ -102,11 +114,20 @@ struct UserFilesVersion: Sendable {
             warnings += groupFile.permissions.warnings(of: path, containsHashes: false)
             groupWarnings = read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
         }
+        var attributes: [Username: [UserAttribute]] = [:]
+        if let attributeFile, let path = settings.attributeFile {
+            try TextLine.checkText(attributeFile.bytes, path: path)
+            let read = AttributeFile(attributeFile.bytes)
+            attributes = read.attributesByUser()
+            warnings += attributeFile.permissions.warnings(of: path, containsHashes: false)
+            groupWarnings += read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
+        }
         table = UserTable(
             file.bytes,
             lines: lines,
             format: presumed,
             groups: groups,
+            attributes: attributes,
             path: settings.file,
             readOptions: settings.readOptions,
             fileWarnings: warnings,
@@ -132,15 +153,18 @@ struct UserFilesVersion: Sendable {
     }
 
     /// Returns whether the bytes and the permissions of the files are the same as in this version.
-    private func isUnchanged(_ file: FileSnapshot, groupFile: FileSnapshot?) -> Bool {
+    private func isUnchanged(_ file: FileSnapshot, groupFile: FileSnapshot?, attributeFile: FileSnapshot?) -> Bool {
         self.file.bytes == file.bytes && self.file.permissions == file.permissions
             && self.groupFile?.bytes == groupFile?.bytes && self.groupFile?.permissions == groupFile?.permissions
+            && self.attributeFile?.bytes == attributeFile?.bytes
+            && self.attributeFile?.permissions == attributeFile?.permissions
     }
 
     /// Returns whether a file looks unfinished: its last line has no line end, but the old version's last line had one.
     func looksUnfinished(after old: UserFilesVersion) -> Bool {
         Self.isUnfinished(file, after: old.file)
             || (groupFile.map { Self.isUnfinished($0, after: old.groupFile) } ?? false)
+            || (attributeFile.map { Self.isUnfinished($0, after: old.attributeFile) } ?? false)
     }
 
     private static func isUnfinished(_ file: FileSnapshot, after old: FileSnapshot?) -> Bool {

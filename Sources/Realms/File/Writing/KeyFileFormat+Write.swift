@@ -84,10 +84,7 @@ extension KeyFileFormat {
     }
 
     /// Rejects properties that a file of users cannot store.
-    static func check(expiry: Int?, mustChange: Bool, hasAttributes: Bool) throws(RealmError) {
-        guard !hasAttributes else {
-            throw .invalidOperation("a file of users cannot store names and mail addresses; use a store realm")
-        }
+    static func check(expiry: Int?, mustChange: Bool) throws(RealmError) {
         guard expiry == nil else {
             throw .invalidOperation("a file of users cannot store when an account expires; use a store realm")
         }

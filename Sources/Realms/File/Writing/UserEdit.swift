@@ -23,20 +23,14 @@ enum UserEdit: Sendable {
     func check(_ format: KeyFileFormat, settings: UserFileSettings) throws(RealmError) {
         switch self {
         case .add(let record, let hash):
-            try KeyFileFormat.check(
-                expiry: record.expiry,
-                mustChange: record.mustChangePassword,
-                hasAttributes: !record.attributes.isEmpty
-            )
+            try KeyFileFormat.check(expiry: record.expiry, mustChange: record.mustChangePassword)
+            try Self.check(record.attributes.map { .set($0) }, settings: settings)
             try format.check(record.name, hasGroups: !record.groups.isEmpty)
             try Self.check(record.groups, format: format, settings: settings)
             if let hash { try format.check(hash: hash, readOptions: settings.readOptions) }
         case .change(let user, let changes):
-            try KeyFileFormat.check(
-                expiry: changes.expiry ?? nil,
-                mustChange: changes.mustChangePassword ?? false,
-                hasAttributes: !changes.attributes.isEmpty
-            )
+            try KeyFileFormat.check(expiry: changes.expiry ?? nil, mustChange: changes.mustChangePassword ?? false)
+            try Self.check(changes.attributes, settings: settings)
             if let groups = changes.groups {
                 try format.check(user, hasGroups: !groups.isEmpty)
                 try Self.check(groups, format: format, settings: settings)
@@ -52,6 +46,19 @@ enum UserEdit: Sendable {
             throw .invalidOperation("an htpasswd file has no groups; set group-file to a file for the groups")
         }
         try format.check(groups)
+    }
+
+    /// Rejects attributes that could not be read back unchanged.
+    private static func check(_ changes: [AttributeChange], settings: UserFileSettings) throws(RealmError) {
+        guard !changes.isEmpty else { return }
+        guard settings.attributeFile != nil else {
+            throw .invalidOperation(
+                "a file of users has no names and mail addresses; set attribute-file to a file for them"
+            )
+        }
+        for case .set(let attribute) in changes where attribute.values.contains(where: \.hasLeadingOrTrailingBlank) {
+            throw .invalidOperation("a value of \(attribute.name) cannot begin or end with a blank")
+        }
     }
 
     /// Returns the replacements in the user file; nil if the file does not change.

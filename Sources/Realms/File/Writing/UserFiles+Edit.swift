@@ -47,12 +47,17 @@ extension UserFiles {
         var isWritten = false
         // If an error stops the change halfway, the user is only in groups that are in both the old and the new list.
         try Self.unavailable { () throws(FileFault) in
+            if case .add = edit { isWritten = try setAttributes(edit) }
             for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
             if file != old.file.bytes {
                 try FileReplacement.replace(old.file, with: file)
                 isWritten = true
             }
             for step in groups.after { isWritten = try setGroups(step, of: edit.user) || isWritten }
+            switch edit {
+            case .add: break
+            case .change, .remove: isWritten = try setAttributes(edit) || isWritten
+            }
         }
         guard isWritten else { return }
         try Self.unavailable { () throws(FileFault) in try publishEdit(edit, rehashed: isRehash ? new : nil, after: old)
@@ -70,10 +75,10 @@ extension UserFiles {
         }
     }
 
-    /// Takes the locks of both files, always in the same order, so that two writers never wait for each other.
+    /// Takes the locks of all files, always in the same order, so that two writers never wait for each other.
     private func lock() throws(FileFault) -> [FileLock] {
         var files: Set<String> = []
-        for path in [settings.file, settings.groupFile].compactMap(\.self) {
+        for path in [settings.file, settings.groupFile, settings.attributeFile].compactMap(\.self) {
             files.insert(try FilePermissions.locate(path).path)
         }
         var locks: [FileLock] = []
@@ -107,6 +112,26 @@ extension UserFiles {
         guard let path = settings.groupFile else { return false }
         let old = try FileSnapshot(reading: path)
         let new = GroupFile.replacingGroups(of: user, with: groups, in: old.bytes)
+        guard new != old.bytes else { return false }
+        try FileReplacement.replace(old, with: new)
+        return true
+    }
+
+    /// Changes the attributes of a user in the attribute file; returns whether the file has changed.
+    ///
+    /// A new user does not get the attributes of an earlier user of the same name.
+    private func setAttributes(_ edit: UserEdit) throws(FileFault) -> Bool {
+        guard let path = settings.attributeFile else { return false }
+        let old = try FileSnapshot(reading: path)
+        var new = old.bytes
+        switch edit {
+        case .add(let record, _):
+            new = AttributeFile.applying(AttributeFile.removals(of: edit.user, in: new), of: edit.user, to: new)
+            new = AttributeFile.applying(record.attributes.map { .set($0) }, of: edit.user, to: new)
+        case .change(let user, let changes): new = AttributeFile.applying(changes.attributes, of: user, to: new)
+        case .remove(let user):
+            new = AttributeFile.applying(AttributeFile.removals(of: user, in: new), of: user, to: new)
+        }
         guard new != old.bytes else { return false }
         try FileReplacement.replace(old, with: new)
         return true

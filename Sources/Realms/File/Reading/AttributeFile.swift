@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import RealmKit
+
+/// A line `user:attribute:value` of an attribute file.
+struct AttributeLine: Sendable {
+    let user: Username
+    let name: String
+    let value: String
+    let line: TextLine
+}
+
+/// The contents of an attribute file: one line for each value of an attribute of a user.
+///
+/// The names of users contain no colon in the user files of both formats. A value may contain colons.
+struct AttributeFile: Sendable {
+    let lines: [AttributeLine]
+    /// The malformed lines, with the reasons.
+    ///
+    /// They are ignored.
+    let malformedLines: [(line: Int, reason: String)]
+
+    init(_ bytes: [UInt8]) {
+        var lines: [AttributeLine] = []
+        var malformedLines: [(line: Int, reason: String)] = []
+        for line in TextLine.lines(of: bytes) {
+            let content = bytes.trimmed(line.content)
+            guard let first = content.first, bytes[first] != UInt8(ascii: "#") else { continue }
+            do {
+                lines.append(try Self.read(bytes, content: content, line: line))
+            } catch {
+                malformedLines.append((line.number, "\(error)"))
+            }
+        }
+        self.lines = lines
+        self.malformedLines = malformedLines
+    }
+
+    /// Returns the attributes of every user, in the order of the file; values beyond the maximum are left out.
+    func attributesByUser() -> [Username: [UserAttribute]] {
+        var values: [Username: [UserAttribute]] = [:]
+        for line in lines {
+            var attributes = values[line.user, default: []]
+            let earlier = attributes.values(of: line.name)
+            do throws(BadAttribute) {
+                let attribute = try UserAttribute(name: line.name, values: earlier + [line.value])
+                if let index = attributes.firstIndex(where: { $0.name.utf8.elementsEqual(line.name.utf8) }) {
+                    attributes[index] = attribute
+                } else {
+                    attributes.append(attribute)
+                }
+            } catch {
+                continue
+            }
+            values[line.user] = attributes
+        }
+        return values
+    }
+
+    private struct BadLine: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static func read(_ bytes: [UInt8], content: Range<Int>, line: TextLine) throws -> AttributeLine {
+        let colon = UInt8(ascii: ":")
+        guard let first = bytes.index(of: colon, in: content),
+            let second = bytes.index(of: colon, in: first + 1..<content.upperBound)
+        else { throw BadLine(description: "it is not user:attribute:value") }
+        let valueRange = bytes.trimmed(second + 1..<content.upperBound)
+        guard let user = bytes.text(content.lowerBound..<first), let name = bytes.text(first + 1..<second),
+            let value = bytes.text(valueRange)
+        else { throw BadLine(description: "it is not UTF-8") }
+        let attribute = try UserAttribute(name: name, values: [value])
+        return AttributeLine(user: try Username(user), name: attribute.name, value: value, line: line)
+    }
+}
+
+extension AttributeFile {
+    /// Returns the bytes of an attribute file after changes of a user's attributes.
+    ///
+    /// Other lines stay unchanged. The lines of a changed attribute are removed, and new lines are added at the end.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - user: The user.
+    ///   - bytes: The bytes of the file.
+    /// - Returns: The new bytes.
+    static func applying(_ changes: [AttributeChange], of user: Username, to bytes: [UInt8]) -> [UInt8] {
+        let lines = AttributeFile(bytes).lines.filter { $0.user == user }
+        var result = bytes
+        var removals: [Splice] = []
+        for change in changes {
+            let name =
+                switch change {
+                case .set(let attribute): attribute.name
+                case .remove(let name): name
+                }
+            removals += lines.filter { $0.name.utf8.elementsEqual(name.utf8) }.map { Splice($0.line.whole) }
+        }
+        result = Splice.apply(removals, to: result)
+        for case .set(let attribute) in changes {
+            for value in attribute.values {
+                result = Splice.apply([.line("\(user):\(attribute.name):\(value)", after: result)], to: result)
+            }
+        }
+        return result
+    }
+
+    /// Returns the changes that remove all attributes of a user.
+    static func removals(of user: Username, in bytes: [UInt8]) -> [AttributeChange] {
+        Set(AttributeFile(bytes).lines.filter { $0.user == user }.map(\.name)).map { .remove($0) }
+    }
+}
