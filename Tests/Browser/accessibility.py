@@ -131,6 +131,11 @@ def signed_out(place, page):
     page.wait_for_load_state()
 
 
+def ask_sign_out(place, page):
+    place.sign_in(page)
+    page.goto(place.origin + "/sign-out?return=/welcome")
+
+
 def forbidden(place, page):
     place.sign_in(page, MALLORY, "/staff")
 
@@ -143,7 +148,7 @@ def index(place, page):
     page.goto(place.origin + "/")
 
 
-PAGES = [sign_in_page, failed, step, welcome, account, signed_out, forbidden, not_found, index]
+PAGES = [sign_in_page, failed, step, welcome, account, signed_out, ask_sign_out, forbidden, not_found, index]
 
 
 def check_pages(place, name, **window):

@@ -2,6 +2,7 @@
 # Gatehouse
 """Signing out, ends of sessions, and expiry."""
 
+import re
 import time
 
 from browser_fixture import expect_equal, has_session, is_welcome, path, scenario, expect
@@ -133,3 +134,45 @@ def an_unused_page_hides_itself_when_its_session_expires(place):
     place.picture(page, "ended-light")
     page.goto(site.origin + "/welcome")
     expect(path(page).startswith("/sign-in"), page.url)
+
+
+APPLICATION = """<!DOCTYPE html><html><head><title>Application</title>
+<script src="/session.js" data-prefix="" defer></script></head><body><p>Welcome ann, this is private.</p></body></html>"""
+
+
+@scenario
+def the_script_works_in_a_page_of_an_application_without_main(place):
+    """The notice counts down, and a screen reader does not read every second. At the end the page hides its content."""
+    site = place.brief_site()
+    page = place.sign_in(place.page(), origin=site.origin)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route(site.origin + "/application", lambda route: route.fulfill(content_type="text/html", body=APPLICATION))
+    page.goto(site.origin + "/application")
+    wait_until(lambda: page.evaluate(NOTICE), 14, "no notice was shown")
+
+    def seconds():
+        found = re.search(r"ends in (\d+) second", page.evaluate(NOTICE))
+        return int(found[1]) if found else None
+    first = seconds()
+    expect(first is not None and first <= 10, page.evaluate(NOTICE))
+    wait_until(lambda: seconds() is not None and seconds() < first, 5, "the notice does not count down")
+    expect_equal(page.locator("#session-notice [aria-live=off]").count(), 1)
+    wait_until(lambda: not shows_user(page), 40, f"it still shows {page.inner_text('body')!r}")
+    expect_equal(page.get_by_role("link").get_attribute("href"), "/sign-in?return=%2Fapplication")
+    expect_equal(errors, [])
+
+
+@scenario
+def a_link_to_the_sign_out_asks_once_and_leads_to_its_target(place):
+    page = place.sign_in(place.page())
+    page.goto(place.origin + "/sign-out?return=/health")
+    expect("Sign out?" in page.inner_text("main") and has_session(page), page.inner_text("body"))
+    place.picture(page, "sign-out-light")
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_load_state()
+    expect_equal((path(page), has_session(page)), ("/health", False))
+    page.goto(place.origin + "/sign-out?return=/health")
+    expect_equal(path(page), "/health")
+    page.goto(place.origin + "/sign-out")
+    expect("You are signed out" in page.inner_text("main"), page.inner_text("body"))

@@ -18,8 +18,8 @@ public protocol ManagedRealm: Realm {
     /// - Parameters:
     ///   - user: The user's name, groups, state and attributes.
     ///   - hash: The hash of the password, in a format the realm reads; nil for a user who cannot sign in yet.
-    /// - Throws: ``RealmError`` of code `userExists` if the name is taken, `invalidOperation` for a name, group or
-    ///   state that the realm cannot store, `unavailable` if the user could not be stored.
+    /// - Throws: ``RealmError`` of code `userExists` if the name is taken, `invalidOperation` for a name, group,
+    ///   state or attribute that the realm cannot store, `unavailable` if the user could not be stored.
     func add(_ user: UserRecord, hash: String?) async throws(RealmError)
 
     /// Adds all the given users, or no user.
