@@ -19,10 +19,10 @@ struct RequestLog {
     ///
     /// - Parameters:
     ///   - report: The report of the login.
-    ///   - rule: The rule as ``LogText/rule(_:)`` returns it; empty if no rule of realms.conf required the login.
+    ///   - rule: The rule of a refused login, as ``LogText/rule(_:)`` returns it; empty if there is none.
     func logLogin(_ report: LoginReport, rule: String) {
         logger.info(
-            "a login\(LogText.reason(report))\(report.refusal == nil ? "" : rule)",
+            "a login\(LogText.reason(report))\(rule)",
             metadata: [
                 "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
                 "peer": "\(report.peer ?? "-")",

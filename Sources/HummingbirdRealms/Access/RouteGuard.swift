@@ -119,7 +119,7 @@ struct RouteGuard: Sendable {
         switch evaluation {
         case .decided(let decision, let authentication, let compiled):
             // ProtectedByRules decides about requests that no rule matches.
-            if let compiled {
+            if let compiled, decision.isRefusal {
                 logRefusal(decision, by: compiled.rule, of: request, client: client, authentication, in: logger)
             }
             return result(decision, authentication, request: request, path: path, client: client, logger: logger)
@@ -128,10 +128,11 @@ struct RouteGuard: Sendable {
             let (decision, authentication) = (completed.decision, completed.authentication)
             let rule = login.compiled.rule
             if let report = completed.report {
-                RequestLog(logger: logger).logLogin(report, rule: usesPath ? LogText.rule(rule) : "")
+                let isRefused = report.refusal != nil
+                RequestLog(logger: logger).logLogin(report, rule: usesPath && isRefused ? LogText.rule(rule) : "")
             }
             // The line of a rejected login names the rule already.
-            if completed.report?.refusal == nil {
+            if decision.isRefusal, completed.report?.refusal == nil {
                 logRefusal(decision, by: rule, of: request, client: client, authentication, in: logger)
             }
             return result(decision, authentication, request: request, path: path, client: client, logger: logger)
