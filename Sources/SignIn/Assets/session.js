@@ -3,10 +3,12 @@
   // The server writes the texts in the language of the user.
   const texts = TEXTS;
   const prefix = document.currentScript.dataset.prefix;
+  // The user's own form of the language, such as en-GB, if there is one.
+  const language = navigator.languages.find((one) => one.split("-")[0] === texts.language.split("-")[0]) || texts.language;
   // The server does not know the time zone of the browser, so it writes times in UTC.
   for (const time of document.querySelectorAll("time[datetime]")) {
     time.title = time.textContent;
-    time.textContent = new Date(time.dateTime).toLocaleString(texts.language, { dateStyle: "medium", timeStyle: "short" });
+    time.textContent = new Date(time.dateTime).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
   }
   if (!window.EventSource) return;
   let notice = null;
@@ -62,7 +64,7 @@
     const tick = () => {
       const seconds = Math.max(0, Math.round((end - Date.now()) / 1000));
       const inMinutes = seconds >= 120;
-      const text = new Intl.NumberFormat(texts.language, {
+      const text = new Intl.NumberFormat(language, {
         style: "unit", unit: inMinutes ? "minute" : "second", unitDisplay: "long",
       }).format(inMinutes ? Math.round(seconds / 60) : seconds);
       if (time.textContent !== text) time.textContent = text;

@@ -73,7 +73,7 @@ struct HandOver: SignInComponent {
         guard let hosts, let host = RequestHost(request.authority), hosts.contains(SignInSettings.Origin(host)) else {
             return LoggedResponse(redirect(location, answering: request))
         }
-        guard request.isDocument else { return LoggedResponse(render(.crossOrigin, to: request)) }
+        guard request.isNavigation else { return LoggedResponse(render(.crossOrigin, to: request)) }
         let code = query?.read("code").flatMap { OpaqueToken($0.string.utf8Span.span) }
         if let code, let parent = redeem(code, at: SignInSettings.Origin(host), request: request) {
             if let response = await begin(parent, at: host.sessionHost, location: location, request: request) {

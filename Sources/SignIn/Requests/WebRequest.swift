@@ -87,6 +87,15 @@ package struct WebRequest: Sendable {
         fields.texts(of: .secFetchDest).allSatisfy { $0 == "document" }
     }
 
+    /// True for the navigation of a whole window, also if a service worker passes it on.
+    ///
+    /// Chromium then sends the mode `navigate` and the destination `empty`, which no script can send.
+    var isNavigation: Bool {
+        isDocument
+            || fields.texts(of: .secFetchDest).allSatisfy { $0 == "document" || $0 == "empty" }
+                && fields.texts(of: .secFetchMode).map { $0 == "navigate" } == [true]
+    }
+
     /// The client in the form that a session stores.
     var sessionClient: SessionClient {
         SessionClient(address: client.address, userAgent: fields.texts(of: .userAgent).first?.string ?? "")
