@@ -51,6 +51,7 @@ server {{
 }}
 protect {APP}/      {{ auth form basic; require group Staff; }}
 protect {APP}/steps {{ realm steps; auth form; require any; }}
+protect {APP}/report {{ open; }}
 protect {WIKI}/     {{ auth form; require group Staff; }}
 protect {SHOP}/     {{ auth form; require any; }}
 """
