@@ -51,7 +51,8 @@ package enum AcceptField {
         return true
     }
 
-    private static func end(of bytes: Span<UInt8>, from start: Int, _ delimiter: UInt8) -> Int {
+    /// Returns the index of the next delimiter; the number of bytes if there is none.
+    static func end(of bytes: Span<UInt8>, from start: Int, _ delimiter: UInt8) -> Int {
         var end = start
         while end < bytes.count, bytes[end] != delimiter { end += 1 }
         return end

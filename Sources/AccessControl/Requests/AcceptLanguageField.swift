@@ -25,9 +25,9 @@ package enum AcceptLanguageField {
         var (best, bestWeight) = (0, 0)
         var (start, count) = (0, 0)
         while start < value.count, count < maximumRanges {
-            let end = end(of: value, from: start, ASCII.comma)
+            let end = AcceptField.end(of: value, from: start, ASCII.comma)
             let item = value.extracting(start..<end)
-            let rangeEnd = self.end(of: item, from: 0, ASCII.semicolon)
+            let rangeEnd = AcceptField.end(of: item, from: 0, ASCII.semicolon)
             let range = item.extracting(item.trimmed(0..<rangeEnd))
             let weight = weight(item, after: rangeEnd)
             if weight > bestWeight, let index = index(for: range, in: translations) {
@@ -47,25 +47,17 @@ package enum AcceptLanguageField {
     private static func weight(_ item: Span<UInt8>, after rangeEnd: Int) -> Int {
         guard rangeEnd < item.count else { return 1000 }
         let parameter = item.extracting(item.trimmed(rangeEnd + 1..<item.count))
-        guard parameter.beginsIgnoringCase(with: "q="), (3...7).contains(parameter.count), isDigit(parameter[2]),
+        guard parameter.beginsIgnoringCase(with: "q="), (3...7).contains(parameter.count), ASCII.isDigit(parameter[2]),
             parameter.count == 3 || parameter[3] == UInt8(ascii: ".")
         else { return 0 }
         var weight = Int(parameter[2] - UInt8(ascii: "0")) * 1000
         var place = 100
         for index in 4..<max(parameter.count, 4) {
-            guard isDigit(parameter[index]) else { return 0 }
+            guard ASCII.isDigit(parameter[index]) else { return 0 }
             weight += Int(parameter[index] - UInt8(ascii: "0")) * place
             place /= 10
         }
         return min(weight, 1000)
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { ASCII.isDigit(byte) }
-
-    private static func end(of bytes: Span<UInt8>, from start: Int, _ delimiter: UInt8) -> Int {
-        var end = start
-        while end < bytes.count, bytes[end] != delimiter { end += 1 }
-        return end
     }
 }
 
