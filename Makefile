@@ -13,8 +13,21 @@ PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 REALM_BENCH_PACKAGES = nginx-light libcurl4-openssl-dev openssl python3
 BROWSER_PACKAGES = chromium python3-venv
 OPENAPI_PACKAGES = python3-venv
+# The Debian packages that package and test-package need.
+PACKAGE_PACKAGES = debhelper dpkg-dev lintian mandoc man-db systemd debootstrap curl python3
 
-.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms examples smoke scanners stalls flood outages timing durability deps test-deps proxy-deps browser-deps openapi-deps clean
+# The folders of `make install`. The programs look for their configuration in /etc/gatehouse.
+PREFIX ?= /usr/local
+DESTDIR ?=
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+CONFIGURATION_FOLDER = /etc/gatehouse
+STATE_FOLDER = /var/lib/gatehouse
+# The programs that `make release` builds. They contain the Swift run-time library, and name their commit.
+RELEASE_BUILD = .build-release
+RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
+
+.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -28,17 +41,26 @@ help:
 	@echo "make bench-http  compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
 	@echo "make bench-realms  compare logins through each realm with a plain client that does the same"
 	@echo "make examples  build and test the examples"
+	@echo "make docs      build the reference of RealmKit, RealmTesting, AccessControl and HummingbirdRealms with DocC"
+	@echo "make docs-check  run the commands of README.md and docs, and check the snippets"
+	@echo "make readme    run the commands of README.md, up to a page behind nginx, and print the time of each"
 	@echo "make smoke     start the built server and sign in over TLS with curl"
 	@echo "make scanners  scan the built server with testssl.sh and sslyze, if installed, and with our own checks"
 	@echo "make test-proxies  test forward authentication with nginx, Caddy and HAProxy, as far as they are installed"
 	@echo "make test-browser  sign in at the built server with Chromium"
 	@echo "make test-openapi  check docs/openapi.yaml against the built server"
-	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request"
+	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request; OTHER=PROGRAM compares two builds"
 	@echo "make stalls    test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
 	@echo "make flood     guess passwords over 1,000 connections, and check that other users can still sign in"
 	@echo "make outages   break the service behind a realm in several ways, and compare the logins of another realm"
 	@echo "make timing    measure whether the time of a rejection reveals its reason"
 	@echo "make durability  kill the server and user commands at random moments, and check the data afterwards"
+	@echo "make release   build the programs for an installation, with the Swift run-time library in them"
+	@echo "make install   install what make release has built, below DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it"
+	@echo "make package   build the Debian packages in dist"
+	@echo "make test-package  install, serve from and purge the Debian packages in a clean root of Debian 12 (as root)"
+	@echo "make test-container  run the content of the container image in a root of its own (as root)"
+	@echo "make manual    write the manual pages and the completions of shells from the commands"
 	@echo "make deps      install the Debian packages that are missing"
 
 serve: deps
@@ -94,6 +116,22 @@ examples: deps
 		swift test --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) || exit 1; \
 	done
 
+# PROGRAMS is a folder with programs that are built already: gatehouse, authcheck and gatehouse-pam-helper. PAGES names some pages; all by
+# default. SWIFT=no does not build the packages of the pages.
+docs-check:
+	@[ -n "$(PROGRAMS)" ] || for product in gatehouse authcheck gatehouse-pam-helper; do swift build --product $$product || exit 1; done
+	Tests/Docs/self_test.py "$(or $(PROGRAMS),$$(swift build --show-bin-path))"
+	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$(swift build --show-bin-path))" $(if $(filter no,$(SWIFT)),,--swift) $(PAGES)
+
+# The reference of the libraries for realm authors and servers, by DocC, without warnings.
+docs: deps
+	Scripts/docs.sh
+
+# The commands of README.md, up to a page behind nginx, with the time of each.
+readme:
+	@[ -n "$(PROGRAMS)" ] || for product in gatehouse authcheck; do swift build --product $$product || exit 1; done
+	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$(swift build --show-bin-path))" --steps README.md
+
 smoke: deps test-deps
 	swift build --product gatehouse
 	swift build --product authcheck
@@ -118,7 +156,7 @@ test-openapi:
 
 bench-forward-auth:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Scripts/bench-forward-auth.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	Scripts/bench-forward-auth.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)" $(OTHER)
 
 stalls:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
@@ -147,6 +185,41 @@ durability:
 	Tests/Durability/kill_user_commands.py --kills $(or $(KILLS),200) \
 		"$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
+# The commit is known only in a clone of the repository.
+release: export GATEHOUSE_COMMIT ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+release: deps
+	Scripts/release.sh $(RELEASE_BUILD)
+
+install:
+	@[ -x $(RELEASE_PROGRAMS)/gatehouse ] || { echo "$(RELEASE_PROGRAMS) has no programs: run make release first" >&2; exit 1; }
+	Scripts/install-files.sh "$(RELEASE_PROGRAMS)" "$(DESTDIR)" "$(PREFIX)" "$(UNITDIR)" "$(ZSH_COMPLETIONS)" \
+		"$(CONFIGURATION_FOLDER)" "$(STATE_FOLDER)"
+
+uninstall:
+	Scripts/install-files.sh --remove "$(DESTDIR)" "$(PREFIX)" "$(UNITDIR)" "$(ZSH_COMPLETIONS)"
+
+package: release
+	@Scripts/install.sh debhelper dpkg-dev
+	Scripts/package.sh $(RELEASE_PROGRAMS) $(RELEASE_BUILD)/checkouts
+
+# PACKAGES is a folder with packages that are built already.
+test-package: package-deps
+	@[ -n "$(PACKAGES)" ] || $(MAKE) package
+	Tests/Packaging/test-package.sh "$(or $(PACKAGES),dist)"
+
+# Runs what the image of packaging/container holds in a root of its own, without an engine for containers (as root).
+test-container:
+	@[ -x $(RELEASE_PROGRAMS)/gatehouse ] || $(MAKE) release
+	Tests/Packaging/test-container.sh $(RELEASE_PROGRAMS)
+
+manual:
+	swift build --product gatehouse
+	swift build --product authcheck
+	Scripts/manual.py "$$(swift build --show-bin-path)"
+
+package-deps:
+	@Scripts/install.sh $(PACKAGE_PACKAGES)
+
 deps:
 	@Scripts/install.sh $(BUILD_PACKAGES)
 
@@ -163,4 +236,4 @@ openapi-deps:
 	@Scripts/install.sh $(OPENAPI_PACKAGES)
 
 clean:
-	rm -rf .build .build-* Examples/*/.build Benchmarks/.build
+	rm -rf .build .build-* dist Examples/*/.build Benchmarks/.build

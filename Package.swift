@@ -17,10 +17,16 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+// The commit for --version. `make install` and `make package` set it; it is no part of other builds.
+let commit = Context.environment["GATEHOUSE_COMMIT"].flatMap { text in
+    (7...40).contains(text.utf8.count) && text.allSatisfy(\.isHexDigit) ? text : nil
+}
 
 let package = Package(
     name: "gatehouse",
@@ -61,6 +67,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
@@ -71,6 +78,15 @@ let package = Package(
     targets: [
         // Text and bytes, as several targets need them.
         .target(name: "Bytes"),
+        // A strict reader of JSON.
+        .target(name: "JSONReading", dependencies: ["Bytes"]),
+        // The version, for --version.
+        .target(
+            name: "CGatehouseBuild",
+            path: "Sources/System/CGatehouseBuild",
+            cSettings: commit.map { [.define("GATEHOUSE_COMMIT", to: "\"\($0)\"")] } ?? []
+        ),
+        .target(name: "GatehouseVersion", dependencies: ["CGatehouseBuild"]),
         // The vocabulary and the engine.
         .target(name: "RealmKit", dependencies: ["Bytes"]),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
@@ -90,7 +106,7 @@ let package = Package(
         .target(name: "RealmStack", dependencies: ["RealmKit"], path: "Sources/Realms/Stack"),
         .target(
             name: "RealmStore",
-            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "Store"],
+            dependencies: ["Bytes", "OpenSSLKit", "Passwords", "RealmKit", "Store"],
             path: "Sources/Realms/Store"
         ),
         .target(
@@ -98,7 +114,11 @@ let package = Package(
             dependencies: ["Bytes", "OpenSSLKit", "RealmKit"],
             path: "Sources/Realms/Aggregate"
         ),
-        .target(name: "RealmFile", dependencies: ["OpenSSLKit", "Passwords", "RealmKit"], path: "Sources/Realms/File"),
+        .target(
+            name: "RealmFile",
+            dependencies: ["Bytes", "OpenSSLKit", "Passwords", "RealmKit"],
+            path: "Sources/Realms/File"
+        ),
         .target(
             name: "RealmCertificate",
             dependencies: ["Bytes", "OpenSSLKit", "RealmKit"],
@@ -112,7 +132,7 @@ let package = Package(
         ),
         .target(
             name: "RealmRemote",
-            dependencies: ["Bytes", "HTTPSClient", "OpenSSLKit", "RealmKit", "Slots"],
+            dependencies: ["Bytes", "HTTPSClient", "JSONReading", "OpenSSLKit", "RealmKit", "Slots"],
             path: "Sources/Realms/Remote"
         ),
         .target(
@@ -132,7 +152,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "pam-helper",
-            dependencies: [.target(name: "CPAM", condition: .when(traits: ["PAM"])), "PAMMessages"]
+            dependencies: [
+                .target(name: "CPAM", condition: .when(traits: ["PAM"])), "GatehouseVersion", "PAMMessages",
+            ]
         ),
         .target(
             name: "BuiltInRealms",
@@ -179,6 +201,9 @@ let package = Package(
         // What a program keeps: users, lock-outs.
         .target(name: "Store", dependencies: ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", grdb]),
 
+        // The protocols of systemd for services: notification, watchdog, sockets.
+        .target(name: "SystemdNotify"),
+
         // HTTP over TLS: requests, responses, limits; no realms.
         .target(name: "HTTPLimits"),
         .target(
@@ -199,8 +224,9 @@ let package = Package(
             name: "SignIn",
             dependencies: [
                 "AccessControl", "Bytes", "IdentityTokens", "LoginConf", "OpenSSLKit", "Passwords",
-                "RealmConfiguration", "RealmKit", "Sessions", "Store", "Throttle", hummingbirdCore, httpTypes, logging,
-                mustache, nioCore,
+                "RealmConfiguration", "RealmKit", "Sessions", "Store", "Throttle", coreMetrics, hummingbirdCore,
+                httpTypes,
+                logging, mustache, nioCore,
             ],
             resources: ["icon.svg", "session.js", "sign-in.js", "style.css"].map { .embedInCode("Assets/\($0)") }
         ),
@@ -210,13 +236,17 @@ let package = Package(
             dependencies: ["LoginConf", "OpenSSLKit", "RealmConfiguration", "Store"]
         ),
 
+        // Metrics as text for Prometheus. No server.
+        .target(name: "PrometheusMetrics", dependencies: ["Bytes", coreMetrics]),
         // The server.
         .target(
             name: "Gatehouse",
             dependencies: [
                 "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "IdentityTokens", "LoginConf",
-                "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", hummingbird,
-                hummingbirdCore, httpTypes, lifecycle, logging, nioCore, nioPosix, signals,
+                "NIOOpenSSL", "OpenSSLKit", "PrometheusMetrics", "RealmConfiguration", "RealmKit", "Sessions", "SignIn",
+                "SystemdNotify", coreMetrics, hummingbird, hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
+                nioHTTP1,
+                nioPosix, signals,
             ]
         ),
         // Middleware for other Swift servers.
@@ -224,8 +254,8 @@ let package = Package(
             name: "HummingbirdRealms",
             dependencies: [
                 "AccessControl", "Bytes", "ConfiguredTLS", "HostServices", "LoginConf", "NIOOpenSSL", "OpenSSLKit",
-                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "StoreServices", hummingbird, hummingbirdCore,
-                httpTypes, lifecycle, logging, nioCore,
+                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "StoreServices", coreMetrics, hummingbird,
+                hummingbirdCore, httpTypes, lifecycle, logging, nioCore,
             ]
         ),
         // The commands.
@@ -235,12 +265,26 @@ let package = Package(
         .target(
             name: "GatehouseCommand",
             dependencies: [
-                "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HostServices", "LogReader",
-                "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store",
-                "StoreServices", "Throttle", arguments, lifecycle, logging, signals,
+                "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Gatehouse", "GatehouseVersion",
+                "HTTPSClient", "HostServices", "LogReader", "LoginConf", "OpenSSLKit", "Passwords", "ProxyFiles",
+                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "StoreServices", "SystemdNotify",
+                "Throttle", "UserImports",
+                arguments, lifecycle, logging, signals,
             ]
         ),
         .target(name: "LogReader", dependencies: ["Bytes"]),
+        // Users in files of other products.
+        .target(name: "UserImports", dependencies: ["Bytes", "JSONReading", "RealmKit"]),
+        // The files of docs/forward-auth, for `gatehouse init`.
+        .target(
+            name: "ProxyFiles",
+            exclude: ["Files/envoy.yaml", "Files/traefik.yml", "Files/nginx/sign-in-host.conf"],
+            resources: [
+                "caddy/Caddyfile", "caddy/gatehouse.caddy", "haproxy/gatehouse.lua", "haproxy/haproxy.cfg",
+                "haproxy/hosts.map", "nginx/app.conf", "nginx/gatehouse-application.conf",
+                "nginx/gatehouse-server.conf", "nginx/gatehouse.conf", "unavailable.html",
+            ].map { .embedInCode("Files/\($0)") }
+        ),
         .target(
             name: "CommandSupport",
             dependencies: ["Bytes", "HostServices", "LoginConf", "RealmConfiguration", "RealmKit", arguments]
@@ -248,8 +292,8 @@ let package = Package(
         .target(
             name: "AuthcheckCommand",
             dependencies: [
-                "Bytes", "CommandSupport", "HostServices", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
-                arguments,
+                "Bytes", "CommandSupport", "GatehouseVersion", "HostServices", "JSONReading", "LoginConf",
+                "OpenSSLKit", "RealmConfiguration", "RealmKit", arguments,
             ]
         ),
         // The HTTPS client of `authcheck --server`, apart from the command that programs of one's own link.
@@ -266,6 +310,7 @@ let package = Package(
 
         // Tests.
         .testTarget(name: "BytesTests", dependencies: ["Bytes", "SeededRandom"]),
+        .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading", "SeededRandom"]),
         .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "TestTools"]),
         .testTarget(
             name: "RealmConfigurationTests",
@@ -332,6 +377,7 @@ let package = Package(
             name: "AuthcheckCommandTests",
             dependencies: [
                 "AuthcheckCommand", "BuiltInRealms", "CommandSupport", "OpenSSLKit", "RealmKit", "RealmTesting",
+                arguments,
             ]
         ),
         .testTarget(
@@ -390,6 +436,7 @@ let package = Package(
                 "RealmConfiguration", "RealmKit", "RealmTesting", "SeededRandom", "Sessions", "TLSTesting",
             ]
         ),
+        .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", coreMetrics]),
         .testTarget(
             name: "SignInTests",
             dependencies: [
@@ -409,8 +456,8 @@ let package = Package(
             dependencies: [
                 "AccessControl", "BuiltInRealms", "Bytes", "Gatehouse", "HTTPLimits", "HTTPServer", "IdentityTokens",
                 "LogReader", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration", "RealmKit", "RealmTesting",
-                "SeededRandom", "Sessions", "SignIn", "TestTools", "Throttle", httpTypes, hummingbirdCore, logging,
-                nioCore, nioEmbedded,
+                "SeededRandom", "Sessions", "SignIn", "Store", "TestTools", "Throttle", httpTypes, hummingbirdCore,
+                logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),
         .testTarget(
@@ -422,12 +469,18 @@ let package = Package(
                 nioEmbedded, nioPosix,
             ]
         ),
+        .testTarget(name: "SystemdNotifyTests", dependencies: ["SystemdNotify"]),
         .testTarget(name: "LogReaderTests", dependencies: ["Bytes", "LogReader", "SeededRandom"]),
+        .testTarget(
+            name: "UserImportsTests",
+            dependencies: ["RealmKit", "SeededRandom", "TestTools", "UserImports"],
+            exclude: ["readers.py"]
+        ),
         .testTarget(
             name: "GatehouseCommandTests",
             dependencies: ["CommandSupport", "GatehouseCommand", "OpenSSLKit", "RealmKit", "Sessions"]
         ),
-        .testTarget(name: "EndToEndTests"),
+        .testTarget(name: "EndToEndTests", exclude: ["Mistakes"]),
     ],
     swiftLanguageModes: [.v6]
 )

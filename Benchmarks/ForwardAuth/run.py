@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
 """Measures the cost of an authorization request of nginx: to a gatehouse with a session, to one with a session that a sign-in host has handed
-over, and to an nginx that allows every request.
+over, and to an nginx that allows every request. Two builds of gatehouse can be compared.
 
-    run.py GATEHOUSE
+    run.py GATEHOUSE [OTHER]
+
+With OTHER, A is GATEHOUSE and B is OTHER, such as an earlier build. Both are measured in the same run, in turn. If B does not know sign-in hosts,
+it is measured without a session that was handed over.
 
 Environment: BENCH_ROUNDS (7), BENCH_SECONDS (4), BENCH_CONNECTIONS (32). The measured server runs alone on
 the lowest core. The nginx that sends the authorization requests, and wrk, run on the highest core. The servers are measured in turn, in
@@ -38,6 +41,7 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 CONNECTIONS = int(os.environ.get("BENCH_CONNECTIONS", "32"))
 GOAL = 1.2
+KINDS = (("session", ""), ("child session", "sign-in { host auth.example.com; }"))
 PASSWORD = "correct horse battery"
 CONFIGURATION = """
 default-realm town;
@@ -162,12 +166,18 @@ def main():
     make_certificates(root)
     certificate, key = f"{root}/ecdsa.certificate.pem", f"{root}/ecdsa.key.pem"
     services, asked, fronts, cookies = [], {}, {}, {}
+    programs = dict(zip(("A ", "B "), sys.argv[1:3])) if len(sys.argv) > 2 else {"": sys.argv[1]}
     try:
         with contextlib.ExitStack() as folders:
-            for name, sign_in in (("session", ""), ("child session", "sign-in { host auth.example.com; }")):
+            for build, kind, sign_in in [(build, *each) for build in programs for each in KINDS]:
+                name = build + kind
                 port = free_port()
                 text = CONFIGURATION.format(port=port, certificate=certificate, key=key, sign_in=sign_in)
-                folder = folders.enter_context(Folder(sys.argv[1], text, f"forward-auth-{name.split()[0]}"))
+                folder = folders.enter_context(Folder(programs[build], text, f"forward-auth-{name.replace(' ', '-')}"))
+                status, said = folder.run("check")
+                if status != 0 and build == "B " and sign_in:
+                    print(f"{name} is not measured: {said.splitlines()[0]}")
+                    continue
                 folder.add("ann", PASSWORD, "--group", "Staff")
                 gatehouse = Service(folder.command("serve"), cores[0], os.path.join(folder.path, "log"))
                 services.append(gatehouse)
@@ -178,15 +188,15 @@ def main():
             yes = Nginx(root, "yes", cores[0], certificate=certificate, key=key)
             services.append(yes)
             asked["nginx 204"] = (yes, yes.port)
-            cookies["nginx 204"] = cookies["session"]
+            cookies["nginx 204"] = cookies[next(iter(cookies))]
             for name, (_, port) in asked.items():
-                fronts[name] = Nginx(root, f"front-{name.split()[0]}", cores[-1], asked=port, certificate=certificate)
+                fronts[name] = Nginx(root, f"front-{name.replace(' ', '-')}", cores[-1], asked=port, certificate=certificate)
                 services.append(fronts[name])
                 seen = (200, "ann Staff town")
                 if not wait_until(lambda: answers(fronts[name].port, cookies[name]) == seen, 10):
                     sys.exit(f"bench-forward-auth: {name} answers {answers(fronts[name].port, cookies[name])}")
-            for name in ("session", "child session"):
-                if answers(fronts[name].port, "x" * 43)[1] is not None:
+            for name in asked:
+                if name != "nginx 204" and answers(fronts[name].port, "x" * 43)[1] is not None:
                     sys.exit("bench-forward-auth: gatehouse allows an invalid session")
             measure({name: service for name, (service, _) in asked.items()}, fronts, cookies, cores)
     finally:
@@ -207,15 +217,19 @@ def measure(asked, fronts, cookies, cores):
             summary = load(fronts[name], cookies[name], cores[-1], SECONDS)
             cpu = (asked[name].cpu() - before) * 1e6 / summary["requests"]
             taken[name].append((cpu, summary["requests"] * 1e6 / summary["microseconds"], summary["p50"], summary["p99"]))
-    print(f"{'server':14} {'CPU us':>8} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8}")
+    print(f"{'server':15} {'CPU us':>8} {'requests/s':>11} {'p50 us':>8} {'p99 us':>8}")
     for name, samples in taken.items():
         cpu, rate, p50, p99 = (statistics.median(column) for column in zip(*samples))
-        print(f"{name:14} {cpu:8.1f} {rate:11.0f} {p50:8.0f} {p99:8.0f}")
-    cpu, whole = ratios(taken["session"], taken["nginx 204"])
+        print(f"{name:15} {cpu:8.1f} {rate:11.0f} {p50:8.0f} {p99:8.0f}")
+    first = next(iter(taken)).removesuffix("session")
+    cpu, whole = ratios(taken[f"{first}session"], taken["nginx 204"])
     print(f"CPU time of an authorization request, ratio of gatehouse to nginx 204: {cpu:.2f} (goal {GOAL}: {'reached' if cpu <= GOAL else 'missed'})")
     print(f"time of the whole request, ratio: {whole:.2f} (goal {GOAL}: {'reached' if whole <= GOAL else 'missed'})")
-    cpu, whole = ratios(taken["child session"], taken["session"])
-    print(f"child session to session: CPU time {cpu:.2f}, time of the whole request {whole:.2f}")
+    for ours, theirs in (("child session", "session"), ("A child session", "A session"), ("A session", "B session"),
+                         ("A child session", "B session"), ("A child session", "B child session")):
+        if ours in taken and theirs in taken:
+            cpu, whole = ratios(taken[ours], taken[theirs])
+            print(f"{ours} to {theirs}: CPU time {cpu:.2f}, time of the whole request {whole:.2f} (medians of the ratios of the rounds)")
 
 
 def ratios(ours, theirs):

@@ -31,7 +31,7 @@ public enum Authcheck {
         state: ProgramState = .none,
         remote: RemoteTransport? = nil
     ) async -> Never {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
         exit(await run(arguments, kinds: kinds, state: state, remote: remote).rawValue)
     }
 
@@ -48,7 +48,9 @@ public enum Authcheck {
         } catch {
             let isHelp = AuthcheckOptions.exitCode(for: error) == .success
             let full = AuthcheckOptions.fullMessage(for: error)
-            let message = Printable.text(PasswordArgument.message(arguments, insteadOf: full) ?? full)
+            let password = isHelp ? nil : PasswordArgument.message(arguments, insteadOf: full)
+            let unexpected = isHelp ? nil : UnexpectedArgument.message(insteadOf: full)
+            let message = Printable.text(password ?? unexpected ?? full)
             Output.write(message, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             // In a script, status 0 may grant access, and a user may have the name --help. Therefore --help returns 0
             // only if it is the single argument.
@@ -67,48 +69,58 @@ public enum Authcheck {
             var check = RemoteCheck(options, url: url, transport: remote, standardInput: standardInput)
             return await check.run()
         }
-        let username: Username
+        var username: Username?
         do throws(BadUsername) {
-            username = try Username(options.user ?? "")
+            username = try options.user.map { (user) throws(BadUsername) in try Username(user) }
         } catch {
             Output.write("authcheck: \(error)", to: STDERR_FILENO)
             return .usage
         }
-        let conversation = TerminalConversation(username, input: options.passwordStdin ? standardInput : nil)
-        return await check(username, options: options, kinds: kinds, state: state, conversation: conversation)
+        return await check(username, options: options, kinds: kinds, state: state, standardInput: standardInput)
     }
 
     private static func check(
-        _ username: Username,
+        _ username: Username?,
         options: AuthcheckOptions,
         kinds: [RealmKind],
         state: ProgramState,
-        conversation: TerminalConversation
+        standardInput: Int32
     ) async -> ExitStatus {
         let configuration: Configuration
-        do throws(ConfigurationErrors) {
+        let certificate: CertificateFile?
+        do {
             let log = RealmLog.once { message in
                 if !options.quiet { Output.write("authcheck: \(Printable.line(message))", to: STDERR_FILENO) }
             }
             let services = ProgramServices(state, access: .existingOnly, log: log)
             configuration = try options.source.load(kinds, services: services)
             if !options.quiet {
-                for warning in configuration.warnings { Output.write(warning.rendered, to: STDERR_FILENO) }
+                for warning in configuration.warnings {
+                    Output.write(DiagnosticColors.standardError(warning.rendered), to: STDERR_FILENO)
+                }
             }
+            certificate = try options.certificate.map { try CertificateFile($0, settings: configuration.server) }
+        } catch let error as CertificateFile.Fault {
+            Output.write(Printable.text("authcheck: \(error.text)"), to: STDERR_FILENO)
+            return error.status
         } catch {
-            Output.write(error.description, to: STDERR_FILENO)
+            Output.write(DiagnosticColors.standardError("\(error)"), to: STDERR_FILENO)
             return .configuration
         }
         let realm = options.realm ?? ""
-        let request = LoginRequest(realm: realm, username: username, service: options.service)
         do throws(RealmError) {
             let authenticator = await authenticator(of: configuration, isQuiet: options.quiet)
-            let report = try await authenticator.login(request, asking: conversation)
-            if !options.quiet {
-                let text = options.json ? ReportJSON.text(report) : ReportText.text(report, trace: options.trace)
-                Output.write(text, to: STDOUT_FILENO)
-            }
-            return ExitStatus(report)
+            let result = try await login(
+                username,
+                certificate: certificate,
+                in: authenticator.realm(realm),
+                of: authenticator,
+                rules: configuration.rules,
+                options: options,
+                standardInput: standardInput
+            )
+            if !options.quiet { Output.write(result.text(options), to: STDOUT_FILENO) }
+            return result.status
         } catch {
             let nearest = NearestName.suggest(realm, among: configuration.realms.map(\.name))
             Output.write(
@@ -121,6 +133,48 @@ public enum Authcheck {
 }
 
 extension Authcheck {
+    private static func login(
+        _ given: Username?,
+        certificate: CertificateFile?,
+        in realm: BoundRealm,
+        of authenticator: Authenticator,
+        rules: [ProtectRule],
+        options: AuthcheckOptions,
+        standardInput: Int32
+    ) async throws(RealmError) -> CheckResult {
+        let username: Username
+        do throws(LoginFault) {
+            if let certificate {
+                let warnings = try certificate.check(for: realm, rules: rules)
+                if !options.quiet {
+                    for warning in warnings {
+                        Output.write("authcheck: warning: \(Printable.line(warning))", to: STDERR_FILENO)
+                    }
+                }
+                username = try await certificate.username(given, in: realm)
+            } else if let given {
+                username = given
+            } else {
+                throw LoginFault(.missingCredential, log: "neither a user nor a certificate was given")
+            }
+        } catch {
+            return .rejectedCertificate(error, realm: realm.name)
+        }
+        let conversation = TerminalConversation(
+            username,
+            certificate: certificate?.der,
+            input: options.passwordStdin ? standardInput : nil
+        )
+        let request = LoginRequest(realm: realm.name, username: username, service: options.service)
+        let report = try await authenticator.login(request, asking: conversation)
+        // Without this check, the name alone would be accepted, and the certificate would have no part in it.
+        if certificate != nil, report.identity != nil, !conversation.hasSentCertificate {
+            let fault = LoginFault(.missingCredential, log: "no module of the login has used the certificate")
+            return .rejectedCertificate(fault, realm: realm.name)
+        }
+        return .login(report)
+    }
+
     /// Returns the authenticator of a configuration.
     ///
     /// It rejects accounts that a server has locked.
@@ -145,9 +199,8 @@ enum ExitStatus: Int32 {
     case configuration = 3
     case undecided = 4
 
-    init(_ report: LoginReport) {
-        switch report.refusal?.failure {
-        case nil: self = .accepted
+    init(_ failure: LoginFailure) {
+        switch failure {
         case .unavailable, .internalError: self = .undecided
         case .wrongCredentials, .unknownUser, .missingCredential, .unusableCredential, .locked, .disabled,
             .accountExpired, .credentialExpired, .permissionDenied:

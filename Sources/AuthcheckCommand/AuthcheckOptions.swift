@@ -3,6 +3,8 @@
 
 internal import ArgumentParser
 internal import CommandSupport
+internal import GatehouseVersion
+internal import OpenSSLKit
 
 /// The arguments of `authcheck`.
 ///
@@ -13,16 +15,21 @@ struct AuthcheckOptions: ParsableCommand {
         abstract: "Test whether a realm accepts a user.",
         usage: """
             authcheck [--config <file>] [--password-stdin] [--trace] [--json] [--quiet] <realm> <user>
+            authcheck --certificate <file> [--config <file>] [--trace] [--json] [--quiet] <realm> [<user>]
             authcheck --server <url> [--ca <file> | --pin <pin>] [--password-stdin] [--json] <realm> <user>
             authcheck --server <url> [--ca <file> | --pin <pin>] --list
             """,
         discussion: """
             If a module of the realm needs a password, the command prompts for it on the terminal.
 
+            With --certificate, the client certificate of a file is part of the login, as in a TLS connection of the
+            server in the configuration. Without <user>, the realm takes the user name from the certificate.
+
             With --server, a server with a realm API checks the credentials. --list lists its realms.
 
             Exit status: 0 accepted, 1 refused, 2 wrong arguments, 3 wrong configuration, 4 the realm could not decide.
-            """
+            """,
+        version: BuildVersion.line("authcheck") + "\n" + OpenSSLVersion.loaded
     )
 
     @OptionGroup var source: ConfigurationOptions
@@ -34,6 +41,16 @@ struct AuthcheckOptions: ParsableCommand {
         help: "Read the password from the first line of standard input, and a one-time code from the second line."
     )
     var passwordStdin = false
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A client certificate in PEM, and the intermediates after it; no key is needed.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var certificate: String?
 
     @Option(name: .long, help: ArgumentHelp("The name of the service, for the modules.", valueName: "name"))
     var service = "authcheck"
@@ -56,6 +73,7 @@ struct AuthcheckOptions: ParsableCommand {
     func validate() throws {
         guard remote.server == nil else {
             if trace { throw ValidationError("--trace cannot be combined with --server") }
+            if certificate != nil { throw ValidationError("--certificate cannot be combined with --server") }
             if source.config != nil || !source.property.isEmpty {
                 throw ValidationError("--config and -D cannot be combined with --server")
             }
@@ -63,6 +81,6 @@ struct AuthcheckOptions: ParsableCommand {
             return
         }
         guard realm != nil else { throw ValidationError("Missing expected argument '<realm>'") }
-        guard user != nil else { throw ValidationError("Missing expected argument '<user>'") }
+        guard user != nil || certificate != nil else { throw ValidationError("Missing expected argument '<user>'") }
     }
 }

@@ -17,15 +17,22 @@ extension RemoteCheck {
 
     /// Prints the result of a check, unless `--quiet` is set.
     ///
-    /// - Parameter report: The result.
+    /// - Parameters:
+    ///   - report: The result.
+    ///   - status: The exit status.
     /// - Returns: The exit status.
-    func print(_ report: RemoteReportJSON) -> ExitStatus {
-        let status = report.accepted ? ExitStatus.accepted : .refused
+    func print(_ report: RemoteReportJSON, status: ExitStatus) -> ExitStatus {
         guard !options.quiet else { return status }
         guard !options.json else {
             write(report)
             return status
         }
+        Output.write(text(report), to: STDOUT_FILENO)
+        return status
+    }
+
+    /// Returns the result of a check as text for administrators.
+    func text(_ report: RemoteReportJSON) -> String {
         let place = "\(report.user) in realm \(report.realm) of \(report.server)"
         var lines: [String] = []
         if report.accepted {
@@ -39,8 +46,7 @@ extension RemoteCheck {
             let words = (report.reason ?? "").split(separator: "-").joined(separator: " ")
             lines.append("refused: \(place): \(words)")
         }
-        Output.write(lines.map(Printable.line).joined(separator: "\n"), to: STDOUT_FILENO)
-        return status
+        return lines.map(Printable.line).joined(separator: "\n")
     }
 
     /// Prints the realms of the server, unless `--quiet` is set.

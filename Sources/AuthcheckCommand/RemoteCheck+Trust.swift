@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import CommandSupport
 internal import LoginConf
 internal import OpenSSLKit
 internal import RealmConfiguration
@@ -26,10 +27,13 @@ extension RemoteCheck {
                 throw unreachable(error)
             }
         }
-        guard response.status == 200,
-            let realms = RealmAPIAnswer.decode(RealmAPIAnswer.Realms.self, from: response.body)
-        else { throw unexpected(response) }
-        return (realms, trust)
+        guard response.status == 200 else { throw unexpected(response) }
+        do throws(RealmAPIAnswer.Fault) {
+            return (try RealmAPIAnswer.Realms(response), trust)
+        } catch {
+            let ended = unusable(error)
+            throw Ended(ended.status, "\(ended.message)\n\(Self.realmAPIHint)")
+        }
     }
 
     private mutating func trust() throws(Ended) -> RemoteTransport.Trust {
@@ -64,9 +68,10 @@ extension RemoteCheck {
             throw unreachable(error)
         }
         let fingerprint = presented.pin
+        let cause = Printable.line(fault.cause)
         switch trust {
         case .authorities(_, let file):
-            let text = "the certificate of \(url) is not trusted: no valid certificate of \(file): \(fault.cause)"
+            let text = "the certificate of \(url) is not trusted: no valid certificate of \(file): \(cause)"
             guard options.remote.ca == nil, let warning = noLongerTrusted(text, fingerprint: fingerprint) else {
                 throw Ended(.undecided, text)
             }
@@ -75,7 +80,7 @@ extension RemoteCheck {
             throw Ended(.undecided, changed(from: expected, to: fingerprint))
         case .system:
             // A remembered server had a trusted certificate. An interceptor must not get the question of a first contact.
-            let text = "the certificate of \(url) is not trusted: \(fault.cause)"
+            let text = "the certificate of \(url) is not trusted: \(cause)"
             if let warning = noLongerTrusted(text, fingerprint: fingerprint) { throw Ended(.undecided, warning) }
         }
         switch await FirstContact.ask(about: presented, of: url.description, because: fault.cause) {
@@ -87,7 +92,7 @@ extension RemoteCheck {
             throw Ended(
                 .undecided,
                 """
-                the certificate of \(url) is not trusted: \(fault.cause)
+                the certificate of \(url) is not trusted: \(cause)
                     The SHA-256 fingerprint of its public key is \(fingerprint)
                     hint: verify the fingerprint at the server, then use --pin \(fingerprint), or use --ca FILE
                 """

@@ -139,12 +139,21 @@ struct RemoteCheck {
     }
 
     func unreachable(_ fault: RemoteTransport.Fault) -> Ended {
-        Ended(.undecided, "\(url) cannot be asked: \(fault.cause)")
+        Ended(.undecided, "\(url) cannot be asked: \(Printable.line(fault.cause))")
     }
 
+    func unusable(_ fault: RealmAPIAnswer.Fault) -> Ended {
+        Ended(.undecided, "the answer of \(url) cannot be used: \(Printable.line(fault.reason))")
+    }
+
+    /// The hint after an answer that is not one of the realm API.
+    static let realmAPIHint = "    hint: does its configuration have a realm-api block?"
+
     func unexpected(_ response: RemoteTransport.Response) -> Ended {
-        let failure = RealmAPIAnswer.decode(RealmAPIAnswer.Failure.self, from: response.body)
-        let reason = failure.map { ": \($0.error)" + ($0.reason.map { ", \($0)" } ?? "") } ?? ""
+        let failure = RealmAPIAnswer.Failure(response)
+        let texts = failure.map { [$0.error, $0.reason].compactMap(\.self).joined(separator: ", ") }
+        // A line feed of the server must not begin a line that looks like one of this command.
+        let reason = texts.map { ": \(Printable.line($0))" } ?? ""
         switch response.status {
         case 401:
             let hint = server.tokenFile == nil ? "name a token with --token-file FILE" : "the token is wrong"
@@ -155,7 +164,7 @@ struct RemoteCheck {
         default:
             return Ended(
                 .undecided,
-                "\(url) has answered with status \(response.status)\(reason)\n    hint: does its configuration have a realm-api block?"
+                "\(url) has answered with status \(response.status)\(reason)\n\(Self.realmAPIHint)"
             )
         }
     }
@@ -171,8 +180,11 @@ struct RemoteCheck {
         guard let name = options.user ?? server.user else { throw Ended(.usage, "a user is missing") }
         let names = realms.realms.map(\.name)
         guard names.contains(where: { $0.utf8.elementsEqual(realm.utf8) }) else {
-            let nearest = NearestName.suggest(realm, among: names).map { "\n    hint: did you mean \($0)?" } ?? ""
-            throw Ended(.configuration, "\(url) has no realm \(realm) for this program\(nearest)")
+            let nearest =
+                NearestName.suggest(realm, among: names).map {
+                    "\n    hint: did you mean \(Printable.line($0))?"
+                } ?? ""
+            throw Ended(.configuration, "\(url) has no realm \(Printable.line(realm)) for this program\(nearest)")
         }
         let username: Username
         do throws(BadUsername) {
@@ -185,24 +197,55 @@ struct RemoteCheck {
         guard let (password, codes) = try await secrets(of: username) else {
             var report = report(isAccepted: false)
             report.reason = LoginFailure.missingCredential.code
-            return print(report)
+            return print(report, status: .refused)
         }
-        let body = CheckBody.make(username: username, password: password, codes: codes, service: options.service)
+        guard
+            let body = CheckBody.make(
+                username: username,
+                password: password,
+                codes: codes,
+                service: options.service
+            )
+        else {
+            var report = report(isAccepted: false)
+            report.reason = LoginFailure.unusableCredential.code
+            return print(report, status: .refused)
+        }
         let response: RemoteTransport.Response
         do throws(RemoteTransport.Fault) {
             response = try await send(url.check(realm), trust: trust, token: token, body: body)
         } catch {
             throw unreachable(error)
         }
-        guard response.status == 200,
-            let outcome = RealmAPIAnswer.decode(RealmAPIAnswer.Outcome.self, from: response.body)
-        else { throw unexpected(response) }
-        var report = report(isAccepted: outcome.outcome == "accepted")
-        guard outcome.outcome == "accepted" || outcome.outcome == "refused" else { throw unexpected(response) }
-        report.reason = outcome.reason
-        report.principals = outcome.principals
-        report.attributes = outcome.attributes
-        return print(report)
+        let (report, status) = try result(of: response)
+        return print(report, status: status)
+    }
+
+    /// Returns the result of a check.
+    ///
+    /// - Parameter response: The response of the server.
+    /// - Returns: The report, and the exit status.
+    /// - Throws: ``Ended`` if the response is not a complete answer.
+    func result(of response: RemoteTransport.Response) throws(Ended) -> (RemoteReportJSON, ExitStatus) {
+        guard response.status == 200 else { throw unexpected(response) }
+        let outcome: RealmAPIAnswer.Outcome
+        do throws(RealmAPIAnswer.Fault) {
+            outcome = try RealmAPIAnswer.Outcome(response)
+        } catch {
+            throw unusable(error)
+        }
+        switch outcome {
+        case .accepted(let user, let principals, let attributes):
+            var report = report(isAccepted: true)
+            report.user = user.text
+            report.principals = principals
+            report.attributes = attributes
+            return (report, .accepted)
+        case .refused(let failure):
+            var report = report(isAccepted: false)
+            report.reason = failure.code
+            return (report, ExitStatus(failure))
+        }
     }
 
     /// Reads the password and, with `--code` or a second line of standard input, a code.

@@ -35,6 +35,13 @@ enum ReportJSON {
         let fault: String?
     }
 
+    private struct RejectedCertificate: Encodable {
+        let realm: String
+        let accepted = false
+        let reason: String
+        let fault: String
+    }
+
     static func text(_ report: LoginReport) -> String {
         let steps = report.steps
         var module: String?
@@ -64,6 +71,14 @@ enum ReportJSON {
             },
             nanoseconds: report.duration.wholeNanoseconds
         )
+        return encoded(object)
+    }
+
+    static func text(rejectedCertificate fault: LoginFault, realm: String) -> String {
+        encoded(RejectedCertificate(realm: realm, reason: fault.kind.code, fault: fault.log))
+    }
+
+    private static func encoded(_ object: some Encodable) -> String {
         do {
             return try PrintableJSON.text(object)
         } catch {

@@ -68,6 +68,10 @@ extension HTTPSClient {
             sent.body = .secret(body)
         }
         let answer = try await response(to: sent)
-        return RemoteTransport.Response(status: answer.response.status, body: answer.body)
+        return RemoteTransport.Response(
+            status: answer.response.status,
+            contentType: answer.response["content-type"].first,
+            body: answer.body
+        )
     }
 }

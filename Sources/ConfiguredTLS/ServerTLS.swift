@@ -26,6 +26,11 @@ public struct ServerTLS: Sendable {
     let ticketKeys: SessionTicketKeys?
     private let applicationProtocols: [String]
 
+    /// The time at which the first of all certificates expires, in seconds since 1970-01-01 00:00 UTC.
+    package var firstExpiry: Int64 {
+        hostCertificates.map(\.identity.leaf.notAfter).reduce(certificate.identity.leaf.notAfter) { min($0, $1) }
+    }
+
     /// Reads the files that the settings name, and checks all TLS settings.
     ///
     /// If no certificate is configured, the stored development certificate is used, or a new one is created.
@@ -206,35 +211,14 @@ public struct ServerTLS: Sendable {
         _ reader: TLSFileReader,
         _ warnings: inout [String]
     ) throws(ConfigurationErrors) -> ClientCertificatePolicy? {
-        let mode: ClientCertificatePolicy.Mode
-        switch tls.clientCertificates {
-        case .none: return nil
-        case .optional: mode = .optional
-        case .required: mode = .required
+        let lists = try reader.revocationLists(tls)
+        guard let policy = try reader.clientCertificatePolicy(tls, revocationLists: lists.map(\.list)) else {
+            return nil
         }
-        guard let file = tls.clientAuthorityFile else {
-            preconditionFailure("client certificates without authorities are rejected when the settings are read")
-        }
-        var lists: [RevocationList] = []
-        for file in tls.clientRevocationFiles {
-            let read = try reader.parse(file) { bytes throws(OpenSSLError) in
-                try RevocationList.lists(pem: bytes, name: file.value)
-            }
-            for list in read {
-                guard let end = list.nextUpdate, end < ServerCertificate.now else { continue }
-                warnings.append(
-                    "revocation list of \(list.issuer) in \(file.value) has expired: "
-                        + "certificates of this issuer are rejected"
-                )
-            }
-            lists += read
-        }
-        let policy = try reader.parse(file) { bytes throws(OpenSSLError) in
-            try ClientCertificatePolicy(
-                mode: mode,
-                authorities: try Certificate.chain(pem: bytes, name: file.value),
-                revocationLists: lists,
-                maximumDepth: tls.clientDepth
+        for (file, list) in lists {
+            guard let end = list.nextUpdate, end < ServerCertificate.now else { continue }
+            warnings.append(
+                "revocation list of \(list.issuer) in \(file) has expired: certificates of this issuer are rejected"
             )
         }
         for authority in policy.authorities {

@@ -27,7 +27,8 @@ public enum GatehouseCommand {
     ///
     /// - Parameter kinds: The types of realms and modules that the program contains.
     public static func main(_ kinds: [RealmKind]) async -> Never {
-        let status = await run(Array(CommandLine.arguments.dropFirst()), kinds: kinds)
+        let arguments = DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
+        let status = await run(arguments, kinds: kinds)
         LineWriter.standardOutput.flush()
         LineWriter.standardError.flush()
         exit(status)
@@ -51,7 +52,10 @@ public enum GatehouseCommand {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
             // The message quotes the arguments, so control characters must be replaced.
             let full = GatehouseOptions.fullMessage(for: error)
-            let message = Printable.text(PasswordArgument.message(arguments, insteadOf: full) ?? full)
+            let unknown = isHelp ? nil : UnknownSubcommand(arguments, of: GatehouseOptions.self)?.message
+            let password = isHelp ? nil : PasswordArgument.message(arguments, insteadOf: full)
+            let unexpected = isHelp ? nil : UnexpectedArgument.message(insteadOf: full)
+            let message = Printable.text(unknown ?? password ?? unexpected ?? full)
             print(message, on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             return isHelp ? 0 : 2
         }
@@ -61,7 +65,9 @@ public enum GatehouseCommand {
             print("the command has succeeded, but its output could not be written", on: STDERR_FILENO)
             return CommandError.Status.unwritten.rawValue
         } catch {
-            if !error.message.isEmpty { print(Printable.text(error.message), on: STDERR_FILENO) }
+            if !error.message.isEmpty {
+                print(DiagnosticColors.standardError(Printable.text(error.message)), on: STDERR_FILENO)
+            }
             return error.status.rawValue
         }
     }
@@ -98,7 +104,7 @@ public enum GatehouseCommand {
         _ options: ConfigurationOptions,
         kinds: [RealmKind],
         services: ProgramServices,
-        warn: (String) -> Void = { print(Printable.text($0), on: STDERR_FILENO) }
+        warn: (String) -> Void = { print(DiagnosticColors.standardError(Printable.text($0)), on: STDERR_FILENO) }
     ) throws(CommandError) -> Configuration {
         do throws(ConfigurationErrors) {
             let configuration = try options.load(kinds, services: services)

@@ -3,6 +3,8 @@
 
 internal import ArgumentParser
 internal import CommandSupport
+internal import GatehouseVersion
+internal import OpenSSLKit
 internal import RealmKit
 
 /// The arguments of `gatehouse`.
@@ -14,9 +16,10 @@ struct GatehouseOptions: CommandGroup {
             Exit status: 0 success, 1 the command failed, 2 wrong arguments, 3 wrong configuration, \
             4 a realm or the store is not available now, 5 success, but the output could not be written.
             """,
+        version: BuildVersion.line("gatehouse") + "\n" + OpenSSLVersion.loaded,
         subcommands: [
-            Serve.self, Check.self, Explain.self, User.self, Hash.self, Lockouts.self, Sessions.self,
-            Log.self, TranslationTexts.self,
+            Init.self, Serve.self, Check.self, Health.self, Explain.self, User.self, Hash.self, Lockouts.self,
+            Sessions.self, Message.self, Log.self, TranslationTexts.self,
         ]
     )
 

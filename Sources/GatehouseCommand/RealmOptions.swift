@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import ArgumentParser
+internal import Bytes
 internal import CommandSupport
 internal import RealmConfiguration
 internal import RealmKit
@@ -42,5 +43,18 @@ extension Username {
             throw CommandError(.usage, "the user name is not UTF-8")
         }
         do throws(BadUsername) { try self.init(text) } catch { throw CommandError(.usage, error.description) }
+    }
+
+    /// Creates the name of a user who is added.
+    ///
+    /// - Parameter text: The argument.
+    /// - Throws: ``CommandError`` of status `usage` when the argument is not a valid name, or has a colon.
+    init(newUser text: String) throws(CommandError) {
+        try self.init(argument: text)
+        guard !text.utf8.contains(ASCII.colon) else {
+            let reason =
+                "HTTP Basic ends the user name at the first colon (RFC 7617), so the user could not sign in with it"
+            throw CommandError(.usage, "the user name has a colon: \(reason)")
+        }
     }
 }

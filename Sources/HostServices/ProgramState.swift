@@ -37,6 +37,10 @@ package enum StateAccess: Sendable, Hashable {
     ///
     /// A missing store is treated as an empty store.
     case existingOnly
+    /// The program only checks the configuration.
+    ///
+    /// A missing store, or a store of an older version, is treated as an empty store.
+    case checkOnly
 }
 
 /// The service that reads the locks that a server has stored in the state folder.

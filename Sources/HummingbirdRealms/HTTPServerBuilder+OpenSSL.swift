@@ -21,7 +21,7 @@ extension HTTPServerBuilder {
     ///     certificate, a development certificate is used.
     ///   - http1: The settings of HTTP/1.1. By default, idle connections are closed after 60 seconds.
     /// - Returns: The builder of the server.
-    /// - Throws: ``ConfigurationErrors`` with the lines of the settings that cannot be used.
+    /// - Throws: `ConfigurationErrors` with the lines of the settings that cannot be used.
     public static func openSSL(
         _ realms: Realms,
         http1: HTTP1Channel.Configuration = HTTP1Channel.Configuration(idleTimeout: .seconds(60))

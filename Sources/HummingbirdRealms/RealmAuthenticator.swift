@@ -31,7 +31,7 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
     ///     are redirected to the sign-in page.
     ///   - isActivity: True if a request extends the idle time of its session. Use false for requests that scripts send
     ///     without an action of the user.
-    /// - Throws: ``RealmError`` with the code `noSuchRealm` when a realm does not exist.
+    /// - Throws: `RealmError` with the code `noSuchRealm` when a realm does not exist.
     public init(
         _ realms: Realms,
         in names: [String]? = nil,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import CoreMetrics
 internal import HostServices
 public import Hummingbird
 public import Logging
@@ -32,7 +33,7 @@ public final class Realms: Service {
     ///   - kinds: The kinds of realms that the file may use.
     ///   - properties: The values of `${name}`, in addition to the system properties.
     ///   - logger: The log of realms, logins and sessions.
-    /// - Throws: ``ConfigurationErrors`` with all errors of the configuration.
+    /// - Throws: `ConfigurationErrors` with all errors of the configuration.
     public convenience init(
         _ path: String = "realms.conf",
         kinds: [RealmKind],
@@ -55,7 +56,7 @@ public final class Realms: Service {
     ///   - configuration: Realms, rules and settings.
     ///   - files: The access to the files of the certificate.
     ///   - logger: The log of realms, logins and sessions.
-    /// - Throws: ``ConfigurationErrors`` when the state folder cannot be used.
+    /// - Throws: `ConfigurationErrors` when the state folder cannot be used.
     public init(
         _ configuration: Configuration,
         files: ConfigurationFiles,
@@ -65,7 +66,7 @@ public final class Realms: Service {
         self.files = files
         self.logger = logger
         for warning in configuration.warnings { logger.warning("\(warning.rendered)") }
-        signIn = try SignInService(configuration, logger: logger)
+        signIn = try SignInService(configuration, logger: logger, metrics: MetricsSystem.factory)
         do throws(OpenSSLError) {
             // HSTS is sent only with a configured certificate: clients do not trust a development certificate.
             access = try RealmAccess(
@@ -102,7 +103,7 @@ public final class Realms: Service {
     ///
     /// - Parameter session: The session.
     /// - Returns: The watch.
-    /// - Throws: ``SessionFault`` when the session has ended, or when there are too many watches and streams.
+    /// - Throws: `SessionFault` when the session has ended, or when there are too many watches and streams.
     public func watch(_ session: Session) throws(SessionFault) -> SessionWatch {
         SessionWatch(realms: self, events: try access.events(of: session))
     }

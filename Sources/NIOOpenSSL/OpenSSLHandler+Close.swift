@@ -125,7 +125,13 @@ extension OpenSSLHandler {
     ///   - context: The handler's context.
     ///   - error: The error for the application.
     ///   - needsAlert: True to send an alert even if OpenSSL has made no alert.
-    func fail(_ context: ChannelHandlerContext, with error: any Error, needsAlert: Bool = false) {
+    ///   - response: The bytes to send instead of the alert; nil for the alert.
+    func fail(
+        _ context: ChannelHandlerContext,
+        with error: any Error,
+        needsAlert: Bool = false,
+        sending response: ByteBuffer? = nil
+    ) {
         switch state {
         case .closed: return
         case .idle, .handshaking, .open, .closing: state = .closed
@@ -134,6 +140,7 @@ extension OpenSSLHandler {
         cancelQuietCheck()
         var alert = takeOutput()
         if needsAlert && alert.readableBytes == 0 { alert.writeBytes(Self.unexpectedMessage) }
+        if let response { alert = response }
         if alert.readableBytes > 0 {
             context.writeAndFlush(wrapOutboundOut(alert), promise: nil)
         } else {

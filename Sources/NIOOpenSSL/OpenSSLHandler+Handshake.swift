@@ -35,6 +35,9 @@ extension OpenSSLHandler {
         } catch {
             let isHTTP = error.code == .plainHTTP || PlainHTTP.matches(firstBytes)
             let failure = NIOOpenSSLError(isHTTP ? .plainHTTP : .handshakeFailed, cause: error)
+            if isHTTP, let response = configuration.plainHTTPResponse {
+                return fail(context, with: failure, sending: response)
+            }
             // An alert is not answered with an alert.
             fail(context, with: failure, needsAlert: error.code != .alertReceived)
         }

@@ -26,16 +26,23 @@ public struct OpenSSLHandlerConfiguration: Sendable {
     /// (RFC 9112 section 9.8).
     public var toleratesUncleanShutdown: Bool
 
+    /// The bytes that a server sends to a client that speaks plain HTTP; nil to send a TLS alert.
+    ///
+    /// The default is nil. A whole HTTP/1.1 response with `Connection: close` tells people to use https.
+    public var plainHTTPResponse: ByteBuffer?
+
     /// Makes a configuration.
     public init(
         handshakeTimeout: TimeAmount? = .seconds(10),
         closeTimeout: TimeAmount? = nil,
         halfCloseTimeout: TimeAmount? = nil,
-        toleratesUncleanShutdown: Bool = false
+        toleratesUncleanShutdown: Bool = false,
+        plainHTTPResponse: ByteBuffer? = nil
     ) {
         self.handshakeTimeout = handshakeTimeout
         self.closeTimeout = closeTimeout
         self.halfCloseTimeout = halfCloseTimeout
         self.toleratesUncleanShutdown = toleratesUncleanShutdown
+        self.plainHTTPResponse = plainHTTPResponse
     }
 }

@@ -55,6 +55,17 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
         self.memory = memory
     }
 
+    /// Returns a warning if the hashes of a realm have many different costs.
+    ///
+    /// - Parameter costs: The descriptions of the costs, each once.
+    /// - Returns: The warning; nil if there are only few costs.
+    package static func warning(about costs: [String]) -> String? {
+        guard costs.count > 3 else { return nil }
+        let list = costs.joined(separator: "; ")
+        return
+            "the password hashes have \(costs.count) different costs, and each login computes one hash of each cost: \(list)"
+    }
+
     /// The format and the parameters, such as `argon2id m=19456,t=2,p=1`.
     public var description: String { parameters.isEmpty ? format : "\(format) \(parameters)" }
 }

@@ -100,7 +100,7 @@ public final class GatehouseStore: Sendable {
     ///
     /// - Parameter folder: The state folder.
     /// - Returns: The store.
-    /// - Throws: ``StoreFault``: `unavailable` or `tooNew`, as in ``open(folder:)``.
+    /// - Throws: ``StoreFault``: `unavailable` or `tooNew`, as in ``open(folder:)``; `tooOld`.
     public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
         let path = "\(folder)/\(fileName)"
         var status = stat()
@@ -149,7 +149,7 @@ public final class GatehouseStore: Sendable {
             try Self.check(queue, path: path)
             guard try queue.read(Migrations.all.hasCompletedMigrations) else {
                 throw StoreFault(
-                    .unavailable,
+                    .tooOld,
                     "the store \(path) is of an older version; gatehouse serve and the commands that change users bring it up to date"
                 )
             }

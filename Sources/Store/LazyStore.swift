@@ -15,12 +15,24 @@ public final class LazyStore: Sendable {
         case createIfMissing
         /// An empty store in memory is used instead.
         case existingOnly
+        /// An empty store in memory is used instead, and also instead of a store of an older version.
+        ///
+        /// It is for the check of a configuration, which reads no users.
+        case checkOnly
     }
 
     /// The state folder.
     public let folder: String
     private let mode: Mode
-    private let opened = Mutex<GatehouseStore?>(nil)
+    private let opened = Mutex(State())
+
+    private struct State {
+        var store: GatehouseStore?
+        var isOfOlderVersion = false
+    }
+
+    /// True if ``store()`` was called with mode ``Mode/checkOnly``, and the store is of an older version.
+    public var isOfOlderVersion: Bool { opened.withLock { $0.isOfOlderVersion } }
 
     /// Creates a lazy store.
     ///
@@ -37,15 +49,29 @@ public final class LazyStore: Sendable {
     /// - Returns: The store.
     /// - Throws: ``StoreFault`` if the store cannot be opened. The next call tries again.
     public func store() throws(StoreFault) -> GatehouseStore {
-        try opened.withLock { opened throws(StoreFault) -> GatehouseStore in
-            if let opened { return opened }
+        try opened.withLock { state throws(StoreFault) -> GatehouseStore in
+            if let opened = state.store { return opened }
             let store =
                 switch mode {
                 case .createIfMissing: try GatehouseStore.open(folder: folder)
                 case .existingOnly: try GatehouseStore.openExisting(folder: folder)
+                case .checkOnly: try Self.check(folder, isOfOlderVersion: &state.isOfOlderVersion)
                 }
-            opened = store
+            state.store = store
             return store
+        }
+    }
+
+    private static func check(
+        _ folder: String,
+        isOfOlderVersion: inout Bool
+    ) throws(StoreFault) -> GatehouseStore {
+        do throws(StoreFault) {
+            return try GatehouseStore.openExisting(folder: folder)
+        } catch {
+            guard error.code == .tooOld else { throw error }
+            isOfOlderVersion = true
+            return try GatehouseStore.inMemory()
         }
     }
 }

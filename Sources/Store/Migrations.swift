@@ -153,6 +153,18 @@ enum Migrations {
                     """
             )
         }
+        migrator.registerMigration("announcement") { database in
+            // At most one row: the message of the administrator to all users.
+            try database.execute(
+                sql: """
+                    CREATE TABLE announcement (
+                        number INTEGER PRIMARY KEY CHECK (number = 1),
+                        text TEXT NOT NULL,
+                        expiry INTEGER NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -15,6 +15,7 @@ extension ProgramState {
             switch access {
             case .createIfMissing: LazyStore(folder: folder, mode: .createIfMissing)
             case .existingOnly: LazyStore(folder: folder, mode: .existingOnly)
+            case .checkOnly: LazyStore(folder: folder, mode: .checkOnly)
             }
         return { services in
             services[LazyStore.self] = store

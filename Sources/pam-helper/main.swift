@@ -4,11 +4,19 @@
 // The program in which libpam and its modules run. The server starts it, sends requests on descriptor 3, and replaces it
 // when it crashes, hangs or has answered enough requests.
 
+internal import GatehouseVersion
 internal import Glibc
 
 #if PAM
 internal import CPAM
+#endif
 
+if Array(CommandLine.arguments.dropFirst()) == ["--version"] {
+    print(BuildVersion.line("gatehouse-pam-helper"))
+    exit(0)
+}
+
+#if PAM
 gatehouse_pam_protect()
 do throws(ChannelFault) {
     let channel = try HelperChannel()

@@ -120,18 +120,20 @@ import Testing
             let codes: [String]?
         }
         for text in ["a\"b\\c", "-rf", "ünal 🔑", "</script>&", "x{\"y\":1}", "a'b;c|d"] {
-            let body = CheckBody.make(
+            let made = CheckBody.make(
                 username: try Username(text),
                 password: Secret(utf8: text + "\u{1}\t\u{1F}\n"),
                 codes: [Secret(utf8: "\"\\"), Secret(utf8: "")],
                 service: "authcheck"
             )
+            let body = try #require(made)
             let data = body.withBytes { bytes in Data(bytes.indices.map { bytes[$0] }) }
             let decoded = try JSONDecoder().decode(Body.self, from: data)
             #expect(decoded.username == text && decoded.password == text + "\u{1}\t\u{1F}\n")
             #expect(decoded.codes == ["\"\\", ""] && decoded.service == "authcheck")
         }
-        let plain = CheckBody.make(username: try Username("ann"), password: Secret(utf8: "x"), codes: [], service: "s")
+        let ann = try Username("ann")
+        let plain = try #require(CheckBody.make(username: ann, password: Secret(utf8: "x"), codes: [], service: "s"))
         #expect(
             plain.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
                 == "{\"username\":\"ann\",\"password\":\"x\",\"service\":\"s\"}"

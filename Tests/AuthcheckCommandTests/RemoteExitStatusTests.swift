@@ -11,21 +11,24 @@ import Testing
 /// The exit status of `authcheck --server`, with a transport in place of a server.
 @Suite struct RemoteExitStatusTests {
     private static let realms = "{\"realms\":[{\"name\":\"people\",\"auth_type\":\"x\"}]}"
+    private static let accepted =
+        #"{"outcome":"accepted","user":"ann","groups":[],"principals":[{"kind":"user","name":"ann"}],"attributes":{}}"#
     private static let key = String(repeating: "0", count: 64)
 
     private func status(
         _ arguments: [String] = ["people", "ann"],
         realms: (Int, String) = (200, RemoteExitStatusTests.realms),
-        answer: (Int, String)
+        answer: (Int, String),
+        password: String = "secret"
     ) async throws -> Status {
-        let input = try TemporaryFolder(["input": "secret\n"])
+        let input = try TemporaryFolder(["input": password + "\n"])
         let descriptor = unsafe open(input.path("input"), O_RDONLY)
         defer { close(descriptor) }
         let transport = RemoteTransport(
             send: { request throws(RemoteTransport.Fault) in
                 let (status, body) = request.body == nil ? realms : answer
                 if status == 0 { throw RemoteTransport.Fault(isUntrusted: body == "untrusted", body) }
-                return RemoteTransport.Response(status: status, body: Array(body.utf8))
+                return RemoteTransport.Response(status: status, contentType: "application/json", body: Array(body.utf8))
             },
             presentedKey: { _ throws(RemoteTransport.Fault) in throw RemoteTransport.Fault("no key") }
         )
@@ -34,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (200, "{\"outcome\":\"accepted\",\"user\":\"ann\"}", Status.accepted),
+        (200, RemoteExitStatusTests.accepted, Status.accepted),
         (200, "{\"outcome\":\"refused\",\"reason\":\"wrong-credentials\"}", .refused),
         (200, "{\"outcome\":\"maybe\"}", .undecided), (200, "{\"outcome\":true}", .undecided), (200, "", .undecided),
         (200, "accepted", .undecided), (200, "[{\"outcome\":\"accepted\"}]", .undecided),
@@ -49,12 +52,26 @@ import Testing
         #expect(try await status(answer: (code, body)) == expected)
     }
 
+    @Test func `a password that no server reads is refused without sending it`() async throws {
+        let outage = (400, "{\"error\":\"malformed\"}")
+        for password in [
+            "sec\u{0}ret", "secret\n12\u{0}",
+            String(repeating: "\u{1}", count: 4000) + "\n" + String(repeating: "\u{1}", count: 4000),
+        ] {
+            #expect(try await status(answer: outage, password: password) == .refused)
+        }
+        #expect(try await status(answer: outage) == .undecided)
+    }
+
     @Test(arguments: [
         ([], 200, RemoteExitStatusTests.realms, Status.usage),
         (["people", ""], 200, RemoteExitStatusTests.realms, .usage),
         (["peple", "ann"], 200, RemoteExitStatusTests.realms, .configuration),
         (["people", "ann"], 200, "{\"realms\":[]}", .configuration), (["people", "ann"], 200, "<html>", .undecided),
         (["people", "ann"], 404, "", .undecided), (["people", "ann"], 401, "", .configuration),
+        (["people", "ann"], 200, "{\"realms\":[{\"name\":\"people\",\"auth_type\":\"x\"}],}", .undecided),
+        (["people", "ann"], 200, "{\"realms\":[{\"name\":\"people\"}]}", .undecided),
+        (["people", "ann"], 200, "{\"realms\":[{\"name\":[\"people\"],\"auth_type\":\"x\"}]}", .undecided),
         (["--list"], 200, RemoteExitStatusTests.realms, .accepted), (["--list"], 503, "", .undecided),
         (["--list", "people"], 200, RemoteExitStatusTests.realms, .usage),
         (["--trace", "people", "ann"], 200, RemoteExitStatusTests.realms, .usage),
@@ -68,8 +85,7 @@ import Testing
         body: String,
         expected: Status
     ) async throws {
-        let accepted = (200, "{\"outcome\":\"accepted\"}")
-        #expect(try await status(arguments, realms: (code, body), answer: accepted) == expected)
+        #expect(try await status(arguments, realms: (code, body), answer: (200, Self.accepted)) == expected)
     }
 
     @Test func `options for a server need --server, and --server needs a client`() async throws {

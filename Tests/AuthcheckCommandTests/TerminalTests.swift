@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Glibc
 import RealmKit
 import RealmTesting
 import Testing
@@ -19,6 +20,20 @@ struct TerminalTests {
             Issue.record("\(answers)")
             return
         }
+    }
+
+    @Test func `a conversation whose input gives no line ends when it is cancelled`() async throws {
+        let name = try Username("ann")
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe pipe(&ends) == 0)
+        let input = ends[0]
+        defer { for end in ends { close(end) } }
+        // A line without its end is no answer either.
+        #expect(unsafe write(ends[1], "lil", 3) == 3)
+        let conformance = ConversationConformance(makeWaiting: { TerminalConversation(name, input: input) }) {
+            TerminalConversation(name, certificate: [1], input: -1)
+        }
+        #expect(await conformance.violations() == [])
     }
 
     /// Returns the text in a line buffer.

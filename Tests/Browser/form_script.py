@@ -3,6 +3,7 @@
 """The scripts of the pages: the button that shows the password, the hint about Caps Lock, the busy form, local times."""
 
 import datetime
+import gzip
 import urllib.parse
 
 from browser_fixture import ANN, expect, expect_equal, fill, is_welcome, scenario
@@ -81,18 +82,41 @@ def a_page_loads_few_files_of_its_own_server_once(place):
     page.on("request", lambda request: requests.append(request.url))
     page.goto(place.origin + "/sign-in")
     page.wait_for_load_state("networkidle")
-    loaded = sorted(urllib.parse.urlsplit(url).path for url in requests)
-    expect(all(url.startswith(place.origin) for url in requests), requests)
-    # Playwright does not report the request for the icon.
-    expect_equal([one for one in loaded if one != "/gatehouse.svg"], ["/sign-in", "/sign-in.js", "/style.css"])
+    # The icon is a data URL, which needs no request.
+    sent = [url for url in requests if not url.startswith("data:")]
+    expect(all(url.startswith(place.origin) for url in sent), requests)
+    expect_equal(sorted(urllib.parse.urlsplit(url).path for url in sent), ["/sign-in", "/style.css"])
     requests.clear()
     # A second page takes all other files from the cache.
     fresh = []
     page.on("response", lambda answer: fresh.append(answer))
     page.goto(place.origin + "/sign-in?return=/welcome")
     page.wait_for_load_state("networkidle")
-    sizes = {urllib.parse.urlsplit(one.url).path: one.request.sizes()["responseBodySize"] for one in fresh}
-    expect_equal([name for name, size in sizes.items() if size > 0 and name != "/gatehouse.svg"], ["/sign-in"])
+    answers = [one for one in fresh if not one.url.startswith("data:")]
+    sizes = {urllib.parse.urlsplit(one.url).path: one.request.sizes()["responseBodySize"] for one in answers}
+    expect_equal([name for name, size in sizes.items() if size > 0], ["/sign-in"])
+
+
+@scenario
+def a_sign_in_page_is_small_and_allows_no_script_but_its_own(place):
+    for language in ("en", "de", "fr"):
+        page = place.page(locale=language)
+        answer = page.goto(place.origin + "/sign-in?return=/welcome")
+        length = len(gzip.compress(answer.body(), 9))
+        expect(length < 2048, f"{language}: {len(answer.body())} bytes, {length} compressed")
+        # The script of the page has run, and the browser reports no violation of the policy.
+        expect_equal(page.locator("button.secondary").count(), 1)
+        page.evaluate("""() => {
+            window.violations = [];
+            document.addEventListener("securitypolicyviolation", one => window.violations.push(one.effectiveDirective));
+            const inline = document.createElement("script");
+            inline.textContent = "window.injected = 1";
+            const file = document.createElement("script");
+            file.src = "/session.js";
+            document.body.append(inline, file);
+        }""")
+        page.wait_for_function("window.violations.length === 2")
+        expect_equal(page.evaluate("[window.injected === undefined, ...window.violations]"), [True] + ["script-src-elem"] * 2)
 
 
 @scenario

@@ -119,6 +119,16 @@ struct ServerTLSTests {
         #expect(message?.hasPrefix(place + " ") == true, "\(message ?? "accepted")")
     }
 
+    @Test(arguments: ["", "host a.test { "])
+    func `a certificate and a key that are exchanged are named, with the correction`(host: String) throws {
+        let message = refusal(host + "certificate server.key; key server-chain.pem; " + (host.isEmpty ? "" : "}"))
+        let text = "certificate and key are exchanged: "
+        #expect(message?.contains(" " + text) == true, "\(message ?? "accepted")")
+        // One file with both is correct, and a wrong file alone is not an exchange.
+        #expect(refusal("certificate server.key; key server.key;")?.contains(text) == false)
+        #expect(refusal("certificate none.pem; key server-chain.pem;")?.contains(text) == false)
+    }
+
     @Test func `an expired certificate, an expired CRL and a certificate for another name cause warnings`() throws {
         let tls = try #require(
             try check(

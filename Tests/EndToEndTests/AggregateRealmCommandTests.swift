@@ -12,10 +12,7 @@ import Testing
     private let people: People
 
     init() throws {
-        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../docs/realms/aggregate.md")
-        let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```\n")
-        people = try People(try #require(parts.count > 1 ? parts[1] : nil))
+        people = try People(try #require(DocumentationPage("realms/aggregate.md").blocks("realms.conf").first))
         for (name, text) in [("accounts", "Ann@example.org;\(Self.hash);\n"), ("staff", "ann;RESET;Crew\n")] {
             try people.folder.write(text, to: name)
             let path = people.folder.url.appendingPathComponent(name).path

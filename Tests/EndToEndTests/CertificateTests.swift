@@ -118,24 +118,10 @@ struct CertificateTests {
         #expect(hasEnded)
     }
 
-    /// Returns a block of indented lines in the documentation of the realm.
-    private static func block(_ number: Int) throws -> String {
-        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../docs/realms/certificate.md").standardized.path
-        let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
-        var blocks: [[Substring]] = []
-        var isInside = false
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            let isIndented = line.hasPrefix("    ") || line.isEmpty && isInside
-            if isIndented, !isInside { blocks.append([]) }
-            if isIndented { blocks[blocks.count - 1].append(line) }
-            isInside = isIndented
-        }
-        return blocks[number].joined(separator: "\n")
-    }
-
     @Test func `the configuration of the documentation works`() async throws {
-        let text = try Self.block(0).replacing("server {", with: "server { listen 127.0.0.1:0;")
+        let documentation = try DocumentationPage("realms/certificate.md")
+        let text = try #require(documentation.blocks("realms.conf").first)
+            .replacing("server {", with: "server { listen 127.0.0.1:0;")
             .replacing("/etc/gatehouse/clients-ca.pem", with: authority.path("ca.pem"))
         let server = try await RunningServer(text)
         let page = try await server.request(
@@ -147,7 +133,7 @@ struct CertificateTests {
         )
         #expect(page == (200, "Welcome ann@town.example\n"))
         #expect(try await status(server, "/welcome", "bob") == 403)
-        #expect(try Self.block(1).contains("Welcome ann@town.example"))
+        #expect(documentation.blocks("console").first?.contains("Welcome ann@town.example") == true)
     }
 
     @Test func `header fields with certificates are not used`() async throws {

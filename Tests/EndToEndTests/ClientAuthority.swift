@@ -67,16 +67,19 @@ struct ClientAuthority {
     ///   - names: The subjectAltName.
     ///   - authority: The authority that issues the certificate.
     ///   - seconds: The lifetime; nil for two days.
+    ///   - key: The arguments of `-newkey`.
     /// - Throws: The output of the command, if it fails.
     func issue(
         _ name: String,
         subject: String,
         names: String? = nil,
         by authority: String = "ca",
-        lifetime seconds: Int? = nil
+        lifetime seconds: Int? = nil,
+        key: [String] = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
     ) async throws {
         try await run(
-            ["req", "-config", "ca.cnf", "-subj", subject, "-out", "\(name).csr", "-utf8"] + Self.newKey(name)
+            ["req", "-config", "ca.cnf", "-subj", subject, "-out", "\(name).csr", "-utf8", "-newkey"] + key
+                + ["-nodes", "-keyout", "\(name).key"]
         )
         var extensions = "extendedKeyUsage=clientAuth\n"
         if let names { extensions += "subjectAltName=\(names)\n" }
@@ -99,7 +102,7 @@ struct ClientAuthority {
         ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "\(name).key"]
     }
 
-    private func run(_ arguments: [String]) async throws {
+    func run(_ arguments: [String]) async throws {
         guard let openssl = Self.openssl else { throw Failed(output: "openssl is not installed") }
         let finished = try await Program.run(openssl, arguments, in: folder.url)
         guard finished.status == 0 else { throw Failed(output: finished.errors) }

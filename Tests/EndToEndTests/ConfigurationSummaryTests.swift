@@ -54,4 +54,27 @@ import Testing
         #expect(checked.status == 0 && checked.errors == "", "\(checked)")
         #expect(checked.output.contains(lines), "\(checked.output)")
     }
+
+    @Test func `the summary shows the languages of the pages, and what a translation file lacks`() async throws {
+        let people = try People(People.configuration(server: ""))
+        let plain = try await people.gatehouse("check")
+        #expect(plain.output.contains("\n  pages in en, de, fr; other browsers get en\nserver\n"), "\(plain.output)")
+        let files = ["it it.conf", "it more.conf", "de de.conf"].map { "translation \($0);" }.joined(separator: " ")
+        let settings = "sign-in { languages fr it de; \(files) }"
+        let translated = try People(People.configuration(server: settings))
+        let full = try await people.gatehouse("translation")
+        let count = full.output.split(separator: "\n").count - 1
+        _ = try translated.folder.write("sign-in Accedi; user-name \"Nome utente\";", to: "it.conf")
+        _ = try translated.folder.write("password Password;", to: "more.conf")
+        _ = try translated.folder.write("password Kennwort;", to: "de.conf")
+        let lines = """
+              pages in fr, it, de; other browsers get fr
+                it  it.conf, more.conf, lacks \(count - 3) of \(count) texts, which are in English
+                de  de.conf
+            server
+
+            """
+        let checked = try await translated.gatehouse("check")
+        #expect(checked.status == 0 && checked.output.contains(lines), "\(checked)")
+    }
 }

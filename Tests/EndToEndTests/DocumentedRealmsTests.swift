@@ -37,8 +37,9 @@ struct DocumentedRealmsTests {
             // The service file is in the folder and not in /etc/pam.d.
             .map { $0.replacing("class    PAMRealm;", with: "class PAMRealm; confdir \(folder.url.path);") }
         try folder.write(lines.joined(separator: "\n") + "\n", to: "realms.conf")
-        for name in ["users", "accounts", "staff"] {
-            let file = try folder.write("", to: name)
+        let token = String(repeating: "0123456789abcdef", count: 4)
+        for (name, text) in [("users", ""), ("accounts", ""), ("staff", ""), ("people.token", token)] {
+            let file = try folder.write(text, to: name)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         }
         try folder.write("auth required pam_deny.so\naccount required pam_deny.so\n", to: "gatehouse")
@@ -57,6 +58,8 @@ struct DocumentedRealmsTests {
             in: folder.url
         )
         #expect(made.status == 0)
+        let authority = folder.url.appendingPathComponent("clients-ca.pem")
+        try FileManager.default.copyItem(at: authority, to: folder.url.appendingPathComponent("ca.pem"))
         let finished = try await Program.run(
             Program.built("gatehouse"),
             ["check", "--config", folder.url.path + "/realms.conf"],

@@ -13,7 +13,9 @@ import Testing
 
     private let people: People
 
-    init() throws { people = try People(People.configuration(rules: Self.rules)) }
+    init() throws {
+        people = try People(People.configuration(server: "trusted-proxies 127.0.0.1;", rules: Self.rules))
+    }
 
     @Test(arguments: [
         (["GET", "https://app.example.com/"], 1, "401: no user is signed in; the rule offers form for realm people"),
@@ -47,6 +49,13 @@ import Testing
         #expect(finished.status == Int32(status))
         #expect(status != 1 || finished.errors == "")
         #expect(!beginning.hasPrefix("200: ann") || finished.output.contains(": decides"))
+    }
+
+    @Test func `without a proxy, a request for a host without a rule is allowed`() async throws {
+        let people = try People(People.configuration(rules: Self.rules))
+        let finished = try await people.gatehouse("explain", "GET", "https://elsewhere.example/")
+        #expect(finished.status == 0)
+        #expect(finished.output.hasPrefix("200: no rule matches, so the server allows the request"), "\(finished)")
     }
 
     @Test func `the realm returns the groups of a user, unless --groups is given`() async throws {

@@ -163,4 +163,24 @@ import Testing
         let shown = try await people.gatehouse("user", "show", "--json", "ann").output
         #expect(!shown.contains("$argon2id$"))
     }
+
+    @Test func `a last day in the past is not asked about for a user who does not exist`() async throws {
+        let people = try People()
+        let terminal = try terminal(people, "user", "expire", "nosuch", "2020-02-28")
+        #expect(try await terminal.end() == 1)
+        let finished = try await people.gatehouse("user", "expire", "nosuch", "2020-02-28")
+        #expect(finished == (1, "", "there is no user nosuch\n"))
+    }
+
+    @Test(arguments: [("y\n", Int32(0)), ("n\n", 1), ("\n", 1)])
+    func `a last day in the past is confirmed on the terminal`(answer: String, status: Int32) async throws {
+        let people = try People()
+        _ = try await people.gatehouse("user", "add", "ann", "--no-password")
+        let terminal = try terminal(people, "user", "expire", "ann", "2020-02-28")
+        let question = "2020-02-28 is in the past: after this, ann could not sign in. Continue? [y/N] "
+        try await terminal.answer(question, answer)
+        #expect(try await terminal.end() == status)
+        let shown = try await people.gatehouse("user", "show", "ann")
+        #expect(shown.output.contains("expired after 2020-02-28") == (status == 0), "\(shown)")
+    }
 }

@@ -63,6 +63,12 @@ struct PAMService {
     /// Requires a new password at the next login.
     func expirePassword() throws { try folder.write("", to: "expired") }
 
+    /// Sets the time for the user to answer a prompt.
+    func setPromptTimeout(_ time: String) throws {
+        let text = text("realms.conf").replacing("timeout 60s;", with: "timeout 60s; prompt-timeout \(time);")
+        try folder.write(text, to: "realms.conf")
+    }
+
     /// The password that the module accepts.
     var storedPassword: String { text("password") }
 

@@ -140,6 +140,39 @@ struct PAMTests {
         }
     }
 
+    @Test func `a prompt on the terminal without an answer ends the login in time, and the terminal echoes again`()
+        async throws
+    {
+        let service = try await PAMService(asksCode: true)
+        try service.setPromptTimeout("1s")
+        for typed in ["", "48"] {
+            let terminal = try service.terminal()
+            try await terminal.answer("Password for daemon: ", PAMService.password + "\n")
+            try await terminal.answer("Verification code for daemon: ", typed)
+            #expect(try await terminal.end() == 4, "\(terminal.output)")
+            let expected = "refused: daemon in realm system: unavailable (PAMLoginModule: no answer in time)\n"
+            #expect(terminal.output.contains(expected), "\(terminal.output)")
+            #expect(terminal.echoes)
+        }
+    }
+
+    @Test(.enabled(if: Program.hasCurl, "curl is not installed"))
+    func `a prompt of the sign-in without an answer ends the login as one that the user has left`() async throws {
+        let service = try await PAMService(asksCode: true)
+        try service.setPromptTimeout("1s")
+        let server = try await RunningServer(in: service.folder)
+        let browser = Browser(server)
+        let page = try await browser.signIn(password: "lilac+tree").body
+        #expect(page.contains(">Verification code</label>"), "\(page)")
+        // The helper does not wait longer for the user.
+        #expect(!service.helpers.isEmpty)
+        #expect(try await Program.wait { service.helpers.allSatisfy { kill($0, 0) != 0 } })
+        let late = try await browser.answer(page, PAMService.code)
+        #expect(late.body.contains("The sign-in page has expired"), "\(late)")
+        #expect(try await browser.get("/welcome").status == 401)
+        #expect(await server.end() == 0)
+    }
+
     @Test(.enabled(if: Program.hasCurl, "curl is not installed"))
     func `an expired password is changed on the pages of the sign-in`() async throws {
         let service = try await PAMService()

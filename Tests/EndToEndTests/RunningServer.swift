@@ -27,16 +27,16 @@ final class RunningServer: Sendable {
     var certificate: String { folder.url.appendingPathComponent("var/development-certificate.pem").path }
     var log: String { Self.text(folder) }
 
-    convenience init(_ configuration: String) async throws {
+    convenience init(_ configuration: String, environment: [String: String] = [:]) async throws {
         let folder = try TemporaryFolder()
         try folder.write(configuration, to: "realms.conf")
-        try await self.init(in: folder)
+        try await self.init(in: folder, environment: environment)
     }
 
-    /// Starts a server with the configuration in a folder.
-    init(in folder: TemporaryFolder) async throws {
+    /// Starts a server with the configuration in a folder, and with further variables of the environment.
+    init(in folder: TemporaryFolder, environment: [String: String] = [:]) async throws {
         let log = try folder.write("", to: "log")
-        let child = try Child.serving(folder, output: log, errors: log)
+        let child = try Child.serving(folder, output: log, errors: log, environment: environment)
         self.folder = folder
         self.child = child
         let port = try await Program.first {
@@ -139,10 +139,16 @@ extension Child {
     /// Starts a server with the configuration in a folder.
     ///
     /// It returns before the server listens.
-    static func serving(_ folder: TemporaryFolder, output: URL, errors: URL) throws -> Child {
+    static func serving(
+        _ folder: TemporaryFolder,
+        output: URL,
+        errors: URL,
+        environment: [String: String] = [:]
+    ) throws -> Child {
+        // `env` sets the variables, and then replaces itself by the server.
         try Child(
-            Program.built("gatehouse"),
-            ["serve"],
+            URL(fileURLWithPath: "/usr/bin/env"),
+            environment.map { "\($0)=\($1)" } + [Program.built("gatehouse").path, "serve"],
             in: folder.url,
             input: nil,
             output: output,

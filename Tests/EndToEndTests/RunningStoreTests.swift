@@ -28,7 +28,7 @@ struct RunningStoreTests {
             (["groups", "ann", "--add", "Staff"], 200, ann),
             (["disable", "ann"], 401, ann),
             (["enable", "ann"], 200, ann),
-            (["expire", "ann", "2020-01-01"], 401, ann),
+            (["expire", "ann", "2020-01-01", "--yes"], 401, ann),
             (["expire", "ann", "never"], 200, ann),
             (["set-password", "--password-stdin", "ann"], 401, ann),
             (["unlock", "ann"], 200, "ann:another password"),
@@ -126,7 +126,7 @@ struct RunningStoreTests {
         let people = try People(Self.quick)
         for name in ["ann", "off", "old", "must", "shut"] { #expect(try await people.add(name).status == 0) }
         #expect(try await people.gatehouse("user", "disable", "off").status == 0)
-        #expect(try await people.gatehouse("user", "expire", "old", "2020-01-01").status == 0)
+        #expect(try await people.gatehouse("user", "expire", "old", "2020-01-01", "--yes").status == 0)
         let changed = try await people.gatehouse(
             "user",
             "set-password",

@@ -150,8 +150,16 @@ struct ServerTests {
         #expect(try await server.request("/", "--tlsv1.3").status == 200)
         #expect(try await server.request("/", "--tls-max", "1.1").status == 0)
         let curl = try #require(Program.system("curl"))
-        let plain = try await Program.run(curl, RunningServer.curlOptions + ["http://localhost:\(server.port)/"])
-        #expect(plain.status != 0)
+        let plain = try await Program.run(
+            curl,
+            RunningServer.curlOptions + [
+                "-w", "%{http_code}", "-u", "zed:x", "http://localhost:\(server.port)/welcome",
+            ]
+        )
+        #expect(plain.output.hasSuffix("400"))
+        #expect(plain.output.contains("Begin the address with <b>https://</b>"))
+        #expect(!plain.output.contains("Welcome"))
+        try await server.untilLogged("plain HTTP was sent to a TLS port; it was answered with 400")
         #expect(try await server.request("/").status == 200)
     }
 

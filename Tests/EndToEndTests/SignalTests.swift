@@ -7,7 +7,7 @@ import Testing
 /// Signals to the server that was built with these tests.
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct SignalTests {
-    private static let configuration = """
+    static let configuration = """
         default-realm xtech;
         login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
         realm xtech { class StartWithRealm; }

@@ -21,6 +21,56 @@ import Testing
 
         """
 
+    @Test(
+        .enabled(if: getuid() == 0, "only root can give a folder to another user"),
+        arguments: [
+            (1, "belongs to the user daemon; run the command as that user: runuser -u daemon -- COMMAND"),
+            (48_213, "belongs to another user, with the number 48213"),
+        ]
+    )
+    func `a state folder of another user is named with its owner`(owner: Int, message: String) async throws {
+        let people = try People()
+        let folder = people.folder.url.appending(path: "var")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: owner, .posixPermissions: 0o700],
+            ofItemAtPath: folder.path
+        )
+        let added = try await people.gatehouse("user", "add", "--no-password", "ann")
+        #expect(added.status == 4 || added.status == 3, "\(added)")
+        #expect(added.errors.contains("var \(message)"), "\(added)")
+    }
+
+    @Test(
+        .enabled(if: getuid() == 0, "only root can start a program as another user"),
+        .enabled(if: Program.system("setpriv") != nil, "setpriv is not installed")
+    )
+    func `check warns about a state folder that its user may not create, and creates nothing`() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+        try folder.write(Self.noRealms + "server { state a/b; }\nprotect /a { require any; }\n", to: "realms.conf")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o644],
+            ofItemAtPath: folder.url.appending(path: "realms.conf").path
+        )
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+        let checked = try await Program.run(
+            try #require(Program.system("setpriv")),
+            user + [Program.built("gatehouse").path, "check"],
+            in: folder.url
+        )
+        #expect(checked.status == 0, "\(checked)")
+        #expect(
+            checked.errors.hasPrefix(
+                "realms.conf:5:16: warning: this user cannot create the state folder a/b: .: Permission denied\n"
+            ),
+            "\(checked)"
+        )
+        let own = try await Program.run(Program.built("gatehouse"), ["check"], in: folder.url)
+        #expect(own.status == 0 && own.errors == "", "\(own)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["realms.conf"])
+    }
+
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let server: String

@@ -58,6 +58,30 @@ import Testing
         try await expectRefusal(people, "var/gatehouse.sqlite was written by a newer version of this program")
     }
 
+    @Test(.enabled(if: Program.system("sqlite3") != nil, "sqlite3 is not installed"))
+    func `check warns of a store of an older version, and the next start upgrades it`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let sqlite = try #require(Program.system("sqlite3"))
+        let statement = """
+            DROP TABLE announcement; DELETE FROM grdb_migrations WHERE identifier = 'announcement';
+            PRAGMA wal_checkpoint(TRUNCATE)
+            """
+        #expect(try await Program.run(sqlite, [people.store.path, statement]).status == 0)
+        let before = try await contents(people)
+        let checked = try await people.gatehouse("check")
+        #expect(checked.status == 0 && checked.output.contains("people"), "\(checked)")
+        let warning =
+            "realms.conf:8:1: warning: the store in var is of an older version; the next start of gatehouse serve upgrades it\n"
+        #expect(checked.errors.contains(warning), "\(checked)")
+        #expect(try await contents(people) == before)
+        #expect(try await people.gatehouse("user", "list").status == 3)
+        // A command that writes upgrades the store too.
+        #expect(try await people.add("bob").status == 0)
+        #expect(try await people.gatehouse("check").errors == "")
+        #expect(try await people.names() == ["ann", "bob"])
+    }
+
     @Test func `a folder or a link in place of the store is refused`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)

@@ -196,7 +196,7 @@ import Testing
             try await people.gatehouse("user", "list", "--realm", "xtech")
                 == (
                     1, "",
-                    "the users of realm xtech (StartWithRealm) cannot be changed here; realms whose users can be changed: people, others\n"
+                    "realm xtech is a StartWithRealm, whose users cannot be listed or changed here; realms with such users: people, others\n"
                 )
         )
         #expect(try await people.gatehouse("user", "list", "--json").output == before)
@@ -240,14 +240,14 @@ import Testing
         )
         #expect(
             try await others.gatehouse("user", "list", "--realm", "xtech").errors
-                .hasSuffix("cannot be changed here; the configuration has no realm whose users can be changed\n")
+                .hasSuffix("cannot be listed or changed here; the configuration has no realm with such users\n")
         )
     }
 
     @Test func `JSON output contains every field`() async throws {
         let people = try People()
         #expect(try await people.gatehouse("user", "list", "--json") == (0, "[]\n", ""))
-        #expect(try await people.add("ann \"quoted\" \\ é\u{202E}", "--group", "a,\"b").status == 0)
+        #expect(try await people.add("ann \"quoted\" \\ é\u{202E}", "--group", "a;\"b").status == 0)
         #expect(try await people.add("zoë", "--expires", "2027-01-31", "--disabled", "--must-change").status == 0)
         let finished = try await people.gatehouse("user", "list", "--json")
         #expect(finished.isPrintable)
@@ -255,7 +255,7 @@ import Testing
         let format = "argon2id m=19456,t=2,p=1"
         #expect(
             users == [
-                People.Listed(user: "ann \"quoted\" \\ é\u{202E}", groups: ["a,\"b"], password: format),
+                People.Listed(user: "ann \"quoted\" \\ é\u{202E}", groups: ["a;\"b"], password: format),
                 People.Listed(
                     user: "zoë",
                     enabled: false,
@@ -278,7 +278,8 @@ import Testing
         #expect(try await people.authcheck("ann", People.password + "x").status == 1)
         #expect(try await people.authcheck("ann", "").status == 1)
         for (change, word) in [
-            (["disable", "ann"], "disabled"), (["enable", "ann"], ""), (["expire", "ann", "2020-01-01"], "expired"),
+            (["disable", "ann"], "disabled"), (["enable", "ann"], ""),
+            (["expire", "ann", "2020-01-01", "--yes"], "expired"),
             (["expire", "ann", "2999-01-01"], ""),
             (["set-password", "--password-stdin", "--must-change", "ann"], "changed"),
             (["set-password", "--password-stdin", "ann"], ""),

@@ -156,6 +156,50 @@ struct WebSessionTests {
         #expect(try await load("tom", server) == 401)
     }
 
+    @Test func `a message to all users is on the sign-in page until its end`() async throws {
+        var server = try await RunningServer(in: people.folder)
+        func isShown() async throws -> Bool {
+            let page = try await server.request("/sign-in", "-H", "Accept: text/html")
+            return page.body.contains("<p class=\"notice\" role=\"note\">Tea at &lt;five&gt;</p>")
+        }
+        #expect(try await !isShown())
+        let set = try await people.gatehouse("message", "set", "--until", "2h", "Tea at <five>")
+        #expect(set.status == 0 && set.output.hasPrefix("the message is shown until 20"), "\(set)")
+        #expect(try await Program.wait { try await isShown() })
+        // The message survives a restart.
+        #expect(await server.end() == 0)
+        server = try await RunningServer(in: people.folder)
+        #expect(try await isShown())
+        let shown = try await people.gatehouse("message", "show")
+        #expect(shown.output.hasPrefix("until 20") && shown.output.hasSuffix("Z: Tea at <five>\n"), "\(shown)")
+        #expect(try await people.gatehouse("message", "clear").status == 0)
+        #expect(try await Program.wait { try await !isShown() })
+        #expect(try await people.gatehouse("message", "show").output == "there is no message\n")
+        let day = Date().addingTimeInterval(90 * 86_400).ISO8601Format().prefix(10)
+        let end = try await people.gatehouse("message", "set", "--until", "\(day)T18:00+01:00", "x")
+        #expect(end.output == "the message is shown until \(day)T17:00:00Z\n")
+        #expect(await server.end() == 0)
+    }
+
+    @Test(arguments: [
+        (["--until", "2020-01-01", "x"], "--until 2020-01-01 is not in the future"),
+        (["--until", "367d", "x"], "--until 367d is more than 366 days from now"),
+        (["--until", "2999-12-31T18:00Z", "x"], "--until 2999-12-31T18:00Z is more than 366 days from now"),
+        (["--until", "noon", "x"], "--until takes a time such as 2h, 7d or 2026-12-01T18:00Z, not noon"),
+        (["--until", "2h", " "], "the text is a text of 1 to 300 characters"),
+        (["--until", "2h", "\u{2800}\u{3164} \u{200D}"], "the text is a text of 1 to 300 characters"),
+        (["--until", "2h", "a\u{202E}b"], "the text has a control character"), (["x"], "Missing expected argument"),
+    ])
+    func `a message needs a text and a time in the future`(words: [String], message: String) async throws {
+        let set = try await Program.run(
+            Program.built("gatehouse"),
+            ["message", "set"] + words,
+            input: "",
+            in: people.folder.url
+        )
+        #expect(set.status == 2 && set.errors.contains(message), "\(set)")
+    }
+
     @Test func `an administrator lists sessions, sends messages to them and ends them`() async throws {
         for name in ["ann", "bob"] { #expect(try await people.add(name).status == 0) }
         let server = try await RunningServer(in: people.folder)

@@ -65,6 +65,30 @@ import Testing
         #expect(line.contains(" rule=\"\(request.rule)\""), "\(line)")
     }
 
+    @Test(
+        arguments: [
+            ("/nobody", "nobody", "the rule denies all requests"),
+            ("/inside", "networks", "the rule does not allow the address of the client"),
+            ("/zed", nil, "the user does not meet the rule"),
+        ],
+        [true, false]
+    )
+    func `the line of a refused request tells nobody from networks`(
+        request: (path: String, statement: UTF8Text?, explanation: String),
+        usesBothLanes: Bool
+    ) async throws {
+        let server = try TestServer(Self.configuration, lanes: usesBothLanes ? .both : .asyncOnly)
+        #expect(try await TestClient(server).send("GET", request.path, [Self.zorro]).status == 403)
+        let line = line(of: server)
+        #expect(line.contains("denied-by=") == (request.statement != nil), "\(line)")
+        let text = "2026-11-22T02:29:33.764Z access: \(line.dropLast(" [:]".count))"
+        guard case .entry(let entry) = LogLine(Array(text.utf8)) else {
+            Issue.record("\(text) is not read")
+            return
+        }
+        #expect(entry.deniedBy == request.statement && entry.explanation == request.explanation, "\(text)")
+    }
+
     @Test func `the line of an allowed request names no rule`() async throws {
         let server = try TestServer(Self.configuration)
         for (path, status) in [("/zed", 200), ("/open", 404), ("/unruled", 404), ("/", 200)] {

@@ -51,6 +51,10 @@ struct ResponseTests {
         ("garbage\r\n\r\n", HTTPSClientError.Code.malformedResponse),
         ("\u{0}\u{1}\u{2}", .malformedResponse),
         ("HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", .malformedResponse),
+        ("HTTP/0.9 200 OK\r\nContent-Length: 2\r\n\r\nhi", .malformedResponse),
+        ("HTTP/1.2 200 OK\r\nContent-Length: 2\r\n\r\nhi", .malformedResponse),
+        ("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", .malformedResponse),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nhi", .connectionClosed),
         ("HTTP/1.1 700 Odd\r\nContent-Length: 0\r\n\r\n", .malformedResponse),
         ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", .malformedResponse),
         ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", .malformedResponse),
@@ -99,6 +103,15 @@ struct ResponseTests {
 
     @Test func `a connection with bytes after the response is not used again`() async throws {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+        try await Fixture.withService(respond: { _ in [.send(text)] }) { service in
+            let client = try Fixture.client()
+            for _ in 0..<3 { #expect(try await client.get(service.url()).body == Array("hi".utf8)) }
+            #expect(service.connections == 3)
+        }
+    }
+
+    @Test func `a connection with a response of HTTP/1.0 is not used again`() async throws {
+        let text = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi"
         try await Fixture.withService(respond: { _ in [.send(text)] }) { service in
             let client = try Fixture.client()
             for _ in 0..<3 { #expect(try await client.get(service.url()).body == Array("hi".utf8)) }

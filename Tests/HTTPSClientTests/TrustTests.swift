@@ -45,6 +45,9 @@ struct TrustTests {
         #expect(try await Self.error("expiredserver", trust: .pinnedKeys([Self.pin("expiredserver")])) == nil)
         let changed = try await Self.error("server", trust: .pinnedKeys([Self.pin("other"), Self.pin("client")]))
         #expect(changed?.code == .certificateRejected)
+        // The cause names the key, so that the administrator can compare it with the service's new key.
+        let key = try Self.pin("server").description
+        #expect(changed?.cause == "the server's certificate was rejected: the key \(key) is not pinned")
     }
 
     @Test func `with authorities, the key and the chain are checked`() async throws {

@@ -49,6 +49,38 @@ struct HelperOutputTests {
         #expect(list == [Self.withheld])
     }
 
+    @Test func `a secret of an earlier request is not logged, in a later one and between them`() {
+        let lines = Lines()
+        var written = HelperOutput(of: "helper", log: lines.log)
+        for secret in ["lilac", "basil", "code\nx"] {
+            written.begin(secret: Secret(utf8: secret))
+            _ = written.add(Array("checking\n".utf8)[...])
+        }
+        written.begin(secret: Secret(utf8: "other"))
+        _ = written.add(Array("was lilac\nand basil!\nfree\n".utf8)[...])
+        written.begin(secret: nil)
+        _ = written.add(Array("late other\n".utf8)[...])
+        written.flush()
+        #expect(
+            lines.list == [
+                "helper: checking", "helper: checking", "helper: checking", Self.withheld, Self.withheld,
+                "helper: free",
+                Self.withheld,
+            ]
+        )
+    }
+
+    @Test func `as many earlier secrets are remembered as one process serves in a while`() {
+        let lines = Lines()
+        var written = HelperOutput(of: "helper", log: lines.log)
+        for number in 0...SecretMarks.maximum { written.begin(secret: Secret(utf8: "secret-\(number).")) }
+        written.begin(secret: nil)
+        _ = written.add(Array("secret-2. secret-0.\n".utf8)[...])
+        _ = written.add(Array("secret-\(SecretMarks.maximum).\nsecret-0.\n".utf8)[...])
+        written.flush()
+        #expect(lines.list == [Self.withheld, Self.withheld, "helper: secret-0."])
+    }
+
     @Test func `no part of a secret is logged where the output is cut`() {
         for count in 12_170...12_300 {
             let start = String(repeating: "x", count: count - 100) + "\n" + String(repeating: "y", count: 99)

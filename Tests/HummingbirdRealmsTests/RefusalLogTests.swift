@@ -42,7 +42,7 @@ import Testing
         #expect(!log.text.contains("a request was refused"), "\(log.text)")
         log.clear()
         #expect(try await application.send(.get, "/admin", [.cookie: cookie]).status == 403)
-        #expect(log.text.contains("a request was refused: forbidden \(admin)"), "\(log.text)")
+        #expect(log.text.contains("a request was refused: forbidden \(admin) denied-by=nobody"), "\(log.text)")
         #expect(try await application.send(.post, "/read").status == 405)
         #expect(log.text.contains("a request was refused: method-not-allowed \(read)"), "\(log.text)")
         #expect(try await application.send(.get, "/elsewhere").status == 403)

@@ -45,7 +45,11 @@ import Testing
         let page = try await application.send(.get, "/sign-in", navigation, host: "app.example")
         #expect(page.headers[.location] == "https://auth.example/sign-in")
         let form = HTTPFields([HTTPField(name: .contentType, value: "application/x-www-form-urlencoded")])
-        #expect(try await application.send(.post, "/sign-in", form, host: "app.example").status == 403)
+        // The form of an old page leads to the sign-in host.
+        let old = try await application.send(.post, "/sign-in", form, host: "app.example")
+        #expect(old.status == 303)
+        #expect(old.headers[.location] == "https://auth.example/sign-in?notice=expired")
+        #expect(old.headers[values: .setCookie].isEmpty)
         #expect(try await application.send(.post, "/session", form, host: "app.example").status == 403)
         #expect(try await application.send(.get, "/sign-in", navigation, host: "auth.example").status == 200)
     }

@@ -149,6 +149,11 @@ def library(text):
     digest = hashlib.sha256(data + salt[:8]).digest()
     for _ in range(99):
         digest = hashlib.sha256(digest).digest()
+    first = hashlib.sha512(salt + data).digest()
+    for _ in range(99):
+        first = hashlib.sha512(first).digest()
+    yield "{TOMCAT-SHA-512}" + f"{salt.hex()}$100${first.hex()}"
+    yield "{TOMCAT-PBKDF2-SHA256}" + f"{salt.hex()}$1000${hashlib.pbkdf2_hmac('sha256', data, salt, 1000, 20).hex()}"
     yield "{GF-SSHA256}" + base64.b64encode(digest + salt[:8]).decode()
 
 

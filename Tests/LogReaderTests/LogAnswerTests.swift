@@ -24,6 +24,18 @@ import Testing
             #""ann"@"town" 192.0.2.7 for "GET a.example/x" 401: the password, code or certificate is wrong (wrong-credentials, module 0); rule realms.conf:8:9 a.example/"#
         ),
         (
+            #"access: ::1 - "GET" "/x" 403 21 2us rule="realms.conf:8:9 /x" denied-by=nobody"#,
+            #"- ::1 "GET" "/x" 403: the rule denies all requests; rule realms.conf:8:9 /x"#
+        ),
+        (
+            #"access: ::1 - "GET" "/x" 403 21 2us rule="realms.conf:8:9 /x" denied-by=networks"#,
+            #"- ::1 "GET" "/x" 403: the rule does not allow the address of the client; rule realms.conf:8:9 /x"#
+        ),
+        (
+            #"access: ::1 - "GET" "/x" 403 21 2us rule="realms.conf:8:9 /x""#,
+            #"- ::1 "GET" "/x" 403: the rule denies all requests, or the address of the client; rule realms.conf:8:9 /x"#
+        ),
+        (
             #"access: ::1 - "GET" "/auth/caddy" 403 21 2us for="GET a.example/x" rule=none"#,
             #"- ::1 for "GET a.example/x" 403: no rule matches the request"#
         ),

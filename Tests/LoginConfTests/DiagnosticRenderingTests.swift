@@ -46,7 +46,8 @@ import Testing
     @Test func `the end of a file is after its last character, or on the empty last line`() {
         #expect(error("abc", 3, 3).rendered == "realms.conf:1:4: error: message\n    abc\n       ^")
         #expect(error("abc\n", 4, 4).rendered == "realms.conf:2:1: error: message\n    \n    ^")
-        #expect(error("", 0, 0).rendered == "realms.conf:1:1: error: message\n    \n    ^")
+        // A diagnostic about an empty or unreadable file has no line.
+        #expect(error("", 0, 0).rendered == "realms.conf: error: message")
         #expect(error("abc", 99, 120).rendered == "realms.conf:1:4: error: message\n    abc\n       ^")
     }
 

@@ -189,7 +189,8 @@ import Testing
     private static func print(_ word: RealmsConfWord, _ random: inout Random) -> String {
         let mustQuote =
             word.text.isEmpty || word.text.unicodeScalars.contains { " \t{};\"\u{A0}\u{1}".unicodeScalars.contains($0) }
-        guard mustQuote || word.text.hasPrefix("#") || random.below(3) == 0 else { return word.text }
+        let isMark = word.text.hasPrefix("#") || word.text.hasPrefix("'")
+        guard mustQuote || isMark || random.below(3) == 0 else { return word.text }
         var quoted = ""
         for scalar in word.text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { quoted += "\\" }

@@ -131,6 +131,25 @@ import Testing
         #expect(try Array(buffer: pair.server.sent()) == [0x15, 3, 3, 0, 2, 2, 10])
     }
 
+    @Test func `a plain HTTP request gets the configured response, and no TLS bytes`() throws {
+        let response = ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        var configuration = OpenSSLHandlerConfiguration()
+        configuration.plainHTTPResponse = response
+        for piece in [1, 1_000] {
+            let pair = try TLSPair(server: configuration)
+            try pair.server.connect()
+            try pair.server.receive(ByteBuffer(string: "GET / HTTP/1.1\r\n\r\n"), piece: { piece })
+            #expect(pair.server.application.codes == [.plainHTTP])
+            #expect(!pair.server.channel.isActive)
+            #expect(try pair.server.sent() == response)
+        }
+        // Other bytes still get an alert.
+        let pair = try TLSPair(server: configuration)
+        try pair.server.connect()
+        try pair.server.receive(ByteBuffer(string: "EHLO example.test\r\n"))
+        #expect(try pair.server.sent() != response)
+    }
+
     @Test func `a plain HTTP request that arrives in single bytes is detected`() throws {
         let pair = try TLSPair()
         try pair.server.connect()

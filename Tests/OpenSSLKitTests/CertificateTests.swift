@@ -198,7 +198,8 @@ struct CertificateToolTests {
                 try PrivateKey(pem: Array(Data(contentsOf: locked)), name: "locked.pem")
             }
             #expect(error?.code == .encryptedPrivateKey)
-            #expect(error?.description.hasPrefix("private key file locked.pem: the private key is encrypted") == true)
+            let remedy = "the private key is encrypted; store it decrypted, readable only by the server"
+            #expect(error?.description == "private key file locked.pem: \(remedy)")
         }
     }
 

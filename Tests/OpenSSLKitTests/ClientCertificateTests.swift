@@ -97,6 +97,47 @@ struct ClientCertificateTests {
         #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try client.connect(to: server) }
     }
 
+    @Test func `a policy verifies a certificate of a file as a handshake does`() throws {
+        let lists = try pki.lists("all.crl")
+        let policy = try ClientCertificatePolicy(
+            mode: .optional,
+            authorities: pki.certificates("root"),
+            revocationLists: lists
+        )
+        let intermediate = try pki.certificates("inter")
+        try policy.verify([pki.certificates("client")[0]] + intermediate)
+        try policy.verify([pki.certificates("direct")[0]])
+        let reasons = [
+            "expired": "certificate has expired", "future": "certificate is not yet valid",
+            "wronguse": "unsuitable certificate purpose", "revoked": "certificate revoked",
+            "stranger": "unable to get local issuer certificate",
+        ]
+        for (name, reason) in reasons {
+            let error = #expect(throws: OpenSSLError.self, "\(name)") {
+                try policy.verify([pki.certificates(name)[0]] + intermediate)
+            }
+            #expect(error?.code == .certificateRejected)
+            #expect(error?.reasons == [reason], "\(name)")
+        }
+        // Without the intermediate there is no chain.
+        #expect(throws: OpenSSLError(.certificateRejected, context: "")) {
+            try policy.verify([pki.certificates("client")[0]])
+        }
+        let flat = try ClientCertificatePolicy(mode: .required, authorities: pki.certificates("root"), maximumDepth: 0)
+        #expect(throws: OpenSSLError(.certificateRejected, context: "")) {
+            try flat.verify([pki.certificates("client")[0]] + intermediate)
+        }
+        let unlisted = try ClientCertificatePolicy(
+            mode: .optional,
+            authorities: pki.certificates("root"),
+            revocationLists: pki.lists("inter.crl")
+        )
+        #expect(throws: OpenSSLError(.certificateRejected, context: "")) {
+            try unlisted.verify([pki.certificates("client")[0]] + intermediate)
+        }
+        #expect(throws: OpenSSLError(.noCertificate, context: "")) { try policy.verify([]) }
+    }
+
     @Test func `a certificate is refused if a revocation list is missing or expired`() throws {
         for lists in [["inter.crl"], ["root.crl"], ["root.crl", "old.crl"]] {
             let server = try server(.required, lists: lists.flatMap { try pki.lists($0) })

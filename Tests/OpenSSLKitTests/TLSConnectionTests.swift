@@ -101,8 +101,14 @@ import Testing
     @Test func `a client accepts a pinned certificate under any name, and no other certificate`() throws {
         let pinned = TLSConfiguration.client(trusting: .pinned([identity.leaf.digest]))
         try Pair(server: .server(identity), client: pinned, name: "elsewhere.test").shakeHands()
-        let other = try Pair(server: .server(localIdentity()), client: pinned)
-        #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try other.shakeHands() }
+        let stranger = try localIdentity()
+        let other = try Pair(server: .server(stranger), client: pinned)
+        let error = #expect(throws: OpenSSLError.self) { try other.shakeHands() }
+        #expect(error?.code == .certificateRejected)
+        let fingerprint = stranger.leaf.digest.fingerprint
+        #expect(
+            error?.reasons.last == "the certificate with the SHA-256 fingerprint \(fingerprint) is not pinned"
+        )
     }
 
     @Test func `invalid configurations, wrong contexts and invalid server names are rejected`() throws {

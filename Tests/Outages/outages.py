@@ -53,7 +53,7 @@ REMOTE = {
     "endless": "realm remote: .*body is longer than",
     "wrong name": "realm remote: .*hostname mismatch",
     "expired": "realm remote: .*certificate has expired",
-    "changed key": "realm remote: .*certificate not trusted",
+    "changed key": "realm remote: .*the key sha256//.* is not pinned",
 }
 # The causes are logged without the access log, too.
 EXEC = {

@@ -36,6 +36,8 @@ import Testing
         ("$5$LKO/Ute40T3FNF95$8Ry82xGnnPI/6HtFYnvPBTYgOL23sdMXn8C29aO.x/A", "sha256crypt rounds=5000"),
         ("{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==", "sha1"),
         ("{GF-SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw==", "sha256 rounds=100"),
+        ("{TOMCAT-SHA-1}0102030405060708$3$\(String(repeating: "00", count: 20))", "sha1 rounds=3"),
+        ("{TOMCAT-PBKDF2-SHA256}01$1000$\(String(repeating: "00", count: 20))", "pbkdf2-sha256 i=1000"),
         ("bcrypt$$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "bcrypt cost=5"),
         (
             "{pbkdf2}5d923b44a6d129f3ddf3e3c8d29412723dcbde72445e8ef6bf3b508fbf17fa4ed4d6b99ca763d8dc",

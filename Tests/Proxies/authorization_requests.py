@@ -30,12 +30,12 @@ class Place:
         self.opened.append(made)
         return made
 
-    def session(self, name):
-        """The cookie of a user who has signed in at the application's host."""
+    def session(self, name, host=NAME):
+        """The cookie of a user who has signed in at a host."""
         browser = self.browser()
-        browser.host = NAME
+        browser.host = host
         answer = browser.sign_in(f"{PREFIX}/sign-in?return=/shared", name, PASSWORDS[name])
-        expect_equal(answer.status, 303, answer)
+        expect_equal((answer.status, SESSION in browser.cookies), (303, True), answer)
         return browser.cookies[SESSION]
 
     def ask(self, flavour, uri, method="GET", host=NAME, proto="https", more=(), kind=FETCH, cookie=None, version="1.1",

@@ -41,7 +41,7 @@ def every_answer_has_the_security_fields(place):
         expect("unsafe" not in policy and "*" not in policy, policy)
         expect_equal(answer.field("x-content-type-options"), "nosniff", path)
         expect_equal(answer.field("cross-origin-opener-policy"), "same-origin", path)
-        expect(answer.field("referrer-policy") in ("no-referrer", "same-origin"), answer)
+        expect(answer.field("referrer-policy") in ("no-referrer", "strict-origin"), answer)
         expect("no-store" in answer.field("cache-control"), answer)
         expect("charset=utf-8" in answer.field("content-type").lower() or "json" in answer.field("content-type"), answer)
         for name in ("access-control-allow-origin", "server", "x-powered-by"):

@@ -50,6 +50,7 @@ protect app.example.com/public  {{ open; }}
 protect app.example.com/reading {{ methods GET; open; }}
 protect open.example.com/       {{ open; }}
 protect www.example.com/        {{ open; }}
+protect wiki.example.com/       {{ auth form; require any; }}
 """
 
 
@@ -131,7 +132,8 @@ class Application:
 
     title = "an application that returns its requests"
 
-    def __init__(self):
+    def __init__(self, port=0):
+        self.wanted_port = port
         self.targets = []
         self.requests = []
         self.loop = asyncio.new_event_loop()
@@ -142,7 +144,7 @@ class Application:
 
     def _run(self, started):
         asyncio.set_event_loop(self.loop)
-        server = self.loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=4096))
+        server = self.loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", self.wanted_port, backlog=4096))
         self.port = server.sockets[0].getsockname()[1]
         started.set()
         self.loop.run_forever()
@@ -150,7 +152,12 @@ class Application:
     async def _serve(self, reader, writer):
         try:
             while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                first = await reader.readexactly(1)
+                if first == b"\x16":
+                    # A TLS handshake, which an HTTP server without TLS answers with 400.
+                    writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                    return
+                head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
                 method, target, _ = head[0].split(" ", 2)
                 fields = [[name, value.strip()] for name, _, value in (line.partition(":") for line in head[1:-2])]
                 named = {name.lower(): value for name, value in fields}
@@ -168,7 +175,7 @@ class Application:
                 writer.write(b"HTTP/1.1 %d Status\r\nContent-Type: application/json\r\nX-Application: yes\r\n"
                              b"Content-Length: %d\r\n\r\n" % (status, len(body)) + (b"" if method == "HEAD" else body))
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, ValueError):
             pass
         finally:
             writer.close()
@@ -188,7 +195,14 @@ class Application:
         return self
 
     def __exit__(self, *_):
-        self.loop.call_soon_threadsafe(self.loop.stop)
+        async def end():
+            tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.loop.stop()
+
+        self.loop.call_soon_threadsafe(lambda: asyncio.ensure_future(end()))
         self.thread.join(5)
 
 

@@ -41,19 +41,23 @@ class Proxy:
         return None if shutil.which(cls.program, path=os.environ["PATH"] + ":/usr/sbin") else \
             f"{cls.program} is not installed (apt-get install {cls.package})"
 
-    def __init__(self, folder, gatehouse, application, certificate, names=(NAME, OPEN_HOST), port=None, wiki=None, has_log=False):
+    def __init__(self, folder, gatehouse, application, certificate, names=(NAME, OPEN_HOST), port=None, wiki=None, has_log=False, changes=()):
         """A proxy for an application with the hosts `names`, a second application at WIKI, and the sign-in host.
 
-        With `has_log`, nginx and HAProxy log every request. Caddy always does.
+        With `has_log`, nginx and HAProxy log every request. Caddy always does. `changes` are changes of the files, such as mistakes: the
+        name of the file, a text in it, and the text that replaces it.
         """
         self.folder = os.path.join(folder, f"{self.title}-{application.port}")
         os.makedirs(self.folder, mode=0o755)
         self.port = port or free_port()
         self.names, self.wiki, self.has_log = names, wiki or application, has_log
         self.gatehouse, self.application, self.certificate = gatehouse, application, certificate
-        self.process = None
+        self.changes, self.process = changes, None
 
     def write(self, name, text):
+        for file, old, new in self.changes:
+            if file == name:
+                text = replaced(text, {old: new}, name)
         path = os.path.join(self.folder, name)
         with open(path, "w") as file:
             file.write(text)
@@ -189,10 +193,13 @@ class HAProxy(Proxy):
     title, package, program, flavour = "haproxy", "haproxy", "haproxy", "haproxy"
 
     def prepare(self):
+        level = "info" if self.has_log else "err"
         # Abstract socket names are shared by the whole machine, so the name must be unique to this run.
         checks = f"abns@gatehouse-checks-{os.getpid()}-{self.port}"
         further = "".join(f"{name} app\n" for name in self.names if name != NAME)
         site = self.write("site.cfg", filled("haproxy/haproxy.cfg", self.addresses("127.0.0.1:8443", "127.0.0.1:3000", "127.0.0.1:3001") | {
+            # The tests need not run as root.
+            "    user haproxy\n    group haproxy\n    log /dev/log local0\n": f"    log stdout format raw local0 {level}\n",
             "bind :443": f"bind 127.0.0.1:{self.port}",
             "/etc/haproxy/hosts.map": self.write("hosts.map", filled("haproxy/hosts.map", {}) + further),
             "/etc/haproxy/gatehouse.lua": self.write("gatehouse.lua", filled("haproxy/gatehouse.lua", {})),
@@ -201,8 +208,7 @@ class HAProxy(Proxy):
             "/etc/haproxy/gatehouse-ca.pem": self.gatehouse.authority,
             "abns@gatehouse-checks": checks,
         }))
-        level = "info" if self.has_log else "err"
-        machine = self.write("machine.cfg", f"global\n    maxconn 8000\n    nbthread 1\n    log stdout format raw local0 {level}\n")
+        machine = self.write("machine.cfg", "global\n    maxconn 8000\n    nbthread 1\n")
         return ["haproxy", "-db", "-f", machine, "-f", site]
 
 

@@ -10,6 +10,8 @@ from proxy_fixture import NAME, PREFIX, SIGN_IN_HOST, WIKI, received_request
 SCENARIOS = []
 UNAVAILABLE = b"Sign-in is not available"
 HTML = "text/html; charset=utf-8"
+# Values of Accept-Language, and a part of the page in that language.
+LANGUAGES = (("de-DE,de;q=0.9,en;q=0.5", '<html lang="de"'), ("fr", '<html lang="fr"'), ("en-GB", '<html lang="en"'), ("xx", '<html lang="en"'))
 
 
 def scenario(function):
@@ -40,6 +42,16 @@ def a_user_who_is_not_allowed_gets_the_page_of_gatehouse(place):
     answer = place.member("bob").ask("/desk")
     expect(link in answer.body, answer)
     expect_equal(place.member("bob").ask(PREFIX + "/style.css", kind={}).status, 200)
+
+
+@scenario
+def the_language_of_the_visitor_reaches_the_page_for_a_denied_request(place):
+    for language, text in LANGUAGES:
+        for fields in ([("Accept-Language", language)], [("accept-language", language), ("X-Accept-Language", "tr")]):
+            answer = place.member("bob").ask("/desk", fields=fields)
+            expect_page(answer, 403, text.encode())
+        answer = place.browser().ask(PREFIX + "/sign-in", fields=[("Accept-Language", language)])
+        expect(text.encode() in answer.body, f"{language}: {answer}")
 
 
 @scenario
@@ -99,7 +111,7 @@ def cookies_that_do_not_fit_into_the_check_are_rejected(place):
 def a_client_cannot_request_the_internal_addresses_of_the_proxy(place):
     if place.proxy.flavour != "nginx":
         return
-    for path in ("/gatehouse-check", "/gatehouse-unavailable"):
+    for path in ("/gatehouse-check", "/gatehouse-check/page", "/gatehouse-check/x", "/gatehouse-checkers", "/gatehouse-unavailable"):
         expect_rejected(place.member("ann").ask(path), 404)
         expect_rejected(place.member("ann").ask(path, kind=FETCH), 404)
 

@@ -139,6 +139,11 @@ def one_sign_in_is_enough_and_each_application_gets_the_requests_of_its_host(pla
     answer, url = person.open(person.url(WIKI, "/page?y=2"))
     expect_equal((url, identity(answer)), (person.url(WIKI, "/page?y=2"), identity_fields("ann")))
     expect_equal(len(person.codes()), 2)
+    # Afterwards no host redirects any more.
+    for host in (NAME, WIKI):
+        person.locations = []
+        person.open(person.url(host, "/desk?x=1" if host == NAME else "/page?y=2"))
+        expect_equal(person.locations, [])
     tokens = {person.at(host).cookies[SESSION] for host in (NAME, WIKI, SIGN_IN_HOST)}
     expect_equal(len(tokens), 3, "two hosts have the same session")
     for application, host, target in ((place.application, NAME, "/desk?x=1"), (place.wiki, WIKI, "/page?y=2")):
@@ -147,6 +152,32 @@ def one_sign_in_is_enough_and_each_application_gets_the_requests_of_its_host(pla
             fields = {name.lower(): value for name, value in request["fields"]}
             expect_equal((fields["host"], fields["x-forwarded-host"]), (f"{host}:{place.proxy.port}",) * 2)
             expect(not any(token in str(request) for token in tokens), request)
+
+
+@scenario
+def the_first_page_of_each_host_costs_three_redirects(place):
+    """To the sign-in host, back with a code, and to the page without the code. At the first host, the sign-in is between the first two."""
+    person = place.person()
+
+    def steps():
+        paths = [(urllib.parse.urlsplit(url).hostname, urllib.parse.urlsplit(url).path) for url in person.locations]
+        person.locations = []
+        return paths
+
+    def expected(host, path):
+        return [(SIGN_IN_HOST, PREFIX + "/sign-in"), (host, PREFIX + "/enter"), (host, path)]
+
+    person.sign_in(person.url(NAME, "/desk"), "ann")
+    expect_equal(steps(), expected(NAME, "/desk"))
+    person.open(person.url(WIKI, "/page"))
+    expect_equal(steps(), expected(WIKI, "/page"))
+    for host, path in ((NAME, "/desk"), (WIKI, "/other"), (WIKI, "/page")):
+        person.open(person.url(host, path))
+    expect_equal(steps(), [])
+    # Without a session, the sign-in host itself costs none.
+    other = place.person()
+    other.open(other.url(SIGN_IN_HOST, PREFIX + "/sign-in"))
+    expect_equal(other.locations, [])
 
 
 @scenario
@@ -276,6 +307,26 @@ def a_user_who_is_not_allowed_can_sign_out_on_the_page_that_says_so(place):
     expect_equal((answer.status, urllib.parse.urlsplit(answer.field("location")).hostname), (303, SIGN_IN_HOST))
     answer, url = person.sign_in(person.url(NAME, "/desk"), "ann")
     expect_equal(identity(answer), identity_fields("ann"))
+
+
+@scenario
+def a_sign_out_at_one_host_takes_effect_at_all_hosts_within_a_second(place):
+    person, other = place.person(), place.person()
+    for each in (person, other):
+        each.sign_in(each.url(NAME, "/desk"), "ann")
+        each.open(each.url(WIKI, "/page"))
+    browser = person.at(WIKI)
+    fields = [("Origin", f"https://{browser.host}"), ("Sec-Fetch-Site", "same-origin")]
+    expect_equal(browser.ask(f"{PREFIX}/session", "DELETE", fields, kind=FETCH).status, 204)
+    ended = time.monotonic()
+    for host in (NAME, WIKI):
+        while person.at(host).ask("/desk", kind=FETCH).status != 401:
+            expect(time.monotonic() - ended < 1, f"the session at {host} is still valid")
+        expect_equal(other.at(host).ask("/desk", kind=FETCH).status, 200)
+    # The sign-in host asks for the password again.
+    shown, url = person.open(person.url(NAME, "/desk"))
+    expect_equal(urllib.parse.urlsplit(url).hostname, SIGN_IN_HOST)
+    form(shown)
 
 
 @scenario

@@ -74,13 +74,14 @@ import Testing
         arguments: [
             ("name \"\";", "6: error: name is a text of 1 to 60 characters"),
             ("name \"  \";", "6: error: name is a text of 1 to 60 characters"),
+            ("name \u{3164}\u{2800};", "6: error: name is a text of 1 to 60 characters"),
             ("name \(String(repeating: "n", count: 61));", "6: error: name is a text of 1 to 60 characters"),
             ("name ACME Ltd;", "11: error: name takes one word | quote a value that holds blanks"),
             ("footer \(String(repeating: "n", count: 201));", "8: error: footer is a text of 1 to 200 characters"),
             ("message \(String(repeating: "n", count: 301));", "9: error: message is a text of 1 to 300 characters"),
             (
                 "color red;",
-                "1: error: unknown statement color in brand | known names: footer, help-link, logo, message, name"
+                "1: error: unknown statement color in brand | known names: footer, help-link, help-text, logo, message, name"
             ),
         ]
             + [
@@ -107,6 +108,77 @@ import Testing
             folder.diagnostics()
                 == ["etc/realms.conf:2:6: error: name has a control character or a mark for the direction of text"]
         )
+    }
+
+    @Test func `the texts of brand and the name of an application may have translations`() throws {
+        let text = """
+            server { sign-in { languages en de pt-br; translation pt-BR pt.conf; brand {
+                message "Hello"; message de "Hallo"; message PT "Olá"; footer de "Rom"; footer "Rome";
+                help-link https://a.example/; help-link de https://a.example/de; help-text "Desk"; help-text de "Stelle";
+            } } }
+            protect /a { auth form; require any; application Wiki; application de "Das Wiki"; }
+            """
+        var folder = MemoryFolder(Self.realms + text)
+        folder.files["etc/pt.conf"] = Array("password Senha;".utf8)
+        let configuration = try folder.load()
+        let brand = configuration.server.signIn.brand
+        #expect(brand.message == LocalizedText("Hello", translations: ["de": "Hallo", "pt": "Olá"]))
+        #expect(brand.footer == LocalizedText("Rome", translations: ["de": "Rom"]))
+        #expect(brand.helpLink?.text(in: "de") == "https://a.example/de")
+        #expect(brand.helpText?.text(in: "de") == "Stelle" && brand.helpText?.text(in: "en") == "Desk")
+        #expect(configuration.rules.first?.application?.text(in: "de") == "Das Wiki")
+    }
+
+    @Test(arguments: [
+        ("pt-br", "pt-br"), ("pt-ao", "pt"), ("pt", "pt"), ("ptx", "all"), ("en", "all"), ("", "all"), ("-", "all"),
+        ("pt-br-x", "pt-br"),
+    ])
+    func `a page gets the text of its language, or of a more general one`(language: String, text: String) {
+        let texts = LocalizedText("all", translations: ["pt": "pt", "pt-br": "pt-br"])
+        #expect(texts.text(in: language) == text)
+    }
+
+    private static let blanks = "quote a text that holds blanks"
+
+    @Test(arguments: [
+        ("message a; message d b;", "20: error: d is not the tag of a language | as in: de, pt-BR; \(blanks)"),
+        ("footer a; footer de_CH b;", "18: error: de_CH is not the tag of a language | as in: de, pt-BR; \(blanks)"),
+        (
+            "message a; message dee b;",
+            "20: error: there are no pages in the language dee | did you mean de?; \(blanks)"
+        ),
+        (
+            "message Hello world;",
+            "9: error: there are no pages in the language Hello | known names: de, en, fr; \(blanks)"
+        ),
+        (
+            "message Hello big world;",
+            "15: error: message takes one text, or a language and a text | quote a value that holds blanks"
+        ),
+        (
+            "message de \"a\";",
+            "1: error: message has no text for all other languages | add message TEXT; without a language"
+        ),
+        ("message a; message b;", "12: error: a second message | the first one is at etc/realms.conf:2:1"),
+        (
+            "message a; message de b; message DE c;",
+            "26: error: a second message de | the first one is at etc/realms.conf:2:12"
+        ),
+        ("message a; message de \"\";", "23: error: message is a text of 1 to 300 characters"),
+        (
+            "help-link https://a.example/; help-link de x;",
+            "44: error: x is not an https URL | as in: help-link https://intranet.example.org/help;"
+        ),
+        ("help-text Desk;", "1: warning: help-text has no effect without help-link"),
+    ])
+    func `a mistake in a translation of a text is reported at its place`(statements: String, message: String) {
+        #expect(brand(statements).diagnostics() == ["etc/realms.conf:2:\(message)"])
+    }
+
+    @Test func `the language of a text must be one of languages`() {
+        let text = "server { sign-in { languages en; brand { message a; message de b; } } }"
+        let message = "there are no pages in the language de | known names: en; quote a text that holds blanks"
+        #expect(MemoryFolder(text).diagnostics() == ["etc/realms.conf:1:61: error: \(message)"])
     }
 
     @Test func `a rule may name its application`() throws {

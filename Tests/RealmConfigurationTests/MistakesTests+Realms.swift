@@ -25,7 +25,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + realm + "default-realm;",
-            "etc/realms.conf:3:1: error: default-realm takes one word | quote a value that holds blanks"
+            "etc/realms.conf:3:1: error: default-realm takes one word"
         ),
         Mistake(
             login + realm + "default-realm a b;",
@@ -58,7 +58,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + "realm { class StartWithRealm; }",
-            "etc/realms.conf:2:1: error: realm takes one word before its block | quote a value that holds blanks"
+            "etc/realms.conf:2:1: error: realm takes one word before its block"
         ),
         Mistake(
             login + "realm \"\" { class StartWithRealm; }",
@@ -98,7 +98,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; startWith; }",
-            "etc/realms.conf:2:37: error: startWith takes at least one word | quote a value that holds blanks"
+            "etc/realms.conf:2:37: error: startWith takes at least one word"
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; startWith a b; }",

@@ -57,7 +57,7 @@ extension MistakesTests {
         Mistake("protect /a { open { } }", "etc/realms.conf:1:14: error: open takes no block | end it with ;"),
         Mistake(
             "protect = { open; }",
-            "etc/realms.conf:1:1: error: protect takes one word before its block | quote a value that holds blanks"
+            "etc/realms.conf:1:1: error: protect takes one word before its block"
         ),
         Mistake(
             "protect =/a { open; }",
@@ -81,7 +81,7 @@ extension MistakesTests {
         ),
         Mistake(
             "protect 'a.example/a' { open; }",
-            "etc/realms.conf:1:9: error: 'a.example \(host) | use double quotes"
+            "etc/realms.conf:1:9: error: the quotation mark ' does not begin a quoted text | replace it and the quotation mark that closes it with \""
         ),
         Mistake(
             "protect ~ /admin { open; }\nprotect ^~ /admin/ { open; }",
@@ -157,19 +157,19 @@ extension MistakesTests {
         ),
         Mistake(
             "protect /a { open; methods get GET GET \"\" M-SEARCH; }",
-            "etc/realms.conf:1:28: error: get is not a method | a method has 1 to 32 characters, A to Z and -, such as GET",
+            "etc/realms.conf:1:28: error: get is not a method | methods are in capital letters: GET",
             "etc/realms.conf:1:36: error: GET occurs twice in methods",
             "etc/realms.conf:1:40: error:  is not a method | a method has 1 to 32 characters, A to Z and -, such as GET"
         ),
         Mistake(
             "protect /a { open; methods; networks; }",
-            "etc/realms.conf:1:20: error: methods takes at least one word | quote a value that holds blanks",
-            "etc/realms.conf:1:29: error: networks takes at least one word | quote a value that holds blanks"
+            "etc/realms.conf:1:20: error: methods takes at least one word",
+            "etc/realms.conf:1:29: error: networks takes at least one word"
         ),
         Mistake(
             "protect /a { open; networks 10.0.0.1/8 ::1 here; }",
             "etc/realms.conf:1:29: error: networks takes the first address of a block; 10.0.0.1 is not the first address of 10.0.0.1/8",
-            "etc/realms.conf:1:44: error: networks takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not here"
+            "etc/realms.conf:1:44: error: networks takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not here | names are not resolved here: write addresses or networks, as in 127.0.0.1 or 10.0.0.0/8"
         ),
         Mistake(
             validRealm + "protect /a { realm xtech xtec xtech; require any; auth form basic form; }",
@@ -193,9 +193,12 @@ extension MistakesTests {
         Mistake(
             validRealm + "role admin { user ann; }\nprotect /a { realm xtech; require role admni; }",
             "etc/realms.conf:4:40: error: there is no role admni | did you mean admin?",
-            "etc/realms.conf:3:6: warning: no rule requires the role admin"
+            "etc/realms.conf:3:6: warning: no rule requires the role admin | if the code of your server requires it, write required-by code; in the role"
         ),
-        Mistake("role admin { user ann; }", "etc/realms.conf:1:6: warning: no rule requires the role admin"),
+        Mistake(
+            "role admin { user ann; }",
+            "etc/realms.conf:1:6: warning: no rule requires the role admin | if the code of your server requires it, write required-by code; in the role"
+        ),
         Mistake(
             validRealm + "protect /account { nobody; }\nprotect /session/x { open; }\n"
                 + "protect /a { realm xtech; auth form; require any; }",
@@ -205,12 +208,12 @@ extension MistakesTests {
         Mistake(
             "role admin { }",
             "etc/realms.conf:1:6: error: the role admin has no group or user | as in: group Admins;  or: user ann;",
-            "etc/realms.conf:1:6: warning: no rule requires the role admin"
+            "etc/realms.conf:1:6: warning: no rule requires the role admin | if the code of your server requires it, write required-by code; in the role"
         ),
         Mistake(
             "role admin;",
             "etc/realms.conf:1:1: error: role needs a block in { }",
-            "etc/realms.conf:1:6: warning: no rule requires the role admin"
+            "etc/realms.conf:1:6: warning: no rule requires the role admin | if the code of your server requires it, write required-by code; in the role"
         ),
         Mistake(
             validRealm + "role a { user ann; }\nrole a { user zed; }\nprotect /a { realm xtech; require role a; }",
@@ -237,11 +240,11 @@ extension MistakesTests {
         ),
         Mistake(
             "server { trusted-proxies none 10.0.0.1; }",
-            "etc/realms.conf:1:26: error: trusted-proxies takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not none"
+            "etc/realms.conf:1:26: error: trusted-proxies takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not none | names are not resolved here: write addresses or networks, as in 127.0.0.1 or 10.0.0.0/8"
         ),
         Mistake(
             "server { trusted-proxies; }",
-            "etc/realms.conf:1:10: error: trusted-proxies takes at least one word | quote a value that holds blanks"
+            "etc/realms.conf:1:10: error: trusted-proxies takes at least one word"
         ),
         Mistake(
             "server { trusted-proxies 0.0.0.0/0 ::/0; }",

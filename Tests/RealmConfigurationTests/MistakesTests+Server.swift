@@ -5,7 +5,7 @@ extension MistakesTests {
     static let contexts: [Mistake] = [
         Mistake(
             realm,
-            "etc/realms.conf:1:7: error: realm xtech: there is no login context xtechMyRealm | there are no login contexts; no login-config file is set"
+            "etc/realms.conf:1:7: error: realm xtech: there is no login context xtechMyRealm | add login xtechMyRealm { StartWithLoginModule required; }  (there are no login contexts; no login-config file is set)"
         ),
         Mistake(
             "login xtechMyRaelm { StartWithLoginModule required; }\n" + realm,
@@ -138,7 +138,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + realm + "protect /a { realm xtech; require; }",
-            "etc/realms.conf:3:27: error: require takes at least one word | quote a value that holds blanks"
+            "etc/realms.conf:3:27: error: require takes at least one word"
         ),
         Mistake(
             login + realm + "protect /a { realm xtech; auth kerberos; require any; }",
@@ -180,7 +180,7 @@ extension MistakesTests {
         ),
         Mistake(
             "server { listen 127.0.0.1:99999; }",
-            "etc/realms.conf:1:17: error: listen takes HOST:PORT, not 127.0.0.1:99999 | as in 127.0.0.1:8443 or [::1]:8443"
+            "etc/realms.conf:1:17: error: 99999 is not a port | ports are 0 to 65535"
         ),
         Mistake(
             "server { listen ::1:8443; }",
@@ -188,11 +188,11 @@ extension MistakesTests {
         ),
         Mistake(
             "server { listen :8443; }",
-            "etc/realms.conf:1:17: error: listen takes HOST:PORT, and the host is missing | *:8443 for all addresses"
+            "etc/realms.conf:1:17: error: listen takes HOST:PORT, and the host is missing | [::]:8443 for all addresses, *:8443 for all of IPv4"
         ),
         Mistake(
             "server { listen a:1; listen; }",
-            "etc/realms.conf:1:22: error: listen takes at least one word | quote a value that holds blanks"
+            "etc/realms.conf:1:22: error: listen takes at least one word"
         ),
         Mistake(
             "server;",

@@ -30,7 +30,7 @@ struct MistakesTests {
 
     @Test(
         arguments: structure + realms + contexts + server + rules + roles + proxies + sessions + signIn + tls + throttle
-            + realmAPI + passwords + passwordMemory + passwordHashes + outcomes + cache
+            + realmAPI + passwords + passwordMemory + passwordHashes + outcomes + cache + addresses
     )
     func `every mistake is reported once, at its place, with a hint`(row: Mistake) {
         #expect(MemoryFolder(row.text, row.files).diagnostics() == row.diagnostics)

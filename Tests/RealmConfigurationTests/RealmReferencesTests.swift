@@ -48,7 +48,7 @@ struct RealmReferencesTests {
         ),
         (
             "realm p { class AggregateRealm; authentication accounts; authorization; }",
-            "4:58: error: authorization takes at least one word | quote a value that holds blanks"
+            "4:58: error: authorization takes at least one word"
         ),
         (
             "realm p { class AggregateRealm; authentication p; }",

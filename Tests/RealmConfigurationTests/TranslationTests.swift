@@ -87,7 +87,7 @@ import Testing
                 + " as in: translation it it.conf;"
         ),
         ("languages en en;", "2:14: error: en occurs twice in languages"),
-        ("languages;", "2:1: error: languages takes at least one word | quote a value that holds blanks"),
+        ("languages;", "2:1: error: languages takes at least one word"),
         ("translation it;", "2:1: error: translation takes a language and a file | as in: translation it it.conf;"),
         ("translation i_t it.conf;", "2:13: error: i_t is not the tag of a language | as in: translation it it.conf;"),
         ("translation it no.conf;", "2:16: error: the translation cannot be read: No such file or directory"),

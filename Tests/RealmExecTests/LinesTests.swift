@@ -56,6 +56,66 @@ struct LinesTests {
         #expect(await module.violations() == [])
     }
 
+    @Test func `a trace of the shell is logged without the secret and without its form in the request`() async throws {
+        let setup = try setup("set -x\n" + Self.people)
+        for password in ["quite-secret", "quite-secret/1", "quite-secret/12"] {
+            #expect(try await setup.login("ann", password).refusal?.failure == .wrongCredentials)
+        }
+        try await Waiting.until { setup.log.entries.contains { $0.contains("read -r") } }
+        let log = setup.log.entries.joined(separator: "\n")
+        #expect(log.contains("(a line with the secret of the login is not logged)"), "\(log)")
+        #expect(!log.contains("quite-secret") && !log.contains("cXVpdGUtc2VjcmV0"), "\(log)")
+    }
+
+    @Test func `what a program writes after its answer, or in a later login, is logged without the secrets`()
+        async throws
+    {
+        let body = """
+            echo "earlier: $earlier" >&2
+            earlier="$earlier $password"
+            case "$challenge:$password" in
+                :first-lilac) echo "$number challenge Code for $password" ;;
+                *:*) echo "$number reject" ;;
+            esac >&3
+            echo "$number done" >&3
+            (sleep 0.2; echo "late: $password" >&2) &
+            """
+        let setup = try setup(Self.loop(body), ["processes": .integer(1)])
+        for password in ["one-lilac", "two-lilac", "three-lilac"] {
+            #expect(try await setup.login("ann", password).refusal?.failure == .wrongCredentials)
+            try await Task.sleep(for: .milliseconds(400))
+        }
+        let conversation = RecordingConversation(name: "bob", password: "first-lilac", code: "second-lilac")
+        _ = try await setup.login("bob", conversation)
+        _ = try await setup.login("ann", "four-lilac")
+        try await Waiting.until { setup.log.entries.count > 6 }
+        let log = setup.log.entries.joined(separator: "\n")
+        #expect(log.contains("(a line with the secret of the login is not logged)"), "\(log)")
+        #expect(!log.contains("lilac"), "\(log)")
+    }
+
+    @Test func `no line of an answer contains a part of a password with a line feed`() async throws {
+        let body = """
+            printf "$number unavailable cannot bind with %s\n" "$password" >&3
+            echo "$number done" >&3
+            """
+        let report = try await setup(Self.loop(body)).login("ann", "first-lilac\nsecond-lilac")
+        #expect(report.identity == nil && !report.faultTexts.contains("lilac"), "\(report.faultTexts)")
+    }
+
+    @Test(arguments: [
+        ("exec 3>&-; sleep 0.1; exit 7", "ended with status 7"),
+        ("exec 3>&-; exec sleep 60", "has ended, and its status is not known"),
+    ])
+    func `a program that closes its channel is not said to be ended by the signal that we send`(
+        body: String,
+        cause: String
+    ) async throws {
+        let report = try await setup(Self.loop(body)).login("ann")
+        #expect(report.refusal?.failure == .unavailable)
+        #expect(report.faultTexts.contains(cause), "\(report.faultTexts)")
+    }
+
     @Test func `one process answers many logins, and is replaced after its last one`() async throws {
         let setup = try setup(
             Self.loop("echo \"$number group $$\" >&3; echo \"$number authorize\" >&3; echo \"$number done\" >&3"),

@@ -217,6 +217,27 @@ struct OnceTests {
         #expect(!entries.contains { $0.contains("quite-secret") })
     }
 
+    @Test(arguments: [
+        "cat <&3 | tr -d '\\0' >&3", "echo \"ldap_bind(cn=ann, $p) failed\" >&3",
+        "echo \"unavailable bind with $p failed\" >&3",
+        "echo \"user $p$(printf '\\001')\" >&3; echo authorize >&3",
+        "echo \"attribute $p $p\" >&3; echo \"attribute -$p- x\" >&3; echo authorize >&3",
+        "echo \"reject $p\" >&3",
+        "echo \"attribute $(printf %s \"$p\" | base64 | tr -d =)! x\" >&3; echo authorize >&3",
+    ])
+    func `no error of an answer contains the secret`(answer: String) async throws {
+        let setup = try ExecSetup(
+            try folder.script(
+                answer.hasPrefix("cat") ? answer : "p=$(tr '\\0' '\\n' <&3 | sed -n 2p)\n\(answer)"
+            )
+        )
+        let report = try await setup.login("ann", "quite-secret/1")
+        #expect(report.identity == nil)
+        let texts = report.faultTexts + setup.log.entries.joined()
+        for secret in ["quite-secret", "cXVpdGUtc2VjcmV0LzE"] { #expect(!texts.contains(secret), "\(texts)") }
+        #expect(report.faultTexts.contains("the helper program"), "\(texts)")
+    }
+
     @Test func `a program that writes without end is killed`() async throws {
         let report = try await answering("yes; echo authorize >&3").login("ann")
         #expect(report.refusal?.failure == .unavailable)

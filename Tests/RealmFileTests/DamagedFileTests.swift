@@ -11,7 +11,7 @@ import Testing
 struct DamagedFileTests {
     private static let rounds = 1500
 
-    private static let keyFile = """
+    static let keyFile = """
         # a key file
         ann;\(KnownHashes.ssha);users,admins
         bob;\(KnownHashes.glassfish);users
@@ -19,21 +19,21 @@ struct DamagedFileTests {
         dora;RESET;
         \u{E9}va o'x@y;\(KnownHashes.ssha);b b
         """
-    private static let htpasswd = """
+    static let htpasswd = """
         # users
         ann:\(KnownHashes.ssha)
         bob:\(KnownHashes.lilac):more
           carl:!\(KnownHashes.lilac)
         \u{E9}va:$apr1$lpFLuRBw$PbVX9bbUkk3MXjeYqX9Ht/
         """
-    private static let groupFile = """
+    static let groupFile = """
         users: ann bob "carl" '\u{E9}va'
         admins: ann
         # c
         staff:\tcarl
         """
 
-    private func mutate(_ text: [UInt8], _ random: inout Random) -> [UInt8] {
+    func mutate(_ text: [UInt8], _ random: inout Random) -> [UInt8] {
         let pieces =
             [
                 ";", ":", ",", "\n", "\r\n", "\r", "#", "!", ";;", "\\\n", "\"", "'", "\u{FEFF}", "\u{85}", "\u{2028}",

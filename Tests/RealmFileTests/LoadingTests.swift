@@ -32,16 +32,19 @@ struct LoadingTests {
             _ = try FileRealm.make(folder, properties, groups: groups)
             return "none"
         } catch {
-            return "\(error)".replacingOccurrences(of: folder.path + "/", with: "")
+            let hint = (error as? BadRealm)?.hint.map { " | \($0)" } ?? ""
+            return "\(error)\(hint)".replacingOccurrences(of: folder.path + "/", with: "")
         }
     }
 
     @Test func `the error for a missing file names a command that creates it`() throws {
-        #expect(fault() == "file: users: No such file or directory; create an empty one with: (umask 077; touch users)")
+        #expect(
+            fault() == "file: users: No such file or directory | create an empty one with: (umask 077; touch users)"
+        )
         try folder.write("ann:\(KnownHashes.ssha)\n")
         #expect(
             fault(groups: "groups")
-                == "group-file: groups: No such file or directory; create an empty one with: (umask 027; touch groups)"
+                == "group-file: groups: No such file or directory | create an empty one with: (umask 027; touch groups)"
         )
     }
 

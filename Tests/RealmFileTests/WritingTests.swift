@@ -32,6 +32,15 @@ struct WritingTests {
         #expect(realm.listing == ["bob: x,y y", "!carl: z"])
     }
 
+    @Test func `a group is replaced by a group of the same characters but other bytes`() async throws {
+        try folder.write("ann;\(KnownHashes.ssha);\u{e9}\n")
+        let realm = try FileRealm.make(folder)
+        var changes = UserChanges()
+        changes.groups = ["e\u{301}"]
+        try await realm.change(try Username("ann"), changes)
+        #expect(Array(try folder.text().utf8) == Array("ann;\(KnownHashes.ssha);e\u{301}\n".utf8))
+    }
+
     @Test func `a change of a user in htpasswd and group files leaves all other bytes as they are`() async throws {
         try folder.write("# top\n  ann:\(KnownHashes.ssha):Ann:more \n\nbob:x")
         try folder.write("a:  ann bob  \n# c\nb:\tbob\t\"ann\"\tann\n", to: "groups")
@@ -123,7 +132,8 @@ struct WritingTests {
         ("u", "a\n", KnownHashes.ssha), ("u", "a\u{85}", KnownHashes.ssha), ("u", "g", ""), ("u", "g", "!x"),
         ("u", "g", "RESET"),
         ("u", "g", "\(KnownHashes.ssha);x"), ("u", "g", "\(KnownHashes.ssha)\nroot;\(KnownHashes.ssha);admins"),
-        ("u", "g", "no hash"),
+        ("u", "g", "no hash"), ("u", "Admin,\u{301}x", KnownHashes.ssha), ("u", "Admin;\u{301}x", KnownHashes.ssha),
+        ("a;\u{301}b", "g", KnownHashes.ssha), ("#\u{301}u", "g", KnownHashes.ssha),
     ])
     func `names, groups and hashes that a key file cannot store are rejected`(
         name: String,
@@ -144,7 +154,9 @@ struct WritingTests {
         ("\"u", "g", KnownHashes.ssha),
         ("u\\", "g", KnownHashes.ssha), ("u", "a:b", KnownHashes.ssha), ("u", "#a", KnownHashes.ssha),
         ("u", "a\\", KnownHashes.ssha),
-        ("u", "g", "*"), ("u", "g", "a:b"),
+        ("u", "g", "*"), ("u", "g", "a:b"), ("u", "a:\u{301}b", KnownHashes.ssha),
+        ("u", "a\\\u{301}", KnownHashes.ssha), ("u", "#\u{301}a", KnownHashes.ssha),
+        ("a:\u{301}b", "g", KnownHashes.ssha),
     ])
     func `names, groups and hashes that htpasswd and group files cannot store are rejected`(
         name: String,

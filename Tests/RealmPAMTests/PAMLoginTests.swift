@@ -165,6 +165,20 @@ struct PAMLoginTests {
         #expect(try await login.value.refusal?.failure == .unavailable)
     }
 
+    @Test func `a prompt that is not answered in time ends the login without the user`() async throws {
+        let setup = try PAMSetup(
+            "auth required MODULE one-time-code\naccount required pam_permit.so",
+            ["prompt-timeout": .duration(.milliseconds(300))]
+        )
+        let password = RecordingConversation.Reply.prepared(PreparedConversation(password: Secret(utf8: "lilac")))
+        let report = try await setup.login("ann", RecordingConversation([password, .never]))
+        #expect(report.refusal?.failure == .unavailable)
+        #expect(report.texts.contains("no answer in time"), "\(report.texts)")
+        // A user who has typed a password and leaves counts as a failed login.
+        let left = LeavingConversation(password: Secret(utf8: "lilac"))
+        #expect(try await setup.login("ann", left).refusal?.failure == .wrongCredentials)
+    }
+
     @Test(arguments: [31, 32, 33, 50])
     func `a module may ask 32 times at most`(count: Int) async throws {
         let setup = try PAMSetup("auth required MODULE ask \(count)\naccount required pam_permit.so")
@@ -223,6 +237,23 @@ struct PAMLoginTests {
             guard let user = try? Username(name) else { continue }
             let report = try await setup.login(name)
             #expect(report.identity?.username == user, "\(name.debugDescription): \(report.texts)")
+        }
+    }
+}
+
+/// A user who answers no question after the password, and whose absence counts as a wrong password.
+private final class LeavingConversation: Conversation {
+    private let prepared: PreparedConversation
+
+    init(password: Secret) { prepared = PreparedConversation(password: password) }
+
+    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+        if case .password? = callbacks.first { return try await prepared.answer(callbacks) }
+        do throws(CancellationError) {
+            try await ManualClock().sleep(until: .max)
+            return []
+        } catch {
+            throw LoginFault(.wrongCredentials, log: "the user has left the sign-in")
         }
     }
 }

@@ -99,6 +99,24 @@ struct ServersTests {
     }
 
     @Test(arguments: [
+        "sec\u{0}ret", "\u{0}", String(repeating: "x", count: 32_768), String(repeating: "\u{1}", count: 6000),
+    ])
+    func `a password that another Gatehouse cannot read is refused without asking it`(password: String) async throws {
+        try await RemoteSetup.run(respond: { _ in [json(#"{"error":"malformed"}"#, status: "400 Bad Request")] }) {
+            setup in
+            let url = "https://localhost:\(setup.service.port)/realms/people/check"
+            let realm = try setup.realm(["url": nil, "gatehouse": [url]])
+            #expect(try await realm.login("ann", password).failure == .unusableCredential)
+            #expect(setup.service.requests.isEmpty)
+            #expect(setup.log.all == [])
+            // The longest password that it can read.
+            let longest = String(repeating: "x", count: 32_768 - #"{"username":"ann","password":""}"#.utf8.count)
+            #expect(try await realm.login("ann", longest).failure == .unavailable)
+            #expect(setup.service.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: [
         ("wrong-credentials", LoginFailure.wrongCredentials), ("locked", .locked), ("unknown-user", .unknownUser),
         ("unavailable", .unavailable), ("something", .unavailable), ("accepted", .unavailable),
     ])
@@ -122,7 +140,7 @@ struct ServersTests {
         for status in ["401 Unauthorized", "403 Forbidden"] {
             let (report, _, log) = try await Self.gatehouse([json(#"{"error":"forbidden"}"#, status: status)])
             #expect(report.failure == .unavailable)
-            #expect(log.contains("the token or the network of this program is not accepted"))
+            #expect(log.contains("the token, the client certificate or the network of this program is not accepted"))
         }
         let (report, _, log) = try await Self.gatehouse([
             json(#"{"error":"unavailable"}"#, status: "503 Service Unavailable")

@@ -108,6 +108,24 @@ import Testing
         }
     }
 
+    @Test func `users and groups are kept apart byte by byte`() async throws {
+        let fixture = try StoreFixture()
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        let mail = try UserAttribute(name: UserAttribute.mail, values: ["c@x.example"])
+        try await fixture.realm.add(
+            UserRecord(try Username(composed), groups: ["Admin", composed, decomposed], attributes: [mail]),
+            hash: nil
+        )
+        try await fixture.realm.add(UserRecord(try Username(decomposed), groups: ["Guest"]), hash: nil)
+        let users = try await fixture.realm.users()
+        #expect(users.count == 2)
+        for user in users {
+            let isComposed = user.name.text.utf8.count == composed.utf8.count
+            #expect(user.groups.count == (isComposed ? 3 : 1) && user.attributes.count == (isComposed ? 1 : 0))
+            #expect(user.groups.contains("Guest") == !isComposed)
+        }
+    }
+
     @Test func `CVE-2025-53942: disabled users, expired users, and users who must change the password cannot log in`()
         async throws
     {

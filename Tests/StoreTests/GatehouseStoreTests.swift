@@ -34,6 +34,26 @@ import Throttle
         #expect(try await store.user(try name("Ann"), in: "r") == nil)
     }
 
+    @Test func `the store contains one message to all users, which is cut to its maximum length`() async throws {
+        let store = try GatehouseStore.inMemory()
+        #expect(try await store.announcement() == nil)
+        for text in ["e\u{301} <b>'\"", "Maintenance"] {
+            try await store.setAnnouncement(Announcement(text, until: 1_800_000_000))
+            let read = try #require(try await store.announcement())
+            #expect(read.text.utf8.elementsEqual(text.utf8) && read.end == 1_800_000_000)
+        }
+        // Another program may have written a longer text.
+        try await store.write { database in
+            try database.execute(
+                sql: "UPDATE announcement SET text = ?",
+                arguments: [String(repeating: "a", count: 9999)]
+            )
+        }
+        #expect(try await store.announcement()?.text.count == Announcement.maximumLength)
+        try await store.setAnnouncement(nil)
+        #expect(try await store.announcement() == nil)
+    }
+
     @Test func `attributes are read back unchanged by every query, and changed one by one`() async throws {
         let store = try GatehouseStore.inMemory()
         let (ann, bob) = (try name("ann"), try name("bob"))
@@ -146,6 +166,38 @@ import Throttle
         await #expect(throws: StoreFault.self) { try await store.add([try row("bob"), try row("ann")], to: "r") }
         #expect(try await store.users(of: "r").map(\.record.name.text) == ["ann"])
         try await store.add([try row("ann")], to: "other")
+    }
+
+    @Test func `users that are read in batches are added in one transaction`() async throws {
+        let store = try GatehouseStore.inMemory()
+        struct Broken: Error {}
+        let batches = try (0..<3).map { batch in try (0..<2).map { try row("u\(batch)\($0)") } }
+        await #expect(throws: StoreFault.self) {
+            try await store.add(to: "r") { add in
+                for batch in batches { try add(batch) }
+                throw Broken()
+            }
+        }
+        #expect(try await store.users(of: "r").isEmpty)
+        try await store.add(to: "r") { add in for batch in batches { try add(batch) } }
+        #expect(try await store.users(of: "r").count == 6)
+    }
+
+    @Test(arguments: [9_999, 10_000, 10_001])
+    func `the addition of many users is reported, and the next change too`(count: Int) async throws {
+        let store = try GatehouseStore.inMemory()
+        try await store.add([try row("ann")], to: "r")
+        let (begin, _) = try await store.changes(in: "r", after: nil)
+        let rows = try (0..<count).map { try row("u\($0)") }
+        try await store.add(rows, to: "r")
+        let (next, users) = try await store.changes(in: "r", after: begin)
+        switch users {
+        case .all: #expect(count > 10_000)
+        case .some(let names): #expect(count <= 10_000 && names.count == count)
+        }
+        #expect(next == begin + Int64(count))
+        try await store.add([try row("bob")], to: "r")
+        #expect(try await store.changes(in: "r", after: next).users == .some([try name("bob")]))
     }
 
     @Test func `a new user does not get the groups of a removed user of the same name`() async throws {

@@ -23,6 +23,8 @@ internal import Synchronization
 package final class AcceptedLogins: LoginCache {
     /// The maximum number of services and client addresses of an account: 8.
     static let addresses = 8
+    /// The maximum number of refused passwords that are remembered for logins that are running: 1,024.
+    static let maximumRefusals = 1024
 
     private struct Entry {
         let tag: Digest
@@ -41,6 +43,8 @@ package final class AcceptedLogins: LoginCache {
     private struct State {
         var accounts: [Account: AccountEntries] = [:]
         var revocations = RevocationLog<CredentialCache.Client>()
+        /// The passwords that realms have refused lately, and when.
+        var refusals: [(tag: Digest, time: UInt64)] = []
     }
 
     private let mac: HMACKey
@@ -65,11 +69,11 @@ package final class AcceptedLogins: LoginCache {
         self.log = log
     }
 
-    package func place(
-        of request: LoginRequest,
+    package func entry(
+        for request: LoginRequest,
         account: Account,
         password: Secret
-    ) -> (any LoginCachePlace)? {
+    ) -> (any LoginCacheEntry)? {
         let tags: (password: Digest, login: Digest)? = password.withBytes { password in
             do throws(OpenSSLError) {
                 let passwordTag = try mac.tag { message in
@@ -85,18 +89,19 @@ package final class AcceptedLogins: LoginCache {
                 }
                 return (passwordTag, loginTag)
             } catch {
-                // Without a MAC there is no place, and the realm decides.
+                // Without a MAC there is no key, and the realm decides.
                 return nil
             }
         }
         guard let tags else { return nil }
-        return Place(
+        return KeyedEntry(
             cache: self,
             passwordTag: tags.password,
             tag: tags.login,
             account: account,
             network: request.peer.map { ClientNetwork($0) },
-            epoch: state.withLock { $0.revocations.epoch }
+            epoch: state.withLock { $0.revocations.epoch },
+            begin: clock.now
         )
     }
 
@@ -126,15 +131,16 @@ package final class AcceptedLogins: LoginCache {
     /// The number of accounts with entries.
     package var count: Int { state.withLock { $0.accounts.count } }
 
-    private struct Place: LoginCachePlace {
+    private struct KeyedEntry: LoginCacheEntry {
         let cache: AcceptedLogins
         let passwordTag: Digest
         let tag: Digest
         let account: Account
         let network: ClientNetwork?
         let epoch: RevocationEpoch
+        let begin: UInt64
 
-        var entry: (login: CachedLogin, age: Duration)? {
+        var accepted: (login: CachedLogin, age: Duration)? {
             let now = cache.clock.now
             return cache.state.withLock { state in
                 let entries = state.accounts[account]?.entries ?? []
@@ -145,11 +151,27 @@ package final class AcceptedLogins: LoginCache {
             }
         }
 
+        func refuse() {
+            let now = cache.clock.now
+            let isKnown = cache.state.withLock { state in
+                if state.refusals.count >= AcceptedLogins.maximumRefusals { state.refusals.removeFirst() }
+                state.refusals.append((passwordTag, now))
+                guard let entries = state.accounts[account] else { return false }
+                return constantTimeEqual(entries.passwordTag.bytes, passwordTag.bytes)
+            }
+            if isKnown { remove() }
+        }
+
         func store(_ login: CachedLogin) {
             let client = CredentialCache.Client(account: account, username: login.username, network: network)
             let entry = Entry(tag: tag, login: login, client: client, time: cache.clock.now)
             cache.state.withLock { state in
                 guard !state.revocations.hasRevoked(client, since: epoch) else { return }
+                // The realm has refused the password since, in a login that was faster.
+                let isRefused = state.refusals.contains {
+                    $0.time >= begin && constantTimeEqual($0.tag.bytes, passwordTag.bytes)
+                }
+                guard !isRefused else { return }
                 var entries = state.accounts[account]?.entries ?? []
                 let isSamePassword = state.accounts[account].map {
                     constantTimeEqual($0.passwordTag.bytes, passwordTag.bytes)

@@ -51,14 +51,33 @@ package struct OurCookies: Sendable {
     ///
     /// - Parameter field: The field's value.
     package mutating func read(_ field: Span<UInt8>) {
+        Self.forEachPair(in: field) { take($0) }
+    }
+
+    /// Collects the tokens of the session cookies in a `Cookie` field.
+    ///
+    /// A browser can send two session cookies, one of which a script has set in a partition. If one of them ends, the
+    /// other must end too.
+    ///
+    /// - Parameters:
+    ///   - field: The field's value.
+    ///   - tokens: The tokens so far.
+    static func collectSessions(in field: Span<UInt8>, into tokens: inout [OpaqueToken]) {
+        forEachPair(in: field) { pair in
+            guard isNamed(pair, sessionName) else { return }
+            if let token = token(in: pair, sessionName) { tokens.append(token) }
+        }
+    }
+
+    private static func forEachPair(in field: Span<UInt8>, _ body: (Span<UInt8>) -> Void) {
         var start = 0
         while start < field.count {
             var end = start
             while end < field.count, field[end] != UInt8(ascii: ";") { end += 1 }
-            while start < end, Self.isBlank(field[start]) { start += 1 }
+            while start < end, isBlank(field[start]) { start += 1 }
             var last = end
-            while last > start, Self.isBlank(field[last - 1]) { last -= 1 }
-            take(field.extracting(start..<last))
+            while last > start, isBlank(field[last - 1]) { last -= 1 }
+            body(field.extracting(start..<last))
             start = end + 1
         }
     }
@@ -71,11 +90,13 @@ package struct OurCookies: Sendable {
 
     private static func found(_ pair: Span<UInt8>, _ name: StaticString, after before: Found) -> Found {
         switch before {
-        case .none:
-            let value = pair.extracting((name.utf8CodeUnitCount + 1)..<pair.count)
-            return OpaqueToken(value).map(Found.token) ?? .unreadable
-        case .token, .unreadable, .repeated: return .repeated
+        case .none: token(in: pair, name).map(Found.token) ?? .unreadable
+        case .token, .unreadable, .repeated: .repeated
         }
+    }
+
+    private static func token(in pair: Span<UInt8>, _ name: StaticString) -> OpaqueToken? {
+        OpaqueToken(pair.extracting((name.utf8CodeUnitCount + 1)..<pair.count))
     }
 
     private static func isNamed(_ pair: Span<UInt8>, _ name: StaticString) -> Bool {
@@ -96,47 +117,68 @@ package struct OurCookies: Sendable {
 /// not send them to other hosts. Their names begin with `__Host-`, so a browser accepts them only from the same host
 /// over TLS. Source: RFC 6265bis section 4.1.3.
 package enum SetCookie {
-    /// Sets the session cookie.
-    ///
-    /// Browsers also send this cookie when a user follows a link from another site.
-    package static func session(_ token: OpaqueToken) -> String {
-        "\(OurCookies.sessionName)=\(token.text)\(common)\(lax)"
-    }
-
-    /// Sets the cookie that a sign-in is bound to.
+    /// Sets the cookie that a sign-in is bound to, in place of all cookies of its name.
     ///
     /// Browsers send this cookie only with requests from the same site.
-    package static func signIn(_ token: OpaqueToken) -> String {
-        "\(OurCookies.signInName)=\(token.text)\(common)\(strict)"
+    ///
+    /// - Parameters:
+    ///   - token: The token of the sign-in.
+    ///   - present: The cookie of the request.
+    /// - Returns: The values of the `Set-Cookie` fields.
+    package static func signIn(_ token: OpaqueToken, replacing present: OurCookies.Found) -> [String] {
+        partitionedRemoval(OurCookies.signInName, present)
+            + ["\(OurCookies.signInName)=\(token.text)\(common)\(strict)"]
     }
 
     /// Sets the cookie that a hand-over is bound to.
     ///
     /// Browsers also send this cookie after a redirect from the sign-in host, which may be another site.
+    ///
+    /// It is one field, because some proxies pass on only one (``partitionedVerifierRemoval(_:)``).
     package static func verifier(_ token: OpaqueToken) -> String {
         "\(OurCookies.verifierName)=\(token.text)\(common)\(lax); Max-Age=3600"
     }
 
     /// Sets the session cookie in a browser, in place of all cookies of its name.
     ///
-    /// A script of the host can set a partitioned cookie of this name (CHIPS). The browser then sends both cookies, and no
-    /// session is found, so a partitioned cookie is removed.
+    /// Browsers also send this cookie when a user follows a link from another site.
+    ///
+    /// A script of the host can set a partitioned cookie of this name (CHIPS). A browser with both cookies sends both, and
+    /// no session is found. Therefore a partitioned cookie is removed if the browser has sent any cookie of this name.
     ///
     /// - Parameters:
     ///   - token: The token of the session.
     ///   - present: The session cookie of the request.
     /// - Returns: The values of the `Set-Cookie` fields.
     package static func session(_ token: OpaqueToken, replacing present: OurCookies.Found) -> [String] {
-        guard case .repeated = present else { return [session(token)] }
-        let removal = "\(OurCookies.sessionName)=\(common); SameSite=None; Partitioned; Max-Age=0"
-        return [removal, session(token)]
+        partitionedRemoval(OurCookies.sessionName, present) + ["\(OurCookies.sessionName)=\(token.text)\(common)\(lax)"]
     }
 
-    /// Removes the session cookie.
-    package static let sessionRemoval = "\(OurCookies.sessionName)=\(common)\(lax); Max-Age=0"
+    /// Removes all session cookies of a browser.
+    ///
+    /// - Parameter present: The session cookie of the request.
+    /// - Returns: The values of the `Set-Cookie` fields.
+    package static func sessionRemoval(_ present: OurCookies.Found) -> [String] {
+        partitionedRemoval(OurCookies.sessionName, present)
+            + ["\(OurCookies.sessionName)=\(common)\(lax); Max-Age=0"]
+    }
+
+    /// Removes a partitioned cookie, if the browser has sent any cookie of its name.
+    private static func partitionedRemoval(_ name: StaticString, _ present: OurCookies.Found) -> [String] {
+        if case .none = present { return [] }
+        return ["\(name)=\(common); SameSite=None; Partitioned; Max-Age=0"]
+    }
 
     /// Removes the cookie that a sign-in is bound to.
     package static let signInRemoval = "\(OurCookies.signInName)=\(common)\(strict); Max-Age=0"
+
+    /// Removes a partitioned cookie with the name of the cookie that a hand-over is bound to.
+    ///
+    /// - Parameter present: The cookie of the request.
+    /// - Returns: The values of the `Set-Cookie` fields; none if the browser has sent no cookie of this name.
+    package static func partitionedVerifierRemoval(_ present: OurCookies.Found) -> [String] {
+        partitionedRemoval(OurCookies.verifierName, present)
+    }
 
     /// Removes the cookie that a hand-over is bound to.
     package static let verifierRemoval = "\(OurCookies.verifierName)=\(common)\(lax); Max-Age=0"

@@ -2,6 +2,7 @@
 // Gatehouse
 
 package import Bytes
+package import Sessions
 
 /// The header fields of a request.
 ///
@@ -30,6 +31,10 @@ package struct RequestClient: Sendable {
     package var forwardedAuthority: String?
     /// The cookies of Gatehouse in the request.
     package var cookies = OurCookies()
+    /// The tokens of all session cookies, if there are several; otherwise nil.
+    ///
+    /// None of them authenticates a user.
+    package private(set) var repeatedSessions: [OpaqueToken]?
     /// The client certificate of the connection; nil if there is none.
     ///
     /// It is nil if the peer is a trusted proxy: its certificate is not the certificate of the client. No header field
@@ -50,6 +55,11 @@ extension RequestClient {
         var found = OurCookies()
         fields.forEachCookieField { found.read($0) }
         cookies = found
+        repeatedSessions = nil
+        guard case .repeated = found.session else { return }
+        var tokens: [OpaqueToken] = []
+        fields.forEachCookieField { OurCookies.collectSessions(in: $0, into: &tokens) }
+        repeatedSessions = tokens
     }
 
     /// Returns the host and port of the request.

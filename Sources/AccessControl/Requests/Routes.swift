@@ -68,8 +68,6 @@ package struct Routes: Sendable, Hashable {
         case (.account, 1) where rest.first == "end": return .accountEnd
         case (.style, 0): return .asset(.style)
         case (.script, 0): return .asset(.script)
-        case (.formScript, 0): return .asset(.formScript)
-        case (.icon, 0): return .asset(.icon)
         case (.logo, 0) where hasLogo: return .asset(.logo)
         case (.identityKeys, 0) where hasIdentityKeys: return .asset(.identityKeys)
         case (.session, 0): return .session
@@ -130,7 +128,7 @@ package struct Routes: Sendable, Hashable {
         if first == Self.forwardAuth { return false }
         switch Self.segments[first] {
         case .signIn, .enter, .signOut, .session, .sessions: return false
-        case nil, .account, .style, .script, .formScript, .icon, .logo, .identityKeys: return true
+        case nil, .account, .style, .script, .logo, .identityKeys: return true
         }
     }
 
@@ -146,10 +144,6 @@ package enum PageAsset: Sendable, Hashable, CaseIterable {
     case style
     /// The script that receives session events.
     case script
-    /// The script of the sign-in form.
-    case formScript
-    /// The icon of the pages.
-    case icon
     /// The logo of the brand.
     case logo
     /// The public keys of identity tokens.
@@ -158,8 +152,8 @@ package enum PageAsset: Sendable, Hashable, CaseIterable {
     /// True if only pages of a sign-in load the asset.
     package var isForSignIn: Bool {
         switch self {
-        case .script, .formScript: true
-        case .style, .icon, .logo, .identityKeys: false
+        case .script: true
+        case .style, .logo, .identityKeys: false
         }
     }
 
@@ -167,8 +161,6 @@ package enum PageAsset: Sendable, Hashable, CaseIterable {
         switch self {
         case .style: .style
         case .script: .script
-        case .formScript: .formScript
-        case .icon: .icon
         case .logo: .logo
         case .identityKeys: .identityKeys
         }

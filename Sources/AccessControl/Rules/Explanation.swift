@@ -71,11 +71,13 @@ extension ProtectionRules {
     ///   - request: The request.
     ///   - pages: The prefix of the sign-in pages; nil if there are no sign-in pages. No rule applies to these pages.
     ///   - realmAPI: The prefix of the realm API; nil if it is disabled. No rule applies to the realm API.
+    ///   - isBehindProxy: True if a proxy asks about requests. Then a request for a host that no rule is for is denied.
     /// - Returns: The decision, with a line for each rule.
     public func explain(
         _ request: Explanation.Request,
         pages: String? = nil,
-        realmAPI: String? = nil
+        realmAPI: String? = nil,
+        isBehindProxy: Bool = true
     ) -> Explanation {
         let target: (host: RequestHost?, path: RequestPath)
         switch read(request.url) {
@@ -101,7 +103,7 @@ extension ProtectionRules {
             }
         }
         let match = match(host: target.host, path: target.path, method: request.method)
-        let (status, reason) = Self.answer(match, request, hasHost: target.host != nil)
+        let (status, reason) = Self.answer(match, request, isForwarded: isBehindProxy && target.host != nil)
         var lines = ["\(status): \(reason)"]
         if target.host == nil, hosts.contains(where: { $0.host != .any }) {
             lines.append("the URL has no host, so rules for hosts are skipped")
@@ -141,10 +143,10 @@ extension ProtectionRules {
     private static func answer(
         _ match: Match,
         _ request: Explanation.Request,
-        hasHost: Bool
+        isForwarded: Bool
     ) -> (Int, String) {
         switch match {
-        case .none where hasHost: (403, "no rule matches, so forward authentication denies the request")
+        case .none where isForwarded: (403, "no rule matches, so forward authentication denies the request")
         case .none: (200, "no rule matches, so the server allows the request")
         case .ambiguousHost: (400, "the host is neither a name nor an address")
         case .uncovered(let allowed, _):

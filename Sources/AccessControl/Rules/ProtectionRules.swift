@@ -44,8 +44,6 @@ public struct ProtectionRules: Sendable {
     package let all: [ProtectRule]
     /// True if there is a rule for a host or a domain.
     package let hasHosts: Bool
-    /// True if the identity fields of a rule are UTF-8.
-    package let hasUTF8Fields: Bool
 
     /// Rules in any order.
     ///
@@ -58,7 +56,6 @@ public struct ProtectionRules: Sendable {
             ($0.host.rank, $1.host.description) > ($1.host.rank, $0.host.description)
         }
         hasHosts = hosts.contains { $0.host != .any }
-        hasUTF8Fields = rules.contains { $0.identityFields == .utf8 }
     }
 
     /// Returns the rule that decides about a request.

@@ -6,21 +6,25 @@ internal import RealmKit
 
 /// The JSON body of a check, without copies of the secrets that are not wiped.
 enum CheckBody {
-    /// Returns the body.
+    /// The maximum length of a body that a server reads, in bytes; see docs/realm-api.md.
+    static let maximumBytes = 32_768
+
+    /// Returns the body; nil if no server reads it: a secret is not UTF-8, or contains NUL, or the body is too long.
     ///
     /// - Parameters:
     ///   - username: The user name.
     ///   - password: The password.
     ///   - codes: The answers to further questions.
     ///   - service: The service that the user signs in to.
-    /// - Returns: The body.
-    static func make(username: Username, password: Secret, codes: [Secret], service: String) -> Secret {
+    /// - Returns: The body or nil.
+    static func make(username: Username, password: Secret, codes: [Secret], service: String) -> Secret? {
+        guard ([password] + codes).allSatisfy(isUsable) else { return nil }
         let name = Secret(utf8: username.text)
         let serviceName = Secret(utf8: service)
         // An escape sequence has at most six bytes.
         let strings = [name, password, serviceName] + codes
         let capacity = strings.reduce(96) { $0 + 6 * $1.count + 3 }
-        return Secret(capacity: capacity) { output in
+        let body = Secret(capacity: capacity) { output in
             append("{\"username\":", to: &output)
             append(name, to: &output)
             append(",\"password\":", to: &output)
@@ -36,6 +40,13 @@ enum CheckBody {
                 append("]", to: &output)
             }
             append("}", to: &output)
+        }
+        return body.count <= maximumBytes ? body : nil
+    }
+
+    private static func isUsable(_ secret: Secret) -> Bool {
+        secret.withBytes { bytes in
+            UTF8Text(validating: bytes) != nil && !bytes.indices.contains { bytes[$0] == 0 }
         }
     }
 

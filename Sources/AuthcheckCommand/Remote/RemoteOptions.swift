@@ -13,7 +13,8 @@ struct RemoteOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The authorities that are trusted to name the server, in PEM.", valueName: "file")
+        help: ArgumentHelp("The authorities that are trusted to name the server, in PEM.", valueName: "file"),
+        completion: .file()
     )
     var ca: String?
 
@@ -26,7 +27,11 @@ struct RemoteOptions: ParsableArguments {
     )
     var pin: String?
 
-    @Option(name: .long, help: ArgumentHelp("The file with the token of the realm API.", valueName: "file"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The file with the token of the realm API.", valueName: "file"),
+        completion: .file()
+    )
     var tokenFile: String?
 
     @Flag(name: .long, help: "List the realms of the server.")

@@ -34,6 +34,8 @@ public struct RemoteTransport: Sendable {
     public struct Response: Sendable {
         /// The status code.
         public let status: Int
+        /// The value of the field `Content-Type`; nil if there is none.
+        public let contentType: String?
         /// The body.
         public let body: [UInt8]
 
@@ -41,9 +43,11 @@ public struct RemoteTransport: Sendable {
         ///
         /// - Parameters:
         ///   - status: The status code.
+        ///   - contentType: The value of the field `Content-Type`; nil if there is none.
         ///   - body: The body.
-        public init(status: Int, body: [UInt8]) {
+        public init(status: Int, contentType: String?, body: [UInt8]) {
             self.status = status
+            self.contentType = contentType
             self.body = body
         }
     }

@@ -14,7 +14,8 @@ package struct ConfigurationOptions: ParsableArguments {
         help: ArgumentHelp(
             "The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     package var config: String?
 

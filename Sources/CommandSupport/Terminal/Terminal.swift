@@ -34,17 +34,23 @@ package import RealmKit
     /// cannot end the process while the echo is off. A typed Ctrl-C or Ctrl-\ is sent to the process as a signal after
     /// the terminal is restored.
     ///
-    /// - Parameter prompt: The prompt; empty if it was already shown.
+    /// - Parameters:
+    ///   - prompt: The prompt; empty if it was already shown.
+    ///   - interrupt: Ends the wait for the line. The terminal is restored, and what was typed is discarded.
     /// - Returns: The line; nil after an end of file or an interrupt, or if the line is too long.
-    package func readSecret(_ prompt: String = "") -> Secret? {
+    package func readSecret(_ prompt: String = "", until interrupt: InputInterrupt? = nil) -> Secret? {
         var typed: Int32 = 0
-        let secret = readWithoutEcho(prompt, typedSignal: &typed)
+        let secret = readWithoutEcho(prompt, until: interrupt, typedSignal: &typed)
         // `raise` would send the signal to this thread, which does not handle signals.
         if typed != 0 { kill(getpid(), typed) }
         return secret
     }
 
-    private func readWithoutEcho(_ prompt: String, typedSignal: inout Int32) -> Secret? {
+    private func readWithoutEcho(
+        _ prompt: String,
+        until interrupt: InputInterrupt?,
+        typedSignal: inout Int32
+    ) -> Secret? {
         var before = termios()
         guard unsafe tcgetattr(descriptor, &before) == 0 else { return nil }
         var silent = before
@@ -58,7 +64,7 @@ package import RealmKit
         guard unsafe tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { return nil }
         show(prompt)
         var line = LineBuffer(capacity: Self.maximumLine)
-        while let byte = nextByte() {
+        while let byte = nextByte(until: interrupt) {
             switch byte {
             case 0x0A, 0x0D: return line.secret()
             case 0x03, 0x1C:
@@ -75,9 +81,10 @@ package import RealmKit
         return nil
     }
 
-    private func nextByte() -> UInt8? {
+    private func nextByte(until interrupt: InputInterrupt? = nil) -> UInt8? {
         var byte: UInt8 = 0
         while true {
+            if let interrupt, !interrupt.waits(for: descriptor) { return nil }
             let count = unsafe read(descriptor, &byte, 1)
             if count == 1 { return byte }
             if count < 0, errno == EINTR { continue }

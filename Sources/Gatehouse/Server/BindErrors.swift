@@ -28,7 +28,7 @@ enum BindErrors {
             )
         case let error as IOError:
             address.errors("cannot listen on \(address.value): \(unsafe String(cString: strerror(error.errnoCode)))")
-        case is SocketAddressError:
+        case is SocketAddressError, is SocketAddressError.UnknownHost:
             address.errors(
                 "cannot listen on \(address.value): the host name cannot be resolved",
                 hint: "HOST must be a name or an address of this machine"

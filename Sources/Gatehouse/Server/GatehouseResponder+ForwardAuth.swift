@@ -49,21 +49,22 @@ extension GatehouseResponder {
             host: .parsed(original.host),
             client: received.client
         )
-        let check = ForwardAuth.Check(
+        var check = ForwardAuth.Check(
             proxy: proxy,
             original: original,
             clientKind: received.clientKind(head),
             language: received.representation.language,
-            cookies: received.client.cookies,
-            encoding: encoding(for: original)
+            cookies: received.client.cookies
         )
         switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
         case .decided(let decision, let authentication, let rule):
             received.rule = ruleText(rule, of: decision)
+            check.encoding = rule?.rule.identityFields ?? .percent
             let response = forwardAuth.prepared(decision, for: check, authentication: authentication)
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
-            return .deferred { [received] _ in
+            check.encoding = login.compiled.rule.identityFields
+            return .deferred { [received, check] _ in
                 let completed = await accessController.completeLogin(login)
                 var received = received
                 received.rule = ruleText(login.compiled, of: completed.decision)
@@ -72,15 +73,6 @@ extension GatehouseResponder {
                 return finish(rendered, to: received, after: completed.report, for: authentication)
             }
         }
-    }
-
-    /// Returns the form of the identity fields for an application.
-    private func encoding(for original: OriginalRequest) -> ProtectRule.IdentityFieldEncoding {
-        let rules = accessController.rules
-        guard rules.hasUTF8Fields,
-            case .rule(let compiled) = rules.match(host: original.host, path: original.path, method: original.method)
-        else { return .percent }
-        return compiled.rule.identityFields
     }
 
     /// Rejects a request of a proxy, and adds a text to its line in the access log.

@@ -192,7 +192,9 @@ struct GatehouseResponder: Responder {
 
     /// Returns the rule of a refused request for the access log; empty for an allowed request.
     func ruleText(_ compiled: ProtectionRules.CompiledRule?, of decision: AccessDecision) -> String {
-        log.isEnabled && decision.isRefusal ? LogText.rule(compiled?.rule) : ""
+        guard log.isEnabled, decision.isRefusal else { return "" }
+        guard case .forbidden(nil) = decision, let rule = compiled?.rule else { return LogText.rule(compiled?.rule) }
+        return LogText.rule(rule) + LogText.denial(rule)
     }
 
     static func credentials(_ head: borrowing RequestHead) -> BasicScheme.Presented {

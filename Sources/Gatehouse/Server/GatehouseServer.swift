@@ -15,25 +15,32 @@ internal import OpenSSLKit
 public import RealmConfiguration
 public import ServiceLifecycle
 internal import SignIn
+public import SystemdNotify
 internal import UnixSignals
 
 /// A TLS server that protects web endpoints with realms.
 ///
 /// The initializer checks the configuration and binds no address. ``run()`` listens until the graceful shutdown of its
 /// `ServiceGroup`, or until its task is cancelled. It then waits for open requests. SIGHUP reloads the configuration.
+///
+/// It reports its states to the service manager: that it listens, each reload, the stop, and, as long as all event loops
+/// run, that it is alive.
 public struct GatehouseServer: Service {
     /// The time that open requests have to finish at a shutdown: 10 seconds.
     public static let drainTime = Duration.seconds(10)
 
     /// The certificates and the other settings of TLS.
     public let tls: ServerTLS
-    private let configuration: Configuration
+    let configuration: Configuration
+    let serviceManager: ServiceManager
+    let logger: Logger
     private let files: ConfigurationFiles
-    private let logger: Logger
     private let accessLogger: Logger
     private let onListening: @Sendable (String) -> Void
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
     private let signIn: SignInService
+    /// Nil if the configuration has no `metrics` block.
+    private let metrics: ServerMetrics?
 
     /// Creates a server for a configuration.
     ///
@@ -42,6 +49,8 @@ public struct GatehouseServer: Service {
     ///   - files: The access to the files of the certificate.
     ///   - logger: The log of the server.
     ///   - accessLogger: The access log, with one line for each request.
+    ///   - serviceManager: The program that has started this process as a service. The server listens on its sockets
+    ///     instead of the configured addresses if it has passed any. `none` for a process without a service manager.
     ///   - onListening: Called with the URL of each address on which the server listens, such as
     ///     `https://127.0.0.1:8443`.
     ///   - reload: Reads the configuration again; called at SIGHUP.
@@ -51,6 +60,7 @@ public struct GatehouseServer: Service {
         files: ConfigurationFiles,
         logger: Logger,
         accessLogger: Logger,
+        serviceManager: ServiceManager,
         onListening: @escaping @Sendable (String) -> Void,
         reload: @escaping @Sendable () throws(ConfigurationErrors) -> Configuration
     ) throws(ConfigurationErrors) {
@@ -59,11 +69,13 @@ public struct GatehouseServer: Service {
             files: files,
             applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
-        signIn = try SignInService(configuration, logger: logger)
+        metrics = configuration.server.metricsAddresses.isEmpty ? nil : ServerMetrics()
+        signIn = try SignInService(configuration, logger: logger, metrics: metrics?.registry)
         self.configuration = configuration
         self.files = files
         self.logger = logger
         self.accessLogger = accessLogger
+        self.serviceManager = serviceManager
         self.onListening = onListening
         self.reload = reload
     }
@@ -77,7 +89,7 @@ public struct GatehouseServer: Service {
         let limits = DescriptorLimit.limits(
             configuration.server.limits,
             threads: threads,
-            listeners: configuration.server.listen.count
+            listeners: max(configuration.server.listen.count, serviceManager.sockets.count)
         )
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
         let result = await serve(on: group, limits: limits)
@@ -107,36 +119,83 @@ public struct GatehouseServer: Service {
         }
         // The signal handler is set before `onListening` is called, because the caller may then send a signal at once.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
-        // No request is served before all addresses are bound.
-        var channels: [any Channel] = []
-        for address in configuration.server.listen {
-            do {
-                channels.append(try await server.listen(host: address.host, port: address.port))
-            } catch {
-                await stop(server, listeners: channels)
-                return .failure(BindErrors.errors(error, address))
+        // The state of the server can be asked from here on, so these addresses come first.
+        let metricsChannels: [any Channel]
+        do throws(ConfigurationErrors) {
+            metricsChannels = try await listenForMetrics(on: group)
+        } catch {
+            await stop(server, listeners: [])
+            return .failure(error)
+        }
+        defer { for channel in metricsChannels { channel.close(promise: nil) } }
+        let listening: Listening
+        do throws(BindFailure) {
+            listening = try await listen(server)
+        } catch {
+            await stop(server, listeners: error.channels)
+            return .failure(error.errors)
+        }
+        metrics?.setCertificateExpiry(tls.firstExpiry)
+        metrics?.beginServing { server.connectionCount }
+        for url in listening.urls { onListening(url) }
+        let ready = NotifyState.status("listening on \(listening.urls.joined(separator: ", "))")
+        // Later messages would fail in the same way, so only this one is logged.
+        if let fault = serviceManager.report(.ready, ready) {
+            logger.warning("the service manager is not notified", metadata: ["error": "\(fault)"])
+        }
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await signIn.run() }
+            if let time = serviceManager.watchdogTime {
+                let watchdog = EventLoopWatchdog(loops: Array(group.makeIterator()), interval: time / 2) {
+                    serviceManager.notify(.watchdog)
+                }
+                tasks.addTask { await watchdog.run() }
             }
-        }
-        for (channel, address) in zip(channels, configuration.server.listen) {
-            let port = channel.localAddress?.port ?? address.port
-            onListening("https://\(ServerSettings.Address(host: address.host, port: port))")
-        }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await signIn.run() }
-            group.addTask {
+            tasks.addTask {
                 var active = ActiveConfiguration(configuration: configuration, tls: tls)
                 for await _ in hangups {
                     // A signal that was sent before the shutdown may arrive here after the shutdown has begun.
                     guard !Task.isCancelled else { return }
-                    active = await reloaded(active, server: server, contexts: contexts)
+                    serviceManager.notify(.reloading, .status("reloading the configuration"))
+                    let new = await reloaded(active, server: server, contexts: contexts)
+                    serviceManager.notify(.ready, new == nil ? Self.reloadHasFailed : ready)
+                    active = new ?? active
                 }
             }
             await Self.untilShutdown()
-            await stop(server, listeners: channels)
-            group.cancelAll()
+            metrics?.beginStopping()
+            serviceManager.notify(.stopping, .status("waiting for open requests"))
+            await stop(server, listeners: listening.channels)
+            tasks.cancelAll()
         }
         return .success(())
     }
+
+    /// Listens on the addresses of the `metrics` block.
+    ///
+    /// - Returns: The listening channels; none if there is no block.
+    /// - Throws: ``ConfigurationErrors`` when an address cannot be bound. In this case no channel is open.
+    private func listenForMetrics(on group: any EventLoopGroup) async throws(ConfigurationErrors) -> [any Channel] {
+        guard let metrics else { return [] }
+        let listener = MetricsListener(metrics: metrics, group: group)
+        var channels: [any Channel] = []
+        for address in configuration.server.metricsAddresses {
+            do {
+                let channel = try await listener.listen(host: address.host, port: address.port)
+                channels.append(channel)
+                let bound = ServerSettings.Address(host: address.host, port: channel.localAddress?.port ?? address.port)
+                logger.notice("metrics are served", metadata: ["url": "http://\(bound)/metrics"])
+            } catch {
+                for channel in channels { channel.close(promise: nil) }
+                throw BindErrors.errors(error, address)
+            }
+        }
+        return channels
+    }
+
+    private static let reloadHasFailed = NotifyState.status(
+        "the new configuration has errors, which are in the log; the server runs with the configuration before it"
+    )
 
     /// Returns when the graceful shutdown of the service group begins, or the task is cancelled.
     private static func untilShutdown() async {
@@ -165,12 +224,12 @@ public struct GatehouseServer: Service {
     ///   - before: The configuration in use.
     ///   - server: The listener that gets the new responder.
     ///   - contexts: The source of TLS contexts that gets the new certificates.
-    /// - Returns: The configuration that is now in use.
+    /// - Returns: The new configuration; nil if the present one stays in use.
     private func reloaded(
         _ before: ActiveConfiguration,
         server: HTTPListener,
         contexts: TLSContextSource
-    ) async -> ActiveConfiguration {
+    ) async -> ActiveConfiguration? {
         do {
             let configuration = try reload()
             guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
@@ -183,6 +242,8 @@ public struct GatehouseServer: Service {
             let tls = try before.tls.reloaded(configuration.server, files: files)
             await RealmRefresher.runFirstChecks(configuration.realms)
             let responder = try makeResponder(configuration, tls, isReload: true)
+            metrics?.countReload(isSuccess: true)
+            metrics?.setCertificateExpiry(tls.firstExpiry)
             signIn.countReload()
             server.replaceResponder(with: responder)
             await signIn.recheck(configuration)
@@ -197,8 +258,9 @@ public struct GatehouseServer: Service {
             logger.notice("the configuration was reloaded")
             return ActiveConfiguration(configuration: configuration, tls: tls)
         } catch {
+            metrics?.countReload(isSuccess: false)
             logger.error("the configuration was not reloaded:\n\(error)")
-            return before
+            return nil
         }
     }
 
@@ -210,6 +272,7 @@ public struct GatehouseServer: Service {
         if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
         if start.threads != now.threads { names.append("threads") }
         if start.limits != now.limits { names.append("limits") }
+        if start.metricsAddresses.map(\.value) != now.metricsAddresses.map(\.value) { names.append("metrics") }
         if start.throttle != now.throttle { names.append("throttle") }
         if start.signIn.time != now.signIn.time || start.signIn.waiting != now.signIn.waiting {
             names.append("time or waiting of sign-in")
@@ -221,7 +284,7 @@ public struct GatehouseServer: Service {
         _ configuration: Configuration,
         _ tls: ServerTLS,
         isReload: Bool = false
-    ) throws -> GatehouseResponder {
+    ) throws -> any Responder {
         let settings = configuration.server
         let components = try signIn.components(
             for: configuration,
@@ -229,7 +292,7 @@ public struct GatehouseServer: Service {
             isReload: isReload
         )
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
-        return GatehouseResponder(
+        let responder = GatehouseResponder(
             accessController: components.accessController,
             signIn: hasForm ? components.signIn : nil,
             realmAPI: components.realmAPI,
@@ -239,6 +302,8 @@ public struct GatehouseServer: Service {
             log: AccessLog(accessLogger, clock: SystemClock(), isEnabled: settings.hasAccessLog),
             requestsCertificates: settings.tls.clientCertificates != .none
         )
+        guard let metrics else { return responder }
+        return MeasuredResponder(responder: responder, metrics: metrics.requests)
     }
 
     private func makeServer(
@@ -247,6 +312,9 @@ public struct GatehouseServer: Service {
         contexts: TLSContextSource
     ) async throws -> HTTPListener {
         let logger = logger
+        var onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)?
+        if let metrics { onHandshake = { metrics.countHandshake($0) } }
+        let plainHTTP = PlainHTTPLog(logger, clock: SystemClock())
         return try await HTTPListener(
             group: group,
             limits: limits,
@@ -257,10 +325,18 @@ public struct GatehouseServer: Service {
                     context: contexts.current,
                     // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener
                     // sets the deadlines of all connections, including the deadline of the handshake.
-                    configuration: OpenSSLHandlerConfiguration(handshakeTimeout: nil, toleratesUncleanShutdown: true)
+                    configuration: OpenSSLHandlerConfiguration(
+                        handshakeTimeout: nil,
+                        toleratesUncleanShutdown: true,
+                        plainHTTPResponse: PlainHTTPResponse.bytes
+                    )
                 )
             },
-            onError: { error, connection in ConnectionErrorLog.log(error, connection, logger) }
+            onError: { [metrics] error, connection in
+                metrics?.countError(error)
+                ConnectionErrorLog.log(error, connection, logger, plainHTTP: plainHTTP)
+            },
+            onHandshake: onHandshake
         )
     }
 

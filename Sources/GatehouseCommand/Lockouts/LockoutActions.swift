@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
-internal import FoundationEssentials
 internal import Glibc
 internal import HostServices
 internal import RealmConfiguration
@@ -20,8 +20,8 @@ extension GatehouseOptions.Lockouts.List: Subcommand {
         }
         let rows = shown.map { record in
             [
-                kind(of: record.key), record.key.description, "\(record.failures)", Self.time(record.newest),
-                record.lockout(at: now).map { Self.time($0.end) } ?? "not locked",
+                kind(of: record.key), record.key.description, "\(record.failures)", UTCTime.text(record.newest),
+                record.lockout(at: now).map { UTCTime.text($0.end) } ?? "not locked",
             ]
         }
         let table = Table.lines([["kind", "name", "failures", "last", "locked until"]] + rows)
@@ -33,10 +33,6 @@ extension GatehouseOptions.Lockouts.List: Subcommand {
         case .account: "account"
         case .source: "address"
         }
-    }
-
-    private static func time(_ seconds: Int) -> String {
-        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
     }
 }
 

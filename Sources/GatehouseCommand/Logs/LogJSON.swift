@@ -24,6 +24,7 @@ enum LogJSON {
         let module: Int?
         let fault: String?
         let rule: String?
+        let deniedBy: String?
         let original: String?
         let host: String?
         let session: String?
@@ -47,6 +48,7 @@ enum LogJSON {
             module = entry.module
             fault = entry.fault?.string
             rule = entry.rule?.string
+            deniedBy = entry.deniedBy?.string
             original = entry.original?.string
             host = entry.host?.string
             session = entry.session?.string

@@ -26,6 +26,7 @@ extension GatehouseOptions {
         @Flag(name: .long, help: "Show the users, addresses, reasons and rules with the most refusals.") var summary =
             false
         @Flag(name: .long, help: "Print JSON: an object for each entry, or one for the summary.") var json = false
-        @Argument(help: "The files in the order of their entries; - for standard input.") var files: [String] = []
+        @Argument(help: "The files in the order of their entries; - for standard input.", completion: .file())
+        var files: [String] = []
     }
 }

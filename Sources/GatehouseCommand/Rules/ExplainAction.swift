@@ -25,7 +25,8 @@ extension GatehouseOptions.Explain: Subcommand {
         let explanation = ProtectionRules(configuration.rules).explain(
             request,
             pages: pages,
-            realmAPI: realmAPI
+            realmAPI: realmAPI,
+            isBehindProxy: !configuration.server.trustedProxies.isEmpty
         )
         let lines = (explanation.lines + (found?.notes ?? [])).map(Printable.line)
         GatehouseCommand.print(lines.joined(separator: "\n"), on: STDOUT_FILENO)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import AccessControl
 internal import ArgumentParser
 internal import CommandSupport
 
@@ -16,7 +17,11 @@ extension GatehouseOptions {
         )
 
         @OptionGroup var options: RealmOptions
-        @Argument(help: "The method, such as GET.") var method: String
+        @Argument(
+            help: "The method, such as GET.",
+            completion: .list(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        )
+        var method: String
         @Argument(help: ArgumentHelp("A URL with http or https, or only a path.", valueName: "url")) var url: String
         @Option(
             name: .long,
@@ -35,6 +40,12 @@ extension GatehouseOptions {
         var from: String?
 
         func validate() throws {
+            guard url != "*" else {
+                throw ValidationError("* is the target of OPTIONS for the whole server, and no rule is for it")
+            }
+            guard url.hasPrefix("/") || RequestURL(url) != nil else {
+                throw ValidationError("\(url) is not a URL: write a path such as /welcome, or https://HOST/PATH")
+            }
             guard user != nil || groups == nil else { throw ValidationError("--groups needs --user") }
         }
     }

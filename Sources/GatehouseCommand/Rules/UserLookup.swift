@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
-internal import FoundationEssentials
 internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
@@ -104,7 +104,7 @@ struct UserLookup: Sendable {
                 let key = ThrottleKey.account(realm.account(of: user))
                 return try await store.load().records.filter { $0.key == key }
                     .compactMap { $0.lockout(at: now) }.map { lock in
-                        let end = Date(timeIntervalSince1970: TimeInterval(lock.end)).formatted(.iso8601)
+                        let end = UTCTime.text(lock.end)
                         let failures = "\(lock.failures) failed logins"
                         return
                             "\(user) is locked until \(end) after \(failures): sign-ins are refused, sessions continue"

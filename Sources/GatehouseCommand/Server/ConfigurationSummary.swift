@@ -90,6 +90,19 @@ enum ConfigurationSummary {
         if !signIn.returnTo.isEmpty {
             lines.append("  may return to \(signIn.returnTo.map(\.description).joined(separator: ", "))")
         }
+        return lines + languages(signIn.translations)
+    }
+
+    /// Returns the languages of the pages, and for each translation file the number of texts that it lacks.
+    private static func languages(_ translations: Translations) -> [String] {
+        let tags = translations.all.map(\.language)
+        let standard = tags.count == 1 ? "" : "; other browsers get \(translations.standard.language)"
+        var lines = ["  pages in \(tags.joined(separator: ", "))\(standard)"]
+        for translation in translations.all where !translation.files.isEmpty {
+            let count = translation.lacking.count
+            let lack = count == 0 ? "" : ", lacks \(count) of \(MessageKey.allCases.count) texts, which are in English"
+            lines.append("    \(translation.language)  \(translation.files.joined(separator: ", "))\(lack)")
+        }
         return lines
     }
 

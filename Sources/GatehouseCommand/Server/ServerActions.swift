@@ -13,15 +13,20 @@ internal import RealmKit
 internal import ServiceLifecycle
 internal import SignIn
 internal import Store
+internal import SystemdNotify
 internal import UnixSignals
 
 extension GatehouseOptions.Check: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
+        let services = GatehouseCommand.services(.checkOnly, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
         do throws(ConfigurationErrors) {
             let tls = try ServerTLS.check(configuration.server, files: .system)
-            try Self.checkStore(of: configuration)
+            let storeWarning = try Self.checkStore(of: configuration)
+            try Self.checkStateFolder(of: configuration)
+            for warning in [storeWarning, configuration.emptinessWarning].compactMap(\.self) {
+                GatehouseCommand.print(DiagnosticColors.standardError(warning.rendered), on: STDERR_FILENO)
+            }
             GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls), on: STDOUT_FILENO)
         } catch {
             throw CommandError(.configuration, error.description)
@@ -31,11 +36,37 @@ extension GatehouseOptions.Check: Subcommand {
     /// Checks that an existing store can be opened; a missing store is not created.
     ///
     /// The store is checked even if no realm uses it, because the server keeps locks and sessions in it.
-    private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) {
+    ///
+    /// - Returns: A warning about a store that the next start upgrades.
+    private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) -> Diagnostic? {
+        guard let store = configuration.services[LazyStore.self] else { return nil }
         do throws(StoreFault) {
-            _ = try configuration.services[LazyStore.self]?.store()
+            _ = try store.store()
+            guard store.isOfOlderVersion else { return nil }
+            return configuration.server.stateFolder.warning(
+                "the store in \(store.folder) is of an older version; the next start of gatehouse serve upgrades it",
+                hint: "older versions of gatehouse cannot open it after that; make a backup first"
+            )
         } catch {
             throw configuration.server.stateFolder.errors(error.description)
+        }
+    }
+
+    /// Checks that a missing state folder can be created; nothing is created.
+    ///
+    /// The user of this command may have fewer rights than that of the server. Missing rights are therefore a warning.
+    private static func checkStateFolder(of configuration: Configuration) throws(ConfigurationErrors) {
+        let folder = configuration.server.stateFolder
+        switch StateFolder.creationFault(of: folder.value) {
+        case nil: break
+        case .impossible(let reason):
+            throw folder.errors("the state folder \(folder.value) cannot be created: \(reason)")
+        case .notPermitted(let reason):
+            let warning = folder.warning(
+                "this user cannot create the state folder \(folder.value): \(reason)",
+                hint: "the server must run as a user who can, or the folder must exist and belong to that user"
+            )
+            GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
         }
     }
 }
@@ -43,9 +74,15 @@ extension GatehouseOptions.Check: Subcommand {
 extension GatehouseOptions.Serve: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         ServeSignals.install()
+        var serviceManager = ServiceManager.none
         do throws(CommandError) {
-            try await serve(kinds)
+            serviceManager = try Self.serviceManager()
+            serviceManager.notify(.status("reading the configuration and the sessions"))
+            try await serve(kinds, serviceManager: serviceManager)
         } catch {
+            if let reason = error.message.split(separator: "\n").first {
+                serviceManager.notify(.status(String(reason)))
+            }
             // The process must end even if no program reads its standard error.
             Self.report(error.message)
             throw CommandError(error.status, "")
@@ -57,9 +94,18 @@ extension GatehouseOptions.Serve: Subcommand {
         for line in Printable.text(text).split(separator: "\n") { LineWriter.standardError.write(String(line)) }
     }
 
-    private func serve(_ kinds: [RealmKind]) async throws(CommandError) {
+    private static func serviceManager() throws(CommandError) -> ServiceManager {
+        do throws(ServiceManagerFault) {
+            return try ServiceManager.ofThisProcess()
+        } catch {
+            throw CommandError(.configuration, error.description)
+        }
+    }
+
+    private func serve(_ kinds: [RealmKind], serviceManager: ServiceManager) async throws(CommandError) {
         LoggingSystem.bootstrap { label in LineLogHandler(label: label) }
         let logger = Logger(label: "gatehouse")
+        for warning in serviceManager.warnings { logger.warning("\(warning)") }
         let services = GatehouseCommand.services(.createIfMissing, log: RealmLog(logger))
         let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, warn: Self.report)
         let server: GatehouseServer
@@ -69,6 +115,7 @@ extension GatehouseOptions.Serve: Subcommand {
                 files: .system,
                 logger: logger,
                 accessLogger: Logger(label: "access"),
+                serviceManager: serviceManager,
                 onListening: { address in
                     LineWriter.standardOutput.write("listening on \(address)")
                     ServeSignals.deliverEarlyHangup()
@@ -78,6 +125,7 @@ extension GatehouseOptions.Serve: Subcommand {
         } catch {
             throw CommandError(.configuration, error.description)
         }
+        if let warning = configuration.emptinessWarning { Self.report(warning.rendered) }
         LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
         try await Self.run(server, logger: logger)
         // Standard error is flushed first, so that `stopped` is the last line even if both streams go to one file.

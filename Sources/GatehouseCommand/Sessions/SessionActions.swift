@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
 internal import Glibc
 internal import HostServices
@@ -60,8 +61,8 @@ extension GatehouseOptions.Sessions.List: Subcommand {
         return [
             session.id.description, session.user.username.text, session.user.realm,
             ([session.host.name] + others).joined(separator: " "), session.client.address ?? "",
-            SessionJSONText.time(session.created), SessionJSONText.time(session.lastSeen),
-            SessionJSONText.time(session.end), session.client.userAgent,
+            UTCTime.text(session.created), UTCTime.text(session.lastSeen),
+            UTCTime.text(session.end), session.client.userAgent,
         ]
     }
 }

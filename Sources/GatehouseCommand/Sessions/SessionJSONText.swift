@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
-internal import FoundationEssentials
 internal import RealmKit
 internal import Sessions
 
@@ -32,17 +32,12 @@ enum SessionJSONText {
             host: session.host.name,
             address: session.client.address,
             client: session.client.userAgent,
-            started: time(session.created),
-            lastUsed: time(session.lastSeen),
-            expires: time(session.end)
+            started: UTCTime.text(session.created),
+            lastUsed: UTCTime.text(session.lastSeen),
+            expires: UTCTime.text(session.end)
         )
         // Encoding strings does not fail.
         do { return try PrintableJSON.text(object) } catch { return "{}" }
-    }
-
-    /// Returns a time in the format of ISO 8601, in UTC.
-    static func time(_ seconds: Int) -> String {
-        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
     }
 }
 

@@ -14,7 +14,10 @@ extension GatehouseOptions {
             abstract: "Print the texts of the pages as a translation file."
         )
 
-        @Argument(help: ArgumentHelp("The language: en, de or fr. Default: en.", valueName: "language"))
+        @Argument(
+            help: ArgumentHelp("The language: en, de or fr. Default: en.", valueName: "language"),
+            completion: .list(Translations.builtIn.map(\.language))
+        )
         var language = "en"
     }
 }

@@ -21,18 +21,48 @@ struct NewPasswordOptions: ParsableArguments {
     /// - Throws: ``CommandError`` when there is no password or no terminal, or when the two passwords differ.
     func read(for name: String) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
+        return try await Self.inBackground { () throws(CommandError) in
+            fromInput ? try Self.fromStandardInput() : try Self.fromTerminal(name)
+        }
+    }
+
+    /// Reads a new password, and checks it.
+    ///
+    /// On the terminal, a password that is not accepted, or that is not repeated, is asked for again with the reason.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the user, for the prompt.
+    ///   - check: Returns the reason why a password is not accepted; nil if it is.
+    /// - Returns: A password that is accepted.
+    /// - Throws: ``CommandError`` when there is no password or no terminal, or when the password on standard input is not
+    ///   accepted.
+    func read(
+        for name: String,
+        check: @escaping @Sendable (Secret) -> String?
+    ) async throws(CommandError) -> Secret {
+        let fromInput = passwordStdin
+        return try await Self.inBackground { () throws(CommandError) in
+            guard fromInput else { return try Self.fromTerminal(name, check: check) }
+            let secret = try Self.fromStandardInput()
+            if let reason = check(secret) { throw CommandError(.failed, "\(reason); nothing was written") }
+            return secret
+        }
+    }
+
+    private static func inBackground(
+        _ read: @escaping @Sendable () throws(CommandError) -> Secret
+    ) async throws(CommandError) -> Secret {
         // The read blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
-        let read: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
+        let result: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 do throws(CommandError) {
-                    let secret = fromInput ? try Self.fromStandardInput() : try Self.fromTerminal(name)
-                    continuation.resume(returning: .success(secret))
+                    continuation.resume(returning: .success(try read()))
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
             }
         }
-        return try read.get()
+        return try result.get()
     }
 
     private static func fromStandardInput() throws(CommandError) -> Secret {
@@ -45,11 +75,34 @@ struct NewPasswordOptions: ParsableArguments {
         return secret
     }
 
-    private static func fromTerminal(_ name: String) throws(CommandError) -> Secret {
-        guard let terminal = Terminal() else {
-            throw CommandError(.usage, "there is no terminal for the prompt; use --password-stdin")
+    private static func fromTerminal(
+        _ name: String,
+        check: @Sendable (Secret) -> String?
+    ) throws(CommandError) -> Secret {
+        guard let terminal = Terminal() else { throw noTerminal }
+        while true {
+            guard let first = terminal.readSecret(prompt(name)) else { throw nothingWritten }
+            if let reason = check(first) {
+                terminal.show(reason + "\n")
+                continue
+            }
+            guard let second = terminal.readSecret("Once more: ") else { throw nothingWritten }
+            if first.isEqual(to: second) { return first }
+            terminal.show("the two passwords are not the same\n")
         }
-        let prompt = "New password for \(Printable.line(name)): "
+    }
+
+    private static let nothingWritten = CommandError(.failed, "no password was given; nothing was written")
+    private static let noTerminal = CommandError(
+        .usage,
+        "there is no terminal for the prompt; use --password-stdin"
+    )
+
+    private static func prompt(_ name: String) -> String { "New password for \(Printable.line(name)): " }
+
+    private static func fromTerminal(_ name: String) throws(CommandError) -> Secret {
+        guard let terminal = Terminal() else { throw noTerminal }
+        let prompt = prompt(name)
         guard let first = terminal.readSecret(prompt), let second = terminal.readSecret("Once more: ") else {
             throw CommandError(.failed, "no password was given")
         }

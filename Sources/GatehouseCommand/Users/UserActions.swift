@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import ArgumentParser
+internal import Bytes
 internal import CommandSupport
 internal import Glibc
 internal import HostServices
@@ -38,7 +39,7 @@ extension GatehouseOptions.User.Show: Subcommand {
 extension GatehouseOptions.User.Add: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let administration = try UserAdministration(options, kinds: kinds)
-        let name = try Username(argument: user)
+        let name = try Username(newUser: user)
         let record = UserRecord(
             name,
             groups: groups,
@@ -103,12 +104,14 @@ extension GatehouseOptions.User.Groups: Subcommand {
             for group in record.groups { GatehouseCommand.print(Printable.line(group), on: STDOUT_FILENO) }
             return
         }
-        for group in remove where !record.groups.contains(group) {
+        // By bytes, as rules compare groups.
+        let (present, removed) = (record.groups.map { UTF8Text($0) }, remove.map { UTF8Text($0) })
+        for group in remove where !present.contains(UTF8Text(group)) {
             throw CommandError(.failed, "\(Printable.line(user)) is not in the group \(Printable.line(group))")
         }
         var changes = UserChanges()
-        let kept = record.groups.filter { !remove.contains($0) }
-        changes.groups = kept + add.filter { !kept.contains($0) }
+        let kept = present.filter { !removed.contains($0) }
+        changes.groups = (kept + add.map { UTF8Text($0) }.filter { !kept.contains($0) }).map(\.string)
         let groups = (changes.groups ?? []).map(Printable.line).joined(separator: ", ")
         try await administration.change(user, to: changes, done: groups.isEmpty ? "is in no group" : "is in \(groups)")
     }
@@ -143,9 +146,27 @@ extension GatehouseOptions.User.Expire: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         var changes = UserChanges()
         let end: Int? = day == "never" ? nil : try Day.end(of: day)
+        let administration = try UserAdministration(options, kinds: kinds)
+        if let end, end <= Int(WallClock.system.seconds), !yes {
+            // The user is looked up first, so that the question is not about a user who does not exist.
+            _ = try await administration.record(user)
+            try confirm()
+        }
         changes.expiry = .some(end)
         let done = end == nil ? "never expires" : "expires after \(day)"
-        try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: done)
+        try await administration.change(user, to: changes, done: done)
+    }
+
+    /// Asks whether a day in the past is meant.
+    ///
+    /// Without a terminal nobody can confirm it, so nothing is changed.
+    private func confirm() throws(CommandError) {
+        let consequence = "\(Printable.line(day)) is in the past: after this, \(Printable.line(user)) could not sign in"
+        guard let terminal = Terminal() else {
+            throw CommandError(.usage, "\(consequence); add --yes if this is meant")
+        }
+        let answer = terminal.readLine("\(consequence). Continue? [y/N] ") ?? ""
+        guard ["y", "yes"].contains(answer.lowercased()) else { throw CommandError(.failed, "nothing was changed") }
     }
 }
 

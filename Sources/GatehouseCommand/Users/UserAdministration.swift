@@ -24,16 +24,26 @@ struct UserAdministration {
     ) throws(CommandError) {
         let program = GatehouseCommand.services(access, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
-        let bound = try configuration.realm(options.realm)
+        try self.init(configuration, realm: options.realm)
+    }
+
+    /// Selects a realm of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration.
+    ///   - name: The name of the realm; nil for the default realm.
+    /// - Throws: ``CommandError`` if the users of the realm cannot be changed.
+    init(_ configuration: Configuration, realm name: String? = nil) throws(CommandError) {
+        let bound = try configuration.realm(name)
         guard let realm = bound.realm as? any ManagedRealm else {
             let others = configuration.realms.filter { $0.realm is any ManagedRealm }.map(\.name)
             let hint =
                 others.isEmpty
-                ? "the configuration has no realm whose users can be changed"
-                : "realms whose users can be changed: \(others.joined(separator: ", "))"
+                ? "the configuration has no realm with such users"
+                : "realms with such users: \(others.joined(separator: ", "))"
             throw CommandError(
                 .failed,
-                "the users of realm \(bound.name) (\(bound.className)) cannot be changed here; \(hint)"
+                "realm \(bound.name) is a \(bound.className), whose users cannot be listed or changed here; \(hint)"
             )
         }
         guard let passwords = configuration.services[PasswordService.self] else {

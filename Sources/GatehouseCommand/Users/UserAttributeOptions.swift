@@ -54,7 +54,7 @@ struct UserAttributeOptions: ParsableArguments {
     /// Returns whether a text is one address: characters other than blanks and commas around one `@`.
     ///
     /// An application may pass the address to a mail program, and a list of addresses must not be accepted as one.
-    private static func isAddress(_ text: String) -> Bool {
+    static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         let excluded = ",;<>\"()[]\\".unicodeScalars
         return text.utf8.count <= 254 && parts.count == 2 && parts.allSatisfy { !$0.isEmpty }

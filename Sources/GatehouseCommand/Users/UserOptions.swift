@@ -3,6 +3,7 @@
 
 internal import ArgumentParser
 internal import CommandSupport
+internal import UserImports
 
 extension GatehouseOptions {
     /// `gatehouse user`: commands that manage the users of a realm, if the realm allows changes.
@@ -39,7 +40,7 @@ extension GatehouseOptions.User {
         @OptionGroup var password: NewPasswordOptions
         @Option(
             name: .customLong("group"),
-            help: ArgumentHelp("A group of the user; repeatable.", valueName: "name")
+            help: ArgumentHelp("A group of the user; repeatable. A name has no comma.", valueName: "name")
         )
         var groups: [String] = []
         @OptionGroup var attributes: UserAttributeOptions
@@ -54,6 +55,8 @@ extension GatehouseOptions.User {
         @Flag(name: .long, help: "The user cannot sign in until the password is changed.")
         var mustChange = false
         @Argument(help: "The user.") var user: String
+
+        func validate() throws { try GroupOption.check(groups, option: "--group") }
     }
 
     struct SetPassword: ParsableCommand {
@@ -74,11 +77,17 @@ extension GatehouseOptions.User {
     struct Groups: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show or change a user's groups.")
         @OptionGroup var options: RealmOptions
-        @Option(name: .long, help: ArgumentHelp("A group to add; repeatable.", valueName: "name")) var add: [String] =
-            []
+        @Option(
+            name: .long,
+            help: ArgumentHelp("A group to add; repeatable. A name has no comma.", valueName: "name")
+        )
+        var add: [String] = []
         @Option(name: .long, help: ArgumentHelp("A group to remove; repeatable.", valueName: "name"))
         var remove: [String] = []
         @Argument(help: "The user.") var user: String
+
+        // A group with a comma can still be removed: earlier versions and other programs may have added it.
+        func validate() throws { try GroupOption.check(add, option: "--add") }
     }
 
     struct Attributes: ParsableCommand {
@@ -113,21 +122,49 @@ extension GatehouseOptions.User {
     struct Expire: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Set the last day of a user's account.")
         @OptionGroup var options: RealmOptions
+        @Flag(name: .long, help: "Do not ask before a day in the past is set.") var yes = false
         @Argument(help: "The user.") var user: String
-        @Argument(help: "The last day, as in 2027-01-31 (UTC), or never.") var day: String
+        @Argument(help: "The last day, as in 2027-01-31 (UTC), or never.", completion: .list(["never"]))
+        var day: String
     }
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Import the users of a GlassFish key file or an htpasswd file, with their passwords and groups.",
-            discussion:
-                "If a line cannot be read, or a user already exists, no user is imported."
+            abstract: "Import the users of a file, with their passwords and groups.",
+            discussion: """
+                The file is a GlassFish key file, an htpasswd file, a users_database.yml of Authelia, an export of a realm \
+                of Keycloak, or a tomcat-users.xml. If a user cannot be read, or already exists, no user is imported.
+                """
         )
         @OptionGroup var options: RealmOptions
-        @Option(name: .long, help: ArgumentHelp("The group file of an htpasswd file.", valueName: "file"))
+        @Option(
+            name: .long,
+            help: ArgumentHelp("The group file of an htpasswd file.", valueName: "file"),
+            completion: .file()
+        )
         var groupFile: String?
-        @Flag(name: .long, help: "Skip lines that cannot be read.") var skipBroken = false
-        @Argument(help: "The file.") var file: String
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "The format: \(ImportFormat.names). Without it, the ending or the content of the file decides.",
+                valueName: "format"
+            )
+        )
+        var format: ImportFormat?
+        @Option(
+            name: .customLong("algorithm"),
+            help: ArgumentHelp(
+                "The algorithm of a CredentialHandler of Tomcat, such as SHA-256 or PBKDF2WithHmacSHA512; repeatable.",
+                valueName: "name"
+            )
+        )
+        var algorithms: [TomcatAlgorithm] = []
+        @Flag(
+            name: .long,
+            help:
+                "Skip users that cannot be read, and import users without a password if only that cannot be taken over."
+        )
+        var skipBroken = false
+        @Argument(help: "The file.", completion: .file()) var file: String
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Glibc
+internal import NIOCore
 internal import NIOHTTP1
 internal import NIOOpenSSL
 internal import OpenSSLKit
@@ -23,8 +25,15 @@ enum ConnectionFault {
         case HTTPParserError.invalidEOFState:
             (.connectionClosed, "the server closed the connection before the response was complete")
         case is HTTPParserError, is NIOHTTPDecoderError: (.malformedResponse, "the response is not HTTP/1.1: \(error)")
+        case let error as IOError:
+            (isOpen ? .connectionClosed : .connectFailed, "the connection failed: \(systemReason(error) ?? "\(error)")")
         case _: (isOpen ? .connectionClosed : .connectFailed, "\(error)")
         }
+    }
+
+    /// Returns the reason of the operating system for a failed system call; nil for another error.
+    static func systemReason(_ error: any Error) -> String? {
+        (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) }
     }
 
     private static func certificateFault(_ error: NIOOpenSSLError) -> String {

@@ -123,6 +123,10 @@ final class ConnectionHandler: ChannelInboundHandler {
         {
             return closeTooLarge()
         }
+        // RFC 9112 6.1: HTTP/1.0 has no transfer codings, so the end of this body is not known.
+        guard head.version == .http1_1 || response["transfer-encoding"].isEmpty else {
+            return close(.malformedResponse, "a response of HTTP/1.0 has a transfer coding")
+        }
         isReusable = head.isKeepAlive && head.version == .http1_1
         if let time = Self.keepAliveTime(response["keep-alive"]) {
             idleTime = min(TimeAmount(pool.configuration.idleTime), .seconds(max(0, time - 1)))

@@ -22,7 +22,7 @@ struct Connector {
         exchange.startConnectTimer(limit, on: loop)
         ClientBootstrap(group: loop)
             .connectTimeout(TimeAmount(limit))
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .connect(host: server.host, port: server.port)
             .whenComplete { [self] result in
                 switch result {
@@ -76,6 +76,7 @@ struct Connector {
         {
             return (.connectTimedOut, "no connection was open in time")
         }
-        return (.connectFailed, "\(first.error)")
+        guard let reason = ConnectionFault.systemReason(first.error) else { return (.connectFailed, "\(first.error)") }
+        return (.connectFailed, "cannot connect: \(reason)")
     }
 }

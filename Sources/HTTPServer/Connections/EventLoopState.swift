@@ -4,6 +4,7 @@
 internal import Bytes
 internal import HTTPLimits
 internal import NIOCore
+internal import NIOOpenSSL
 
 /// The state that the connections of one event loop share: the time, the Date field, buffers, and the list of
 /// connections.
@@ -21,6 +22,8 @@ final class EventLoopState {
     let times: TimeLimits
     let parser: HeadParser
     var responder: any Responder
+    /// Called with each completed handshake.
+    let onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)?
     /// The time of the last tick, in nanoseconds.
     ///
     /// The clock stands still while the process or the machine is suspended.
@@ -50,16 +53,19 @@ final class EventLoopState {
     ///   - limits: The limits for clients.
     ///   - responder: The responder for all requests.
     ///   - clock: Returns the seconds since 1970-01-01 00:00 UTC.
+    ///   - onHandshake: Called with each completed handshake.
     init(
         _ eventLoop: any EventLoop,
         limits: HTTPLimits,
         responder: any Responder,
-        clock: @escaping @Sendable () -> Int
+        clock: @escaping @Sendable () -> Int,
+        onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)? = nil
     ) {
         self.eventLoop = eventLoop
         self.limits = limits
         self.responder = responder
         self.clock = clock
+        self.onHandshake = onHandshake
         times = TimeLimits(limits)
         parser = HeadParser(limits: limits)
         date = ByteBuffer()

@@ -98,6 +98,7 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
         case let handshake as TLSHandshakeCompleted:
             guard state == .handshaking else { break }
             recordHandshake(handshake, context: context)
+            loop.onHandshake?(handshake)
             if handshake.negotiatedProtocol == Self.http2 { return switchToHTTP2(context) }
             enter(.awaitingRequest)
             if loop.isDraining { close() }

@@ -22,6 +22,9 @@ final class ConnectionCounter: Sendable {
         perAddress = limits.connectionsPerAddress
     }
 
+    /// The number of counted connections.
+    var count: Int { state.withLock { $0.total } }
+
     /// Counts one more connection, if the limits allow it.
     func admit(_ address: AddressKey) -> Admission {
         state.withLock { state in

@@ -23,6 +23,7 @@ public final class HTTPListener: Sendable {
     ///   - clock: Returns the seconds since 1970-01-01 00:00 UTC, for the Date field.
     ///   - makeTLS: Makes the TLS handler of a new connection.
     ///   - onError: Called with each error of a connection.
+    ///   - onHandshake: Called on the event loop with each completed handshake.
     /// - Throws: An error of SwiftNIO if an event loop has been shut down.
     public init(
         group: MultiThreadedEventLoopGroup,
@@ -30,7 +31,8 @@ public final class HTTPListener: Sendable {
         responder: any Responder,
         clock: @escaping @Sendable () -> Int,
         makeTLS: @escaping @Sendable () throws -> OpenSSLServerHandler,
-        onError: @escaping @Sendable (any Error, Connection) -> Void
+        onError: @escaping @Sendable (any Error, Connection) -> Void,
+        onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)? = nil
     ) async throws {
         self.group = group
         self.makeTLS = makeTLS
@@ -39,7 +41,13 @@ public final class HTTPListener: Sendable {
         var loops: [ObjectIdentifier: (NIOLoopBound<EventLoopState>, any EventLoop)] = [:]
         for eventLoop in group.makeIterator() {
             loops[ObjectIdentifier(eventLoop)] = try await eventLoop.submit {
-                let loop = EventLoopState(eventLoop, limits: limits, responder: responder, clock: clock)
+                let loop = EventLoopState(
+                    eventLoop,
+                    limits: limits,
+                    responder: responder,
+                    clock: clock,
+                    onHandshake: onHandshake
+                )
                 loop.start()
                 return (NIOLoopBound(loop, eventLoop: eventLoop), eventLoop as any EventLoop)
             }.get()
@@ -55,7 +63,20 @@ public final class HTTPListener: Sendable {
     /// - Returns: The listening channel. Closing the channel stops listening. Open connections continue.
     /// - Throws: An `IOError` or another error of SwiftNIO if the address is not available.
     public func listen(host: String, port: Int) async throws -> any Channel {
-        try await ServerBootstrap(group: group)
+        try await bootstrap.bind(host: host, port: port).get()
+    }
+
+    /// Listens on a socket that listens already.
+    ///
+    /// - Parameter descriptor: The descriptor of a listening TCP socket; the server closes it.
+    /// - Returns: The listening channel, as for ``listen(host:port:)``.
+    /// - Throws: An `IOError` or another error of SwiftNIO if the socket cannot be used.
+    public func listen(onSocket descriptor: CInt) async throws -> any Channel {
+        try await bootstrap.withBoundSocket(descriptor).get()
+    }
+
+    private var bootstrap: ServerBootstrap {
+        ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
@@ -65,7 +86,6 @@ public final class HTTPListener: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.accept(channel) }
             }
-            .bind(host: host, port: port).get()
     }
 
     // TCP_NOTSENT_LOWAT of tcp(7). Accepted sockets inherit it from the listening socket. Without it the kernel buffers
@@ -94,6 +114,9 @@ public final class HTTPListener: Sendable {
             throw error
         }
     }
+
+    /// The number of open connections.
+    public var connectionCount: Int { counter.count }
 
     private func onEachLoop(_ body: @escaping @Sendable (EventLoopState) -> Void) {
         for (loop, eventLoop) in loops.values { eventLoop.execute { body(loop.value) } }

@@ -26,6 +26,8 @@ struct HelperOutput: ~Copyable {
     /// The number of bytes since ``begin(secret:)``.
     var total: Int { count }
     private var secrets: [Secret] = []
+    /// The secrets of earlier requests, of which a helper may still write.
+    private var earlier = SecretMarks()
 
     init(of name: String, log: RealmLog?) {
         self.name = name
@@ -38,6 +40,7 @@ struct HelperOutput: ~Copyable {
     mutating func begin(secret: Secret?) {
         flush()
         (logged, count, isCut) = (0, 0, false)
+        for secret in secrets { earlier.add(secret) }
         secrets = []
         if let secret { withhold(secret) }
     }
@@ -57,13 +60,15 @@ struct HelperOutput: ~Copyable {
         return count <= Self.maximumRead
     }
 
+    private var longestSecret: Int { max(secrets.map(\.count).max() ?? 0, earlier.longest) }
+
     /// Logs the output that is kept, without the lines that contain a secret or a part of one.
     mutating func flush() {
         if kept.isEmpty, !isCut { return }
-        let places = Self.places(of: secrets, in: kept)
-        let longest = secrets.map(\.count).max() ?? 0
+        let isLogged = logged <= Self.maximumLogged
+        let places = isLogged ? SecretPlaces.places(of: secrets, in: kept) + earlier.places(in: kept) : []
         // A secret at the end may be cut, and is then not found.
-        let limit = isCut ? max(0, kept.count - longest) : kept.count
+        let limit = isCut ? max(0, kept.count - longestSecret) : kept.count
         var start = 0
         while start < kept.count, logged <= Self.maximumLogged {
             let end = kept[start...].firstIndex(of: UInt8(ascii: "\n")) ?? kept.count
@@ -87,23 +92,5 @@ struct HelperOutput: ~Copyable {
         }
         for index in kept.indices { kept[index] = 0 }
         kept.removeAll(keepingCapacity: true)
-    }
-
-    /// Finds all places of secrets, also across lines: a password may contain a line feed.
-    private static func places(of secrets: [Secret], in bytes: [UInt8]) -> [Range<Int>] {
-        var places: [Range<Int>] = []
-        for secret in secrets where secret.count <= bytes.count {
-            for start in 0...(bytes.count - secret.count) where isPlace(start, of: secret, in: bytes) {
-                places.append(start..<(start + secret.count))
-            }
-        }
-        return places
-    }
-
-    private static func isPlace(_ start: Int, of secret: Secret, in bytes: [UInt8]) -> Bool {
-        secret.withBytes { wanted in
-            for index in wanted.indices where bytes[start + index] != wanted[index] { return false }
-            return true
-        }
     }
 }

@@ -274,6 +274,15 @@ package final class HelperProcess {
         return exit
     }
 
+    /// Waits for the end of a helper that has closed its channel, for at most a second, and kills what is left.
+    ///
+    /// - Returns: The end of the helper; `unknown` if it had to be killed, because the signal would not be the cause.
+    package func endAfterClosing() -> Exit {
+        let hasEnded = exit != nil || waitForEnd(until: MonotonicTime.now &+ 1_000_000_000)
+        let exit = end()
+        return hasEnded ? exit : .unknown
+    }
+
     /// Waits for the end of the process, which stays a zombie; returns false if the time is up.
     private func waitForEnd(until: UInt64) -> Bool {
         var descriptor = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)

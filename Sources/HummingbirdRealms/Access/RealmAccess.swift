@@ -51,7 +51,7 @@ struct RealmAccess: Sendable {
     ///
     /// - Parameter session: The session.
     /// - Returns: The events.
-    /// - Throws: ``SessionFault`` when the session has ended, or when there are too many streams.
+    /// - Throws: `SessionFault` when the session has ended, or when there are too many streams.
     func events(of session: Session) throws(SessionFault) -> SessionEvents {
         try components.accessController.sessions.events(of: session, after: nil)
     }

@@ -49,12 +49,14 @@ struct RequestLog {
     ) {
         var user = user
         let reason: String
+        var denial = ""
         var level = Logger.Level.info
         switch decision {
         case .allowed, .open: return
         case .noMatchingRule: reason = "no-rule"
         case .forbidden(let forbidden):
             reason = "forbidden"
+            if forbidden == nil, let rule { denial = LogText.denial(rule) }
             user = forbidden ?? user
         case .challenge(_, let wasRejected):
             reason = wasRejected ? "credentials-rejected" : "no-credentials"
@@ -64,7 +66,7 @@ struct RequestLog {
         case .malformed: reason = "malformed"
         case .unavailable: reason = "unavailable"
         }
-        log("\(reason)\(LogText.rule(rule))", request: request, user: user, address: address, level: level)
+        log("\(reason)\(LogText.rule(rule))\(denial)", request: request, user: user, address: address, level: level)
     }
 
     /// Logs the refusal of a request by a requirement of a route, which is not a rule of realms.conf.

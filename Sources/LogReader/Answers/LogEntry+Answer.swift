@@ -13,6 +13,9 @@ extension LogEntry {
         case 400: return "the request was malformed or ambiguous"
         case 401: return "the user has to sign in"
         case 403 where rule == "none": return "no rule matches the request"
+        case 403 where deniedBy == "nobody": return "the rule denies all requests"
+        case 403 where deniedBy == "networks": return "the rule does not allow the address of the client"
+        // A line of an earlier version.
         case 403 where user == nil: return "the rule denies all requests, or the address of the client"
         case 403: return "the user does not meet the rule"
         case 405: return "the rules for the path are for other methods"

@@ -121,6 +121,7 @@ extension LogEntry {
         case "user" where isQuoted && user == nil: user = value
         case "realm" where isQuoted && realm == nil: realm = value
         case "rule" where rule == nil: rule = value
+        case "denied-by" where deniedBy == nil && !isQuoted: deniedBy = value
         case "for" where isQuoted && original == nil: original = value
         case "address" where address == nil: address = value
         case "host" where host == nil: host = value

@@ -47,6 +47,8 @@ package struct LogEntry: Sendable, Hashable {
     package var fault: UTF8Text?
     /// The rule that decided, such as `realms.conf:8:9 /staff`; `none` if no rule matched.
     package var rule: UTF8Text?
+    /// The statement of the rule that denies the request of any user: `nobody` or `networks`.
+    package var deniedBy: UTF8Text?
     /// The method, host and path of the request that a proxy has asked about.
     package var original: UTF8Text?
     /// The host of a session.

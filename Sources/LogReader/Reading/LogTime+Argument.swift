@@ -20,14 +20,36 @@ extension LogTime {
         self = time
     }
 
+    /// Reads a time after now that a user has typed.
+    ///
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - text: `90s`, `30m`, `2h` or `7d` for a time after now; or a date and time of ISO 8601, such as `2026-12-01`,
+    ///     `2026-12-01T18:00Z` or `2026-12-01T18:00+01:00`, which may be before now. Without an offset it is in UTC.
+    package init?(after now: LogTime, _ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 40 else { return nil }
+        if let length = Self.seconds(bytes) {
+            self.init(milliseconds: now.milliseconds + length * 1000)
+        } else {
+            guard let time = Self.date(bytes) else { return nil }
+            self = time
+        }
+    }
+
     private static func beforeNow(_ bytes: [UInt8], now: LogTime) -> LogTime? {
+        seconds(bytes).map { LogTime(milliseconds: now.milliseconds - $0 * 1000) }
+    }
+
+    /// Reads `90s`, `30m`, `2h` or `7d`.
+    private static func seconds(_ bytes: [UInt8]) -> Int? {
         let units: [UInt8: Int] = [
             UInt8(ascii: "s"): 1, UInt8(ascii: "m"): 60, UInt8(ascii: "h"): 3600, UInt8(ascii: "d"): 86_400,
         ]
         guard (2...8).contains(bytes.count), let unit = bytes.last.flatMap({ units[$0] }),
             let count = number(bytes.dropLast())
         else { return nil }
-        return LogTime(milliseconds: now.milliseconds - count * unit * 1000)
+        return count * unit
     }
 
     private static func timeOfDay(_ bytes: [UInt8], now: LogTime) -> LogTime? {
@@ -52,7 +74,7 @@ extension LogTime {
         let days = halves[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard days.map(\.count) == [4, 2, 2], let year = number(days[0]), let month = number(days[1]),
             let day = number(days[2]),
-            let midnight = seconds(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
+            let midnight = UTCTime.seconds(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
         else { return nil }
         guard halves.count == 2 else { return LogTime(milliseconds: midnight * 1000) }
         var time = halves[1]

@@ -39,16 +39,22 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The diagnostic as text: place and message, the line, the underline and the hint, without a final newline.
     ///
+    /// A diagnostic about a whole file has no line and no underline.
+    ///
     ///     realms.conf:3:14: error: message
     ///         class   StartWithRaelm;
     ///                 ^~~~~~~~~~~~~~
     ///         hint: did you mean `StartWithRealm`?
     public var rendered: String {
-        var text = "\(file):\(line):\(column): \(severity.rawValue): \(message)\n"
-        text += "    \(lineText)\n    "
-        // The tabs of the line are copied, so that the underline is below the right characters.
-        for scalar in lineText.unicodeScalars.prefix(indent) { text += scalar == "\t" ? "\t" : " " }
-        text += "^" + String(repeating: "~", count: length - 1)
+        var text = "\(file):\(line):\(column): \(severity.rawValue): \(message)"
+        if line == 1, column == 1, lineText.isEmpty {
+            text = "\(file): \(severity.rawValue): \(message)"
+        } else {
+            text += "\n    \(lineText)\n    "
+            // The tabs of the line are copied, so that the underline is below the right characters.
+            for scalar in lineText.unicodeScalars.prefix(indent) { text += scalar == "\t" ? "\t" : " " }
+            text += "^" + String(repeating: "~", count: length - 1)
+        }
         if let hint { text += "\n    hint: \(hint)" }
         return text
     }

@@ -12,12 +12,21 @@ enum DiagnosticText {
         return String(shown)
     }
 
-    /// Returns a message or a name with its invisible characters replaced.
+    /// Returns a message or a name with its invisible characters replaced, and cut to ``maximumLength``.
     static func text(_ text: String) -> String {
         var shown = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { shown.append(replacement(of: scalar)) }
+        for (place, scalar) in text.unicodeScalars.enumerated() {
+            guard place < maximumLength else {
+                shown.append(contentsOf: "...".unicodeScalars)
+                break
+            }
+            shown.append(replacement(of: scalar))
+        }
         return String(shown)
     }
+
+    /// The maximum number of Unicode scalars of a message, a hint or a name.
+    private static let maximumLength = 1000
 
     /// Returns a word of the file for a message, in back quotes and cut to 60 characters.
     static func word(_ text: String) -> String {

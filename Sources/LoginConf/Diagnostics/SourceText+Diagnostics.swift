@@ -45,7 +45,7 @@ extension SourceText {
             hint: hint.map(DiagnosticText.text),
             file: DiagnosticText.text(name),
             line: line.number,
-            column: bytes[line.start..<line.offset].count { !$0.isContinuation } + 1,
+            column: line.column,
             lineText: excerpt.text,
             indent: excerpt.indent,
             length: excerpt.length

@@ -13,6 +13,8 @@ public struct SourceText: Sendable {
     public let name: String
     /// The bytes, expected to be UTF-8.
     public let bytes: [UInt8]
+    /// The copies of a text share it.
+    private let lines = LineIndex()
 
     /// Creates a text from bytes.
     public init(name: String, bytes: [UInt8]) {
@@ -27,11 +29,10 @@ public struct SourceText: Sendable {
 
     /// Returns the line and column of a byte offset; an offset past the end is treated as the end.
     ///
-    /// Each call counts the lines from the start. Only texts with errors need line numbers, so there is no table.
+    /// The first call reads the whole text, and later calls take constant time.
     public func location(of offset: UInt32) -> SourceLocation {
         let place = line(around: Int(offset))
-        let column = bytes[place.start..<place.offset].count { !$0.isContinuation }
-        return SourceLocation(line: place.number, column: column + 1)
+        return SourceLocation(line: place.number, column: place.column)
     }
 
     /// Returns the characters of a range, with malformed bytes replaced.
@@ -47,7 +48,7 @@ extension SourceText {
     /// The maximum number of bytes of a line that are read after an offset.
     private static let maximumBytesAfterOffset = 1024
 
-    /// The line that contains an offset: its number, its byte offsets without the line end, and the offset.
+    /// The line that contains an offset: its number, its byte offsets without the line end, and the offset with its column.
     ///
     /// The end of a very long line is cut.
     struct Line {
@@ -55,27 +56,24 @@ extension SourceText {
         let start: Int
         let end: Int
         let offset: Int
+        /// The column of the offset, from 1.
+        let column: Int
     }
 
     /// Returns the line that contains an offset.
     func line(around offset: Int) -> Line {
         let offset = min(max(0, offset), bytes.count)
+        let line = lines.line(of: offset, in: bytes)
         let span = bytes.span
-        var number = 1
-        var start = 0
-        var index = 0
-        while index < offset {
-            let byte = span[index]
-            index += 1
-            // CRLF is one line end.
-            let isCRLF = byte == .carriageReturn && index < span.count && span[index] == .lineFeed
-            guard byte == .lineFeed || byte == .carriageReturn && !isCRLF else { continue }
-            number += 1
-            start = index
-        }
         var end = offset
         let limit = min(span.count, offset + Self.maximumBytesAfterOffset)
         while end < limit, span[end] != .lineFeed, span[end] != .carriageReturn { end += 1 }
-        return Line(number: number, start: start, end: end, offset: offset)
+        return Line(
+            number: Int(line.number),
+            start: Int(line.start),
+            end: end,
+            offset: offset,
+            column: Int(line.characters) + 1
+        )
     }
 }

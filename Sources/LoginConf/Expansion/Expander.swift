@@ -121,7 +121,11 @@ struct Expander {
     }
 
     private func hint(for name: String) -> String? {
-        guard syntax == .jdk, ExternalReference(name) != nil else { return nil }
+        if syntax == .strict {
+            guard expansion.environment(name) != nil else { return nil }
+            return "for the environment variable write `${env:\(name)}`"
+        }
+        guard ExternalReference(name) != nil else { return nil }
         return "`${env:...}` and `${file:...}` work in realms.conf only"
     }
 

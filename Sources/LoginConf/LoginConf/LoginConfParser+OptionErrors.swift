@@ -145,6 +145,18 @@ extension LoginConfParser {
         }
     }
 
+    /// Warns about a value in the curly quotes of a word processor; for the JDK they are a part of the value.
+    @inline(never)
+    mutating func warnOfCurlyQuote(_ option: ModuleOption) {
+        guard let first = option.value.unicodeScalars.first, CurlyQuotes.opening.contains(first),
+            !diagnostics.dropsWarnings
+        else {
+            return
+        }
+        let message = "the quotation mark \(first) is a part of the value"
+        diagnostics.warning(message, at: option.valueRange, hint: "write the value in \" if it is not meant")
+    }
+
     @inline(never)
     mutating func warnOfDuplicate(_ option: ModuleOption, earlier: ModuleOption) {
         if diagnostics.dropsWarnings { return }

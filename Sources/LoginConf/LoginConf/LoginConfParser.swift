@@ -197,6 +197,7 @@ struct LoginConfParser {
             valueRange: valueToken.range
         )
         if let earlier = options.add(option) { warnOfDuplicate(option, earlier: earlier) }
+        if valueToken.kind == .word, text.bytes[Int(valueToken.start)] >= 0x80 { warnOfCurlyQuote(option) }
         return .inModule
     }
 

@@ -11,14 +11,24 @@ extension RealmsConfParser {
         case .string: word = quotedWord(current)
         case .unterminatedString: word = unterminatedWord(current)
         case .word, .openBrace, .closeBrace, .semicolon, .endOfFile:
-            word = RealmsConfWord(text.string(in: current.range), range: current.range, beginsLine: current.beginsLine)
+            let read = RealmsConfWord(
+                text.string(in: current.range),
+                range: current.range,
+                beginsLine: current.beginsLine
+            )
+            word = withoutCurlyQuotes(read)
             rejectInvisibleCharacters(word)
         }
         advance()
         if current.kind != .unterminatedString, isWord(token.kind), token.start == previousEnd {
             let whole = SourceRange(UInt32(current.start), UInt32(token.end))
-            let hint = "put white space between them, or write one quoted text"
-            diagnostics.error("a quoted text touches another word", at: whole, hint: hint)
+            if token.kind == .word, text.bytes[token.start] == UInt8(ascii: ",") {
+                let hint = "words are separated by blanks: remove the comma"
+                diagnostics.error("a comma follows a quoted text", at: whole, hint: hint)
+            } else {
+                let hint = "put white space between them, or write one quoted text"
+                diagnostics.error("a quoted text touches another word", at: whole, hint: hint)
+            }
             // Further words without white space before them are not reported again.
             while isWord(token.kind), token.start == previousEnd { advance() }
         }
@@ -104,11 +114,40 @@ extension RealmsConfParser {
         }
     }
 
+    /// Returns a word without apostrophes and the curly quotes of a word processor around it, and reports them.
+    ///
+    /// A quotation mark within a word is a part of it.
+    private mutating func withoutCurlyQuotes(_ word: RealmsConfWord) -> RealmsConfWord {
+        let apostrophe: Unicode.Scalar = "'"
+        // Scalars are compared, because a mark and a combining character after it are one `Character`.
+        guard let first = word.text.unicodeScalars.first, first == apostrophe || CurlyQuotes.opening.contains(first)
+        else { return word }
+        var content = word.text.unicodeScalars.dropFirst()
+        if let last = content.last, last == apostrophe || CurlyQuotes.closing.contains(last) {
+            content = content.dropLast()
+        }
+        let hint = "replace it and the quotation mark that closes it with \""
+        diagnostics.error("the quotation mark \(first) does not begin a quoted text", at: word.range, hint: hint)
+        return RealmsConfWord(String(content), range: word.range, beginsLine: word.beginsLine)
+    }
+
     // MARK: References without quotes
 
     /// Returns whether the current `{` is a part of `${` outside of quotes.
     func isUnquotedReference(after word: RealmsConfWord) -> Bool {
         !word.isQuoted && word.text.hasSuffix("$") && Int(word.range.end) == token.start
+    }
+
+    /// Returns a text whose first reference is that of an environment variable, if it has the name of one.
+    ///
+    /// Only environment variables have names in capital letters.
+    private static func withEnvironmentReference(_ text: String) -> String {
+        guard let start = text.firstRange(of: "${"), let end = text[start.upperBound...].firstIndex(of: "}") else {
+            return text
+        }
+        let name = text[start.upperBound..<end]
+        let isVariable = !name.isEmpty && name.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "_") }
+        return isVariable ? text.replacing("${\(name)}", with: "${env:\(name)}", maxReplacements: 1) : text
     }
 
     mutating func skipUnquotedReference(after word: RealmsConfWord) {
@@ -121,7 +160,7 @@ extension RealmsConfParser {
         // A word directly after the `}` belongs to the same text.
         while isWord(token.kind), token.start == previousEnd { advance() }
         let range = SourceRange(word.range.start, UInt32(previousEnd))
-        let hint = "write \"\(text.string(in: range))\""
+        let hint = "write \"\(Self.withEnvironmentReference(text.string(in: range)))\""
         diagnostics.error("`${...}` outside of quotes", at: range, hint: hint)
     }
 }

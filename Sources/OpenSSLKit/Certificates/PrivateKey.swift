@@ -70,7 +70,8 @@ public final class PrivateKey: @unchecked Sendable {
                 } else {
                     .malformedPrivateKey
                 }
-            throw OpenSSLError(code, context: context, reasons: entries.map(\.text))
+            // For an encrypted key, the reasons of OpenSSL only say that there was no pass phrase.
+            throw OpenSSLError(code, context: context, reasons: needsPassPhrase ? [] : entries.map(\.text))
         }
     }
 

@@ -6,6 +6,9 @@ internal import COpenSSL
 /// Applies a ``TLSConfiguration`` to a new SSL_CTX.
 @safe
 struct ContextBuilder {
+    /// OpenSSL's security level of all contexts: 112 bits.
+    static let securityLevel: Int32 = 2
+
     private let sslContext: SSLContext
     private let context: OpaquePointer
     private let configuration: TLSConfiguration
@@ -24,7 +27,7 @@ struct ContextBuilder {
     private func applyCommon() throws(OpenSSLError) {
         unsafe gatehouse_SSL_CTX_set_options(context)
         unsafe gatehouse_SSL_CTX_set_mode(context)
-        unsafe SSL_CTX_set_security_level(context, 2)
+        unsafe SSL_CTX_set_security_level(context, Self.securityLevel)
         let version = configuration.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
         try check(unsafe gatehouse_SSL_CTX_set_min_proto_version(context, version), "minimum version")
         if configuration.maximumVersion == .tls12 {
@@ -58,7 +61,7 @@ struct ContextBuilder {
         try applyCommon()
         unsafe SSL_CTX_set_msg_callback(context, messageCallback)
         try apply(identity)
-        if let policy = configuration.clientCertificates { try apply(policy) }
+        if let policy = configuration.clientCertificates { try sslContext.apply(policy) }
         try applySessions(names)
         if !sslContext.data.applicationProtocols.isEmpty {
             unsafe SSL_CTX_set_alpn_select_cb(context, selectProtocol, callbacks)
@@ -97,29 +100,6 @@ struct ContextBuilder {
             unsafe SSL_CTX_set_session_ticket_cb(context, makeTicketCallback, openTicketCallback, callbacks),
             "ticket check"
         )
-    }
-
-    private func apply(_ policy: ClientCertificatePolicy) throws(OpenSSLError) {
-        sslContext.data.clientCertificates = policy.mode
-        let demand = policy.mode == .required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
-        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | demand, nil)
-        unsafe SSL_CTX_set_verify_depth(context, Int32(policy.maximumDepth))
-        let store = unsafe SSL_CTX_get_cert_store(context)
-        for authority in policy.authorities {
-            try unsafe authority.withX509 { x509 throws(OpenSSLError) in
-                let name = "client certificate authority \(authority.subject)"
-                try check(unsafe X509_STORE_add_cert(store, x509), name)
-                try check(unsafe SSL_CTX_add_client_CA(context, x509), name)
-            }
-        }
-        guard !policy.revocationLists.isEmpty else { return }
-        for list in policy.revocationLists {
-            try unsafe list.withCRL { crl throws(OpenSSLError) in
-                try check(unsafe X509_STORE_add_crl(store, crl), "revocation list of \(list.issuer)")
-            }
-        }
-        let flags = UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
-        try check(unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), flags), "revocation lists")
     }
 
     private func apply(_ identity: TLSIdentity) throws(OpenSSLError) {
@@ -228,58 +208,4 @@ private func selectProtocol(
         ownStart += 1 + name.count
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL
-}
-
-/// Called by OpenSSL to verify a server's certificate: accepts it if its digest is pinned.
-private func checkPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let pinned = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue().pinned
-    do throws(OpenSSLError) {
-        let digest = try unsafe Digest { output throws(OpenSSLError) in
-            guard unsafe X509_digest(x509, Algorithms.shared.sha256, output, nil) == 1 else {
-                throw OpenSSLError(.libraryFailure, context: "SHA-256")
-            }
-        }
-        guard pinned.contains(digest) else {
-            unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
-            return 0
-        }
-        return 1
-    } catch {
-        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
-        return 0
-    }
-}
-
-/// Called by OpenSSL to verify a server's certificate: accepts it if its public key is pinned, and if its chain is valid
-/// where a chain is required.
-private func checkKeyPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
-    // The parameters of the connection, with the requested name, apply to this check.
-    if callbacks.verifiesChain, unsafe X509_verify_cert(store) != 1 { return 0 }
-    do throws(OpenSSLError) {
-        guard callbacks.pinnedKeys.contains(try unsafe Certificate.publicKeyDigest(of: x509, context: "pinned key"))
-        else {
-            unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
-            return 0
-        }
-        return 1
-    } catch {
-        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
-        return 0
-    }
-}
-
-/// Called by OpenSSL to verify a server's certificate: records its public key and rejects it.
-private func recordKey(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
-    unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
-    do throws(OpenSSLError) {
-        callbacks.presentedKey?.record(try unsafe Certificate.publicKeyDigest(of: x509, context: "presented key"))
-    } catch {
-        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
-    }
-    return 0
 }

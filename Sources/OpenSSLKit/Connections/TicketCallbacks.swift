@@ -83,9 +83,11 @@ func openTicketCallback(
         return SSL_TICKET_RETURN_IGNORE_RENEW
     }
     let bytes = unsafe Array(UnsafeRawBufferPointer(start: intermediates, count: count))
-    guard let chain = unsafe PeerVerification.chain(of: leaf, intermediates: bytes, in: context) else {
+    do throws(OpenSSLError) {
+        let chain = try unsafe PeerVerification.chain(of: leaf, intermediates: bytes, in: context)
+        unsafe bioState.pointee.resumedChain = chain
+        return use
+    } catch {
         return SSL_TICKET_RETURN_IGNORE_RENEW
     }
-    unsafe bioState.pointee.resumedChain = chain
-    return use
 }

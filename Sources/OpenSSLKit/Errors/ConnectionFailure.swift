@@ -8,10 +8,12 @@ enum ConnectionFailure {
     /// Returns the error, and drains the queue.
     static func error(of ssl: OpaquePointer, context: String) -> OpenSSLError {
         let entries = ErrorQueue.drain()
-        var reasons = entries.map(\.text)
+        var reasons = entries.filter { $0.library != ERR_LIB_USER }.map(\.text)
         // The first entry is the cause. Later entries are its consequences.
         let code = entries.first { $0.library == ERR_LIB_SSL }.map { self.code(of: $0.reason) } ?? .libraryFailure
-        if code == .certificateRejected {
+        if let own = entries.last(where: { $0.library == ERR_LIB_USER }) {
+            reasons.append(own.text)
+        } else if code == .certificateRejected {
             let result = unsafe SSL_get_verify_result(ssl)
             if let text = unsafe X509_verify_cert_error_string(result) {
                 reasons.append(unsafe String(cString: text))

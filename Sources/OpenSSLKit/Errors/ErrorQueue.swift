@@ -26,6 +26,13 @@ enum ErrorQueue {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
+    /// Adds an entry of a callback, so that the error of the connection has its reason.
+    ///
+    /// - Parameter text: The reason, in ASCII.
+    static func add(_ text: String) {
+        unsafe text.withCString { unsafe gatehouse_ERR_raise($0) }
+    }
+
     /// Removes and returns all entries, the oldest first.
     static func drain() -> [Entry] {
         var entries: [Entry] = []
@@ -36,13 +43,12 @@ enum ErrorQueue {
             guard code != 0 else { return entries }
             var text = "error \(code)"
             if let reason = unsafe ERR_reason_error_string(code) { text = unsafe String(cString: reason) }
+            let library = gatehouse_ERR_GET_LIB(code)
             if flags & ERR_TXT_STRING != 0, let data = unsafe data {
                 let detail = unsafe String(cString: data)
-                if !detail.isEmpty { text += ": \(detail)" }
+                if library == ERR_LIB_USER { text = detail } else if !detail.isEmpty { text += ": \(detail)" }
             }
-            entries.append(
-                Entry(library: gatehouse_ERR_GET_LIB(code), reason: gatehouse_ERR_GET_REASON(code), text: text)
-            )
+            entries.append(Entry(library: library, reason: gatehouse_ERR_GET_REASON(code), text: text))
         }
     }
 }

@@ -14,29 +14,44 @@ enum PeerVerification {
     /// A client with longer intermediates cannot resume sessions.
     static let intermediatesLimit = 8_192
 
-    /// Verifies a certificate as in a full handshake.
+    /// Verifies a client's certificate as in a full handshake.
     ///
-    /// - Returns: The chain from the certificate to the authority; nil if the certificate is not valid.
+    /// - Parameters:
+    ///   - leaf: The certificate.
+    ///   - intermediates: The DER forms of the intermediates, one after the other.
+    ///   - context: The SSL_CTX of a server, with its authorities and revocation lists.
+    /// - Returns: The chain from the certificate to the authority.
+    /// - Throws: ``OpenSSLError`` with code `certificateRejected` and the reason, or `libraryFailure`.
     static func chain(
         of leaf: OpaquePointer,
         intermediates: [UInt8],
         in context: OpaquePointer
-    ) -> [Certificate]? {
+    ) throws(OpenSSLError) -> [Certificate] {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
-        guard let untrusted = unsafe gatehouse_sk_X509_new() else { return nil }
+        let place = "client certificate"
+        guard let untrusted = unsafe gatehouse_sk_X509_new() else { throw .draining(.libraryFailure, context: place) }
         defer { unsafe gatehouse_sk_X509_free_all(untrusted) }
-        guard unsafe add(intermediates, to: untrusted), let check = unsafe X509_STORE_CTX_new() else { return nil }
+        guard unsafe add(intermediates, to: untrusted), let check = unsafe X509_STORE_CTX_new() else {
+            throw .draining(.libraryFailure, context: place)
+        }
         defer { unsafe X509_STORE_CTX_free(check) }
         guard unsafe X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context), leaf, untrusted) == 1,
             unsafe X509_STORE_CTX_set_default(check, "ssl_client") == 1,
             let parameters = unsafe X509_STORE_CTX_get0_param(check),
             // The depth, the revocation lists and the purpose are those of full handshakes.
             unsafe X509_VERIFY_PARAM_set1(parameters, SSL_CTX_get0_param(context)) == 1
-        else { return nil }
+        else { throw .draining(.libraryFailure, context: place) }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context))
-        guard unsafe X509_verify_cert(check) == 1 else { return nil }
-        return unsafe certificates(X509_STORE_CTX_get0_chain(check))
+        guard unsafe X509_verify_cert(check) == 1 else {
+            let reason = unsafe X509_verify_cert_error_string(Int(X509_STORE_CTX_get_error(check)))
+            let text = unsafe reason.map { unsafe String(cString: $0) } ?? "certificate verify failed"
+            throw OpenSSLError(.certificateRejected, context: place, reasons: [text])
+        }
+        guard let chain = unsafe certificates(X509_STORE_CTX_get0_chain(check)) else {
+            throw .draining(.libraryFailure, context: place)
+        }
+        return chain
     }
 
     /// Returns the certificates of a stack; nil if it is empty or a certificate cannot be read.

@@ -34,7 +34,7 @@ public enum PasswordFormats {
     private static let all: [any PasswordFormat.Type] = [
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, PrehashedBcryptFormat.self,
         // The next three formats have names in common. Each of them returns nil for a text in another format.
-        GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearTextFormat.self,
+        GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearTextFormat.self, TomcatFormat.self,
         DjangoFormat.self, WerkzeugFormat.self, ApacheMD5Format.self,
     ]
     /// The maximum length of a stored text, in bytes.
@@ -58,6 +58,8 @@ public enum PasswordFormats {
             if let algorithm = try format.read(stored, options: options) { return StoredHash(algorithm: algorithm) }
         }
         if let name = SchemeText(stored)?.name { throw BadHash("the scheme {\(name)} is not supported") }
-        throw BadHash("the format of the stored password is not supported")
+        let isText = !stored.utf8.contains { "${}:".utf8.contains($0) } && stored.utf8.count < 40
+        let advice = isText ? "; if it is a password in clear text, replace it by the output of gatehouse hash" : ""
+        throw BadHash("the format of the stored password is not supported\(advice)")
     }
 }

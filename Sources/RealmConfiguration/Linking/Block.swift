@@ -30,7 +30,9 @@ struct Block {
         for statement in statements {
             let keyword = statement.keyword
             guard keywords.contains(keyword.text) else {
-                let hint = ConfigurationBuilder.hint(keyword.text, among: keywords)
+                let hint =
+                    Self.serverHint(statement, among: keywords)
+                    ?? ConfigurationBuilder.hint(keyword.text, among: keywords)
                 builder.error(at: keyword.range, "unknown statement \(keyword.text) in \(place)", hint: hint)
                 continue
             }
@@ -44,7 +46,14 @@ struct Block {
         }
     }
 
-    /// Returns the statements, divided where a `;` is missing, and reports each missing `;`.
+    /// Returns a hint for a statement of the `server` block that is outside it; nil for another statement.
+    private static func serverHint(_ statement: Statement, among keywords: [String]) -> String? {
+        let keyword = statement.keyword.text
+        guard keywords == ConfigurationBuilder.keywords, ServerReader.keywords.contains(keyword) else { return nil }
+        return "\(keyword) belongs in the server block: server { \(statement.correction) }"
+    }
+
+    /// Returns the statements, divided where a `;` is missing, and reports each missing `;` and each `=` or `:`.
     ///
     /// A keyword at the beginning of a line begins the next statement. Without this rule, a list before it would take
     /// the keyword and its words as values, and no error would show that the statement is lost.
@@ -54,6 +63,7 @@ struct Block {
         in builder: ConfigurationBuilder
     ) -> [Statement] {
         statements.flatMap { statement -> [Statement] in
+            let statement = withoutSign(statement, among: keywords, in: builder)
             let arguments = statement.arguments
             let place = arguments.firstIndex { $0.beginsLine && !$0.isQuoted && keywords.contains($0.text) }
             guard let place else { return [statement] }
@@ -87,8 +97,8 @@ struct Block {
     /// Returns the paths in all statements of a keyword; each statement takes one path.
     func files(_ keyword: String) -> [Located<String>] {
         all(keyword).compactMap { statement in
-            guard let word = builder.singleWord(statement), let path = builder.expanded(word) else { return nil }
-            return Located(RelativePath.resolve(path, beside: builder.text.name), in: builder.text, at: word.range)
+            guard let word = builder.singleWord(statement), let path = builder.filePath(word) else { return nil }
+            return Located(path, in: builder.text, at: word.range)
         }
     }
 }

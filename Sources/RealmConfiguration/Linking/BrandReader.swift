@@ -6,21 +6,30 @@ internal import LoginConf
 /// Reads the `brand` block of the `sign-in` block.
 struct BrandReader {
     let builder: ConfigurationBuilder
+    /// The languages of the pages.
+    let translations: Translations
 
-    private static let keywords = ["name", "message", "footer", "help-link", "logo"]
+    private static let localized = ["message", "footer", "help-link", "help-text"]
+    private static let keywords = ["name", "logo"] + localized
 
     func read(_ statement: Statement) -> SignInBrand {
         var brand = SignInBrand()
         guard let statements = builder.block(statement, hint: "as in: brand { name \"Example Ltd\"; }") else {
             return brand
         }
-        let block = Block(statements, of: "brand", Self.keywords, in: builder)
+        let block = Block(statements, of: "brand", Self.keywords, repeated: Self.localized, in: builder)
         if let word = block.word("name"), let name = builder.shownText(word, of: "name", maximum: 60) {
             brand.name = name
         }
-        brand.message = block.word("message").flatMap { builder.shownText($0, of: "message", maximum: 300) }
-        brand.footer = block.word("footer").flatMap { builder.shownText($0, of: "footer", maximum: 200) }
-        brand.helpLink = block.word("help-link").flatMap(link)
+        let texts = LocalizedTextReader(builder: builder, translations: translations)
+        brand.message = texts.read("message", in: block) { builder.shownText($0, of: "message", maximum: 300) }
+        brand.footer = texts.read("footer", in: block) { builder.shownText($0, of: "footer", maximum: 200) }
+        brand.helpLink = texts.read("help-link", in: block, value: link)
+        brand.helpText = texts.read("help-text", in: block) { builder.shownText($0, of: "help-text", maximum: 60) }
+        if let statement = block.first("help-text"), block.first("help-link") == nil {
+            let message = "help-text has no effect without help-link"
+            builder.log.add(builder.text.warning(at: statement.keyword.range, message))
+        }
         brand.logo = block.file("logo").flatMap(logo)
         return brand
     }
@@ -30,7 +39,8 @@ struct BrandReader {
         guard let text = builder.expanded(word) else { return nil }
         let scheme = "https://"
         let host = text.dropFirst(scheme.count).prefix { !"/?#:".contains($0) }
-        guard text.hasPrefix(scheme), builder.hostName(host) != nil, (1...500).contains(text.utf8.count),
+        guard text.hasPrefix(scheme), HostName.canonicalInConfiguration(host) != nil,
+            (1...500).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             let hint = "as in: help-link https://intranet.example.org/help;"
@@ -70,30 +80,10 @@ extension ConfigurationBuilder {
     /// - Returns: The text.
     func shownText(_ word: RealmsConfWord, of keyword: String, maximum: Int) -> String? {
         guard let text = expanded(word) else { return nil }
-        guard (1...maximum).contains(text.unicodeScalars.count), text.unicodeScalars.contains(where: \.isInk) else {
-            error(at: word.range, "\(keyword) is a text of 1 to \(maximum) characters")
-            return nil
-        }
-        guard !text.unicodeScalars.contains(where: \.isInvisible) else {
-            error(at: word.range, "\(keyword) has a control character or a mark for the direction of text")
+        if let fault = ShownText.fault(of: text, maximum: maximum) {
+            error(at: word.range, "\(keyword) \(fault)")
             return nil
         }
         return text
-    }
-}
-
-extension Unicode.Scalar {
-    /// True for a character that is not a blank.
-    fileprivate var isInk: Bool { !properties.isWhitespace }
-
-    /// True for control characters, separators of lines, and invisible characters that change the order of text.
-    ///
-    /// The joiners U+200C and U+200D are allowed, because words of some languages need them.
-    fileprivate var isInvisible: Bool {
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: true
-        case .format: value != 0x200C && value != 0x200D
-        default: false
-        }
     }
 }

@@ -23,7 +23,8 @@ struct CertificateSupport {
             builder.error(
                 at: range,
                 "the scheme certificate needs client certificates, which TLS does not request",
-                hint: "add server { tls { client-certificates optional; client-ca FILE; } }"
+                hint: "add server { tls { client-certificates optional; client-ca FILE; } }",
+                dependsOnOthers: true
             )
         }
         let linked = realms.filter { rule.realms.contains($0.name) }

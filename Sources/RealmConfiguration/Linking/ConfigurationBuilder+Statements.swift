@@ -14,14 +14,12 @@ extension ConfigurationBuilder {
             reportCount(of: statement, expected: "one word")
             return nil
         }
+        let scalars = word.text.unicodeScalars
+        if !word.isQuoted, RealmsConfWord.isComma(scalars.first) || RealmsConfWord.isComma(scalars.last) {
+            reportComma(in: word, hint: "\(statement.keyword.text) takes one word")
+            return nil
+        }
         return word
-    }
-
-    /// Returns the words of a statement that takes one or more words and no block.
-    func words(_ statement: Statement) -> [RealmsConfWord] {
-        guard hasNoBlock(statement) else { return [] }
-        if statement.arguments.isEmpty { reportCount(of: statement, expected: "at least one word") }
-        return statement.arguments
     }
 
     /// Reports the words or the block of a statement that takes only its keyword.
@@ -44,7 +42,10 @@ extension ConfigurationBuilder {
         do throws(BadValue) {
             return try CIDRBlock(text)
         } catch {
-            self.error(at: word.range, "\(keyword) \(error)")
+            // A name would have to be resolved at each request, and its owner could change the answer.
+            let isName = !text.utf8.contains(UInt8(ascii: ":")) && text.utf8.contains { $0 | 0x20 >= UInt8(ascii: "a") }
+            let hint = "names are not resolved here: write addresses or networks, as in 127.0.0.1 or 10.0.0.0/8"
+            self.error(at: word.range, "\(keyword) \(error)", hint: isName ? hint : nil)
             return nil
         }
     }
@@ -55,10 +56,12 @@ extension ConfigurationBuilder {
             error(at: statement.keyword.range, "\(statement.keyword.text) needs a block in { }")
             return nil
         }
+        let several = "write a block for each \(statement.keyword.text)"
         guard let word = statement.arguments.first, statement.arguments.count == 1 else {
-            reportCount(of: statement, expected: "one word before its block")
+            reportCount(of: statement, expected: "one word before its block", hint: several)
             return nil
         }
+        guard hasNoComma(word, hint: several) else { return nil }
         return (word, block)
     }
 
@@ -71,20 +74,24 @@ extension ConfigurationBuilder {
         return statements
     }
 
-    private func hasNoBlock(_ statement: Statement) -> Bool {
+    func hasNoBlock(_ statement: Statement) -> Bool {
         if case .none = statement.body { return true }
         error(at: statement.keyword.range, "\(statement.keyword.text) takes no block", hint: "end it with ;")
         return false
     }
 
-    private func reportCount(of statement: Statement, expected: String) {
+    func reportCount(
+        of statement: Statement,
+        expected: String,
+        hint: String = "quote a value that holds blanks"
+    ) {
         let keyword = statement.keyword
         // A word at the beginning of a line is probably the next statement.
         if let next = statement.arguments.dropFirst().first(where: \.beginsLine) {
             error(at: next.range, "a ; is missing before \(next.text)", hint: "\(keyword.text) takes \(expected)")
         } else {
             let place = statement.arguments.dropFirst().first?.range ?? keyword.range
-            error(at: place, "\(keyword.text) takes \(expected)", hint: "quote a value that holds blanks")
+            error(at: place, "\(keyword.text) takes \(expected)", hint: statement.arguments.isEmpty ? nil : hint)
         }
     }
 }

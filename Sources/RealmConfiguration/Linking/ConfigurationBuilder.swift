@@ -98,7 +98,7 @@ struct ConfigurationBuilder {
                 case .passwords: block.first("passwords")?.keyword.range
                 case .state: stateFolderRange(server)
                 }
-            self.error(at: place ?? .none, error.message)
+            self.error(at: place ?? .none, error.message, dependsOnOthers: place == nil)
             return .none
         }
     }
@@ -112,7 +112,8 @@ struct ConfigurationBuilder {
     func knownName(_ word: RealmsConfWord, as kind: String, among names: [String]) -> String? {
         guard let name = expanded(word) else { return nil }
         if names.contains(name) { return name }
-        error(at: word.range, "there is no \(kind) \(name)", hint: Self.hint(name, among: names))
+        let hint = names.isEmpty ? "add \(kind) \(name) { ... }" : Self.hint(name, among: names)
+        error(at: word.range, "there is no \(kind) \(name)", hint: hint, dependsOnOthers: kind != "realm class")
         return nil
     }
 
@@ -126,8 +127,15 @@ struct ConfigurationBuilder {
         }
     }
 
-    func error(at range: SourceRange, _ message: String, hint: String? = nil) {
-        log.add(text.error(at: range, message, hint: hint))
+    /// Adds an error.
+    ///
+    /// - Parameters:
+    ///   - range: The place.
+    ///   - message: The problem.
+    ///   - hint: A way to solve the problem.
+    ///   - dependsOnOthers: True if a mistake in another statement may be the cause.
+    func error(at range: SourceRange, _ message: String, hint: String? = nil, dependsOnOthers: Bool = false) {
+        log.add(text.error(at: range, message, hint: hint), dependsOnOthers: dependsOnOthers)
     }
 
     /// Returns a hint for an unknown name: the most similar known name, or all known names.

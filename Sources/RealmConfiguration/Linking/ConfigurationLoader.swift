@@ -47,13 +47,9 @@ public struct ConfigurationLoader: Sendable {
             return try link(text, isWritableByAll: contents.isWritableByAll)
         case .failure(let fault):
             text = SourceText(name: path, bytes: [])
-            let hint = "name another file with --config FILE"
-            throw ConfigurationErrors(
-                "the configuration cannot be read: \(fault.reason)",
-                at: .none,
-                in: text,
-                hint: hint
-            )
+            var message = "the configuration cannot be read: \(fault.reason)"
+            if path == ConfigurationPath.installed { message += "; there is no realms.conf in this folder either" }
+            throw ConfigurationErrors(message, at: .none, in: text, hint: "name another file with --config FILE")
         }
     }
 
@@ -64,10 +60,8 @@ public struct ConfigurationLoader: Sendable {
         log.add(parsed.diagnostics)
         let builder = ConfigurationBuilder(text, expansion: expansion(for: text.name), loader: self, log: log)
         let configuration = builder.build(parsed.partial)
-        // A syntax error may hide statements, so the linker may report errors that are only its consequences. These are
-        // not shown.
-        if let errors = ConfigurationErrors(parsed.diagnostics) { throw errors }
-        if let errors = ConfigurationErrors(log.diagnostics) { throw errors }
+        let diagnostics = parsed.hasErrors ? SyntaxErrors(parsed, in: text).withIndependent(log) : log.diagnostics
+        if let errors = ConfigurationErrors(diagnostics) { throw errors }
         return configuration
     }
 
@@ -87,10 +81,32 @@ public struct ConfigurationLoader: Sendable {
 final class DiagnosticLog {
     private(set) var diagnostics: [Diagnostic] = []
     private var seen: Set<Diagnostic> = []
+    private var dependent: Set<Diagnostic> = []
+    private var errorCount = 0
 
-    func add(_ diagnostic: Diagnostic) {
-        if seen.insert(diagnostic).inserted { diagnostics.append(diagnostic) }
+    /// The maximum number of errors of one configuration; further errors are dropped.
+    private static let limit = 200
+
+    /// Adds a diagnostic.
+    ///
+    /// - Parameters:
+    ///   - diagnostic: The diagnostic.
+    ///   - dependsOnOthers: True if a mistake in another statement may be the cause, such as that of a missing name.
+    func add(_ diagnostic: Diagnostic, dependsOnOthers: Bool = false) {
+        guard errorCount < Self.limit else { return }
+        if seen.insert(diagnostic).inserted {
+            diagnostics.append(diagnostic)
+            if diagnostic.severity == .error { errorCount += 1 }
+            if errorCount == Self.limit {
+                let rest = SourceText(name: diagnostic.file, bytes: [])
+                diagnostics.append(rest.error(at: .none, "too many errors; the rest is not shown"))
+            }
+        }
+        if dependsOnOthers { dependent.insert(diagnostic) }
     }
+
+    /// Returns whether a mistake in another statement may be the cause of an error.
+    func isAboutOtherStatements(_ diagnostic: Diagnostic) -> Bool { dependent.contains(diagnostic) }
 
     func add(_ diagnostics: [Diagnostic]) {
         diagnostics.forEach { add($0) }

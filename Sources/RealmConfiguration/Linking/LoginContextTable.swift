@@ -27,14 +27,16 @@ struct LoginContextTable {
     init(files statements: [Statement], inline: [Statement], in builder: ConfigurationBuilder) {
         self.builder = builder
         for statement in statements {
-            for word in builder.words(statement) { addFile(word) }
+            for word in builder.list(statement) { addFile(word) }
         }
         for statement in inline { addInline(statement) }
     }
 
     private mutating func addFile(_ word: RealmsConfWord) {
-        guard let name = builder.expanded(word) else { return }
-        let path = RelativePath.resolve(name, beside: builder.text.name)
+        guard let path = builder.filePath(word) else {
+            isComplete = false
+            return
+        }
         switch builder.loader.files.read(path) {
         case .failure(let fault):
             builder.error(at: word.range, "\(path) cannot be read: \(fault.reason)")
@@ -85,10 +87,20 @@ struct LoginContextTable {
     }
 
     /// Returns a hint for a name that has no entry.
-    func hint(_ name: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - module: The module of the realm; nil if it is not known.
+    /// - Returns: The most similar name, the known names, or an entry to write.
+    func hint(_ name: String, module: String? = nil) -> String {
         let paths = files.joined(separator: ", ")
         let read = files.isEmpty ? "no login-config file is set" : "login-config files: \(paths)"
-        guard !entries.isEmpty else { return "there are no login contexts; \(read)" }
+        guard !entries.isEmpty else {
+            guard let module, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                return "there are no login contexts; \(read)"
+            }
+            return "add login \(name) { \(module) required; }  (there are no login contexts; \(read))"
+        }
         return [ConfigurationBuilder.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(
             separator: "; "
         )

@@ -70,7 +70,7 @@ struct RealmAPIReader {
         if let statement = block.first("certificate-key") { client.certificateKeys = keys(statement) }
         if let statement = block.first("certificate-subject") { client.certificateSubjects = subjects(statement) }
         if let statement = block.first("networks") {
-            client.networks = builder.words(statement).compactMap { builder.addressBlock($0, of: "networks") }
+            client.networks = builder.list(statement).compactMap { builder.addressBlock($0, of: "networks") }
         }
         let scalars = SettingReader(builder: builder, block: block)
         scalars.flag("may-name-address", into: &client.mayNameAddress)

@@ -65,16 +65,19 @@ struct RealmLinker {
         }
         let reader = Block(
             block,
-            of: "a \(className)",
+            of: "\(Self.article(of: className)) \(className)",
             common + kind.properties.properties.map(\.name),
             in: builder
         )
-        let groups = reader.first("assign-groups").map { builder.words($0).compactMap(builder.expanded) } ?? []
+        let groups = reader.first("assign-groups").map { builder.userOrGroupNames(builder.list($0)[...]) } ?? []
         let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
         guard let realm = make(kind, name: name, at: nameWord, values: values, block: reader) else { return nil }
         let ownStack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
-        guard let stack = ownStack ?? stack(of: realm, name: name, at: nameWord, block: reader) else { return nil }
+        guard
+            let stack = ownStack
+                ?? stack(of: realm, name: name, at: nameWord, block: reader, module: kind.modules.first?.names.first)
+        else { return nil }
         var bound = BoundRealm(
             name: name,
             className: className,
@@ -87,6 +90,10 @@ struct RealmLinker {
         bound.nested = Self.nested(in: values)
         bound.cacheTimes = reader.first("cache").flatMap(cacheTimes)
         return bound
+    }
+
+    private static func article(of name: String) -> String {
+        name.first.map { "AEIOU".contains($0) } == true ? "an" : "a"
     }
 
     /// Returns the realms that the values refer to, each once.
@@ -161,6 +168,7 @@ struct RealmLinker {
         do throws(BadValue) {
             let value = try PropertyValue(texts, as: property.kind)
             if case .path = property.kind, case .string(let path) = value {
+                guard builder.isPlainPath(path, at: first) else { return nil }
                 return .string(RelativePath.resolve(path, beside: builder.text.name))
             }
             return value
@@ -204,12 +212,13 @@ struct RealmLinker {
             if error.isAboutStateFolder {
                 // All realms have the same error; the log drops duplicates.
                 let hint = stateFolderRange == nil ? "set another folder with server { state FOLDER; }" : nil
-                builder.error(at: stateFolderRange ?? nameWord.range, error.message, hint: hint)
+                let place = stateFolderRange ?? nameWord.range
+                builder.error(at: place, error.message, hint: hint, dependsOnOthers: stateFolderRange == nil)
                 return nil
             }
             let statement = error.setting.flatMap { block.first($0) }
             let place = statement?.arguments.first?.range ?? nameWord.range
-            builder.error(at: place, "realm \(name): \(error)")
+            builder.error(at: place, "realm \(name): \(error)", hint: error.hint)
             return nil
         }
     }
@@ -234,7 +243,13 @@ struct RealmLinker {
         }
     }
 
-    private func stack(of realm: any Realm, name: String, at nameWord: RealmsConfWord, block: Block) -> LoginStack? {
+    private func stack(
+        of realm: any Realm,
+        name: String,
+        at nameWord: RealmsConfWord,
+        block: Block,
+        module: String?
+    ) -> LoginStack? {
         let context = realm.jaasContext
         guard let entry = contexts.entry(context) else {
             // The entry may be in a file that could not be read. That error has been reported.
@@ -243,7 +258,8 @@ struct RealmLinker {
             builder.error(
                 at: place,
                 "realm \(name): there is no login context \(context)",
-                hint: contexts.hint(context)
+                hint: contexts.hint(context, module: module),
+                dependsOnOthers: true
             )
             return nil
         }

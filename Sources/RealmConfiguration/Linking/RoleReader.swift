@@ -30,7 +30,7 @@ struct RoleReader {
         let block = Block(
             statements,
             of: "role",
-            ["group", "user", "realm"],
+            ["group", "user", "realm", "required-by"],
             repeated: ["group", "user"],
             in: builder
         )
@@ -38,26 +38,43 @@ struct RoleReader {
             let hint = "as in: group Admins;  or: user ann;"
             builder.error(at: word.range, "the role \(name) has no group or user", hint: hint)
         }
+        if let word = block.word("required-by"), let text = builder.expanded(word), text != "code" {
+            builder.error(
+                at: word.range,
+                "required-by takes the word code, not \(text)",
+                hint: "as in: required-by code;"
+            )
+        }
         return Role(
             name: name,
             realms: block.first("realm").map { builder.realms($0, among: realms) } ?? [],
-            groups: block.all("group").flatMap { builder.userOrGroupNames(builder.words($0)[...]) },
-            users: block.all("user").flatMap { builder.userOrGroupNames(builder.words($0)[...]) }
+            groups: block.all("group").flatMap { builder.userOrGroupNames(builder.list($0)[...]) },
+            users: block.all("user").flatMap { builder.userOrGroupNames(builder.list($0)[...]) }
         )
     }
 
     /// Warns about roles that no rule requires; a rule is probably missing, or a name is misspelled.
+    ///
+    /// A role with `required-by code` is required by the code of a Swift server.
     func warnAboutUnused(_ roles: [Statement], in rules: [Statement]) {
         var used: Set<String> = []
         for case .block(let statements) in rules.map(\.body) {
             for statement in statements where statement.keyword.text == "require" {
-                used.formUnion(statement.arguments.dropFirst().compactMap(builder.expanded))
+                used.formUnion(builder.list(statement).dropFirst().compactMap(builder.expanded))
             }
         }
-        for word in roles.compactMap(\.arguments.first) {
-            guard let name = builder.expanded(word), !used.contains(name) else { continue }
-            builder.log.add(builder.text.warning(at: word.range, "no rule requires the role \(name)"))
+        for role in roles where !Self.isRequiredByCode(role) {
+            guard let word = role.arguments.first, let name = builder.expanded(word), !used.contains(name) else {
+                continue
+            }
+            let hint = "if the code of your server requires it, write required-by code; in the role"
+            builder.log.add(builder.text.warning(at: word.range, "no rule requires the role \(name)", hint: hint))
         }
+    }
+
+    private static func isRequiredByCode(_ role: Statement) -> Bool {
+        guard case .block(let statements) = role.body else { return false }
+        return statements.contains { $0.keyword.text == "required-by" }
     }
 }
 
@@ -65,7 +82,7 @@ extension ConfigurationBuilder {
     /// Reads the list of realms of a statement; a realm that occurs twice is an error.
     func realms(_ statement: Statement, among known: [String]) -> [String] {
         var names: [String] = []
-        for word in words(statement) {
+        for word in list(statement) {
             guard let name = knownName(word, as: "realm", among: known) else { continue }
             if names.contains(name) { error(at: word.range, "\(name) occurs twice in \(statement.keyword.text)") }
             names.append(name)
@@ -82,12 +99,22 @@ extension ConfigurationBuilder {
             } else if !word.isQuoted, name.utf8.contains(where: { "*?".utf8.contains($0) }) {
                 let hint = "for every user of the realms write require any; quote the word if it is a name"
                 error(at: word.range, "\(name) is a pattern, and patterns are not supported", hint: hint)
-            } else if !word.isQuoted, name.contains(",") || Self.ruleKeywords.contains(name) {
+            } else if !word.isQuoted, Self.isOperator(name) {
+                let hint =
+                    "names are separated by blanks, and one of them is enough; there are no operators (quote the word if it is a name)"
+                error(at: word.range, "\(name) is not a name", hint: hint)
+            } else if !word.isQuoted, Self.ruleKeywords.contains(name) {
                 let hint = "names are separated by blanks, statements end with ; (quote the word if it is a name)"
                 log.add(text.warning(at: word.range, "\(name) is read as a name", hint: hint))
             }
             return name
         }
+    }
+
+    /// Returns whether an unquoted word was probably meant as an operator or contains one.
+    private static func isOperator(_ word: String) -> Bool {
+        ["and", "or", "not", "=", ":", ":=", "=="].contains(word.lowercased()) || word.utf8.first == UInt8(ascii: "!")
+            || word.utf8.contains { "|&".utf8.contains($0) }
     }
 
     /// The keywords of rules; if a list of names contains a keyword, a `;` is probably missing before it.

@@ -33,8 +33,14 @@ struct RuleReader {
         var targets = RuleTargets(builder: builder)
         for statement in statements {
             guard let (target, word, statements) = builder.ruleTarget(statement) else { continue }
-            let block = Block(statements, of: "protect", Self.keywords, repeated: ["require"], in: builder)
-            let methods = block.first("methods").map(methods)
+            let block = Block(
+                statements,
+                of: "protect",
+                Self.keywords,
+                repeated: ["require", "application"],
+                in: builder
+            )
+            let methods = block.first("methods").map(MethodReader(builder: builder).read)
             targets.add(target, methods: methods, at: word.range)
             guard var rule = rule(for: target, at: word, block: block) else { continue }
             rule.host = target.host
@@ -96,7 +102,7 @@ struct RuleReader {
 
     private func rule(for target: RuleTarget, at word: RealmsConfWord, block: Block) -> ProtectRule? {
         let networks = block.first("networks").map { statement in
-            builder.words(statement).compactMap { builder.addressBlock($0, of: "networks") }
+            builder.list(statement).compactMap { builder.addressBlock($0, of: "networks") }
         }
         let access = access(block)
         var rule = ProtectRule(path: target.path, realms: [], schemes: [], requirements: [])
@@ -111,12 +117,13 @@ struct RuleReader {
         }
         SettingReader(builder: builder, block: block).choice("when-unavailable", into: &rule.whenUnavailable)
         SettingReader(builder: builder, block: block).choice("identity-fields", into: &rule.identityFields)
-        if let word = block.word("application") {
-            rule.application = builder.shownText(word, of: "application", maximum: 60)
-            if !rule.schemes.contains(.form) {
-                let message = "application has no effect: only the sign-in page shows it, and auth has no form"
-                builder.log.add(builder.text.warning(at: word.range, message))
-            }
+        let texts = LocalizedTextReader(builder: builder, translations: signIn.translations)
+        rule.application = texts.read("application", in: block) {
+            builder.shownText($0, of: "application", maximum: 60)
+        }
+        if let word = block.first("application")?.arguments.last, !rule.schemes.contains(.form) {
+            let message = "application has no effect: only the sign-in page shows it, and auth has no form"
+            builder.log.add(builder.text.warning(at: word.range, message))
         }
         if let statement = block.first("realm") {
             rule.realms = builder.realms(statement, among: realms)
@@ -129,7 +136,8 @@ struct RuleReader {
             builder.error(
                 at: word.range,
                 "the rule for \(target) has no realm",
-                hint: "write realm NAME; in the rule, or default-realm NAME; at the top level"
+                hint: "write realm NAME; in the rule, or default-realm NAME; at the top level",
+                dependsOnOthers: true
             )
         }
         if let statement = block.first("auth"), rule.schemes.contains(.certificate) {
@@ -154,26 +162,10 @@ struct RuleReader {
         return nobody == nil ? .open : .nobody
     }
 
-    private func methods(_ statement: Statement) -> [String] {
-        var methods: [String] = []
-        for word in builder.words(statement) {
-            guard let method = builder.expanded(word) else { continue }
-            let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
-            guard isToken, (1...32).contains(method.utf8.count) else {
-                let hint = "a method has 1 to 32 characters, A to Z and -, such as GET"
-                builder.error(at: word.range, "\(method) is not a method", hint: hint)
-                continue
-            }
-            if methods.contains(method) { builder.error(at: word.range, "\(method) occurs twice in methods") }
-            methods.append(method)
-        }
-        return methods
-    }
-
     private func schemes(_ statement: Statement?) -> [ProtectRule.Scheme] {
         guard let statement else { return [.basic] }
         var schemes: [ProtectRule.Scheme] = []
-        for word in builder.words(statement) {
+        for word in builder.list(statement) {
             guard let text = builder.expanded(word) else { continue }
             guard let scheme = ProtectRule.Scheme(rawValue: text) else {
                 let hint = "the schemes are \(ProtectRule.Scheme.allCases.map(\.rawValue).joined(separator: ", "))"
@@ -204,7 +196,7 @@ struct RuleReader {
     }
 
     private func requirement(_ statement: Statement) -> ProtectRule.Requirement? {
-        let words = builder.words(statement)
+        let words = builder.list(statement)
         guard let first = words.first, let kind = builder.expanded(first) else { return nil }
         let names = words.dropFirst()
         switch (kind, names.isEmpty) {

@@ -80,13 +80,14 @@ extension ConfigurationBuilder {
     private func host(_ text: Substring, at word: RealmsConfWord) -> ProtectRule.Host? {
         guard !text.isEmpty else { return .any }
         let isBelow = text.hasPrefix("*.")
-        if let name = hostName(isBelow ? text.dropFirst(2) : text) { return isBelow ? .below(name) : .name(name) }
+        if let name = HostName.canonicalInConfiguration(isBelow ? text.dropFirst(2) : text) {
+            return isBelow ? .below(name) : .name(name)
+        }
         let hint =
             switch true {
             case text == "*": "for all hosts, write the path only"
             case text.contains("*"):
                 "* is allowed only at the beginning, as in *.example.com for all hosts below a domain"
-            case text.hasPrefix("'"): "use double quotes"
             case text.hasPrefix("="): "write a blank after ="
             case text.hasPrefix("["): "IPv6 addresses are not supported here"
             case text.contains(":"): "a rule is for all ports of a host: remove the port"
@@ -94,11 +95,6 @@ extension ConfigurationBuilder {
             }
         error(at: word.range, "\(text) is not a host that can be protected", hint: hint)
         return nil
-    }
-
-    /// Returns the canonical form of a host name; nil if it is not valid in a configuration.
-    func hostName(_ text: Substring) -> String? {
-        text.utf8.contains(UInt8(ascii: "_")) ? nil : HostName.canonical(text)
     }
 
     /// Returns the normalized form of a path, for comparison with the paths of requests.

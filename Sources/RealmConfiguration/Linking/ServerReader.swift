@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 internal import RealmKit
 
@@ -10,9 +11,10 @@ struct ServerReader {
     /// The names of all realms.
     let realms: [String]
 
-    private static let keywords = [
+    static let keywords = [
         "listen", "state", "tls", "trusted-proxies", "forwarded-host", "threads", "access-log", "credential-cache",
         "limits", "http2", "throttle", "sessions", "sign-in", "identity-token", "realm-api",
+        "metrics",
     ]
 
     func read(_ statement: Statement?) -> ServerSettings {
@@ -25,7 +27,7 @@ struct ServerReader {
         // An error about the default folder is shown at the `server` block, where another folder can be set.
         settings.stateFolder = Located(settings.stateFolder.value, in: builder.text, at: statement.keyword.range)
         let block = Block(statements, of: "server", Self.keywords, repeated: ["listen"], in: builder)
-        let addresses = block.all("listen").flatMap { builder.words($0) }.compactMap(address)
+        let addresses = block.all("listen").flatMap { builder.list($0) }.compactMap(address)
         if !addresses.isEmpty { settings.listen = addresses }
         if let folder = block.file("state") { settings.stateFolder = folder }
         if let proxies = block.first("trusted-proxies") { settings.trustedProxies = trustedProxies(proxies) }
@@ -72,12 +74,41 @@ struct ServerReader {
                 requestsCertificates: requestsCertificates
             ).read(realmAPI)
         }
+        if let metrics = block.first("metrics") { settings.metricsAddresses = metricsAddresses(metrics) }
+        AddressClashes(builder: builder).report(settings.listen + settings.metricsAddresses)
         return settings
+    }
+
+    /// Reads the addresses of the `metrics` block.
+    private func metricsAddresses(_ statement: Statement) -> [Located<ServerSettings.Address>] {
+        guard let statements = builder.block(statement, hint: "as in: metrics { listen 127.0.0.1:9464; }") else {
+            return []
+        }
+        let block = Block(statements, of: "metrics", ["listen"], repeated: ["listen"], in: builder)
+        let words = block.all("listen").flatMap { builder.list($0) }
+        // Port 9464 is the usual port of programs that serve metrics for Prometheus.
+        if words.isEmpty {
+            let standard = ServerSettings.Address(host: "127.0.0.1", port: 9464)
+            return [Located(standard, in: builder.text, at: statement.keyword.range)]
+        }
+        let addresses = words.compactMap(address)
+        for address in addresses where !Self.isLoopback(address.host) {
+            let message = "everyone who can reach \(address.value) can read the metrics, because they need no login"
+            let hint = "use 127.0.0.1 or an address in the network of the monitoring"
+            builder.log.add(builder.text.warning(at: address.range, message, hint: hint))
+        }
+        return addresses
+    }
+
+    /// Returns whether only programs of this machine can reach a host.
+    private static func isLoopback(_ host: String) -> Bool {
+        if UTF8Text(host) == UTF8Text("localhost") || UTF8Text(host) == UTF8Text("::1") { return true }
+        return NetworkAddress(host[...])?.isLoopback ?? false
     }
 
     /// Reads the proxies whose forwarded headers are trusted.
     private func trustedProxies(_ statement: Statement) -> [CIDRBlock] {
-        let words = builder.words(statement)
+        let words = builder.list(statement)
         if words.count == 1, builder.expanded(words[0]) == "none" { return [] }
         return words.compactMap { word in
             guard let block = builder.addressBlock(word, of: statement.keyword.text) else { return nil }
@@ -91,14 +122,30 @@ struct ServerReader {
         }
     }
 
+    /// The words that nginx takes after an address.
+    private static let wordsOfNginx = ["ssl", "http2", "quic", "default_server", "reuseport"]
+        .map { UTF8Text($0) }
+
     private func address(_ word: RealmsConfWord) -> Located<ServerSettings.Address>? {
         guard let text = builder.expanded(word) else { return nil }
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            builder.error(
-                at: word.range,
-                "listen takes HOST:PORT, not \(text)",
-                hint: "as in 127.0.0.1:8443 or [::1]:8443"
-            )
+        if let scheme = text.firstRange(of: "://") {
+            let hint = "write \(text[scheme.upperBound...].prefix { $0 != "/" })"
+            builder.error(at: word.range, "listen takes HOST:PORT, not a URL", hint: hint)
+            return nil
+        }
+        let colon = text.lastIndex(of: ":")
+        let digits = colon.map { text[text.index(after: $0)...] } ?? ""
+        let isNumber = !digits.isEmpty && digits.utf8.allSatisfy(ASCII.isDigit)
+        guard let colon, isNumber, let port = UInt16(digits) else {
+            let message = isNumber ? "\(digits) is not a port" : "listen takes HOST:PORT, not \(text)"
+            let hint =
+                switch true {
+                case isNumber: "ports are 0 to 65535"
+                case Self.wordsOfNginx.contains(UTF8Text(text)):
+                    "leave \(text) out: every address serves HTTPS"
+                case _: "as in 127.0.0.1:8443 or [::1]:8443"
+                }
+            builder.error(at: word.range, message, hint: hint)
             return nil
         }
         var host = text[..<colon]
@@ -113,7 +160,7 @@ struct ServerReader {
             builder.error(
                 at: word.range,
                 "listen takes HOST:PORT, and the host is missing",
-                hint: "*:\(port) for all addresses"
+                hint: "[::]:\(port) for all addresses, *:\(port) for all of IPv4"
             )
             return nil
         }

@@ -41,14 +41,16 @@ struct SignInReader {
         scalars.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
         scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
         if let statement = block.first("return-to") { settings.returnTo = origins(statement) }
-        if let statement = block.first("brand") { settings.brand = BrandReader(builder: builder).read(statement) }
         settings.translations = TranslationReader(builder: builder).read(block)
+        if let statement = block.first("brand") {
+            settings.brand = BrandReader(builder: builder, translations: settings.translations).read(statement)
+        }
         return settings
     }
 
     private func origins(_ statement: Statement) -> [SignInSettings.Origin] {
         var origins: [SignInSettings.Origin] = []
-        for word in builder.words(statement) {
+        for word in builder.list(statement) {
             guard let text = builder.expanded(word) else { continue }
             guard let origin = origin(text) else {
                 let hint = "write https://HOST or https://HOST:PORT, without a path or a user"
@@ -68,7 +70,7 @@ struct SignInReader {
     /// Returns the origin with a host and an optional port.
     private func authority(_ text: Substring) -> SignInSettings.Origin? {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let host = parts.first.flatMap(builder.hostName) else { return nil }
+        guard let host = parts.first.flatMap(HostName.canonicalInConfiguration) else { return nil }
         guard parts.count == 2 else { return SignInSettings.Origin(host: host, port: 443) }
         guard let port = UInt16(parts[1]), port > 0, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -106,7 +106,7 @@ struct TLSReader {
 
     private func names(in block: Block, of keyword: String) -> [Located<String>]? {
         guard let statement = block.first(keyword) else { return nil }
-        return builder.words(statement).compactMap { word in
+        return builder.list(statement).compactMap { word in
             builder.expanded(word).map { Located($0, in: builder.text, at: word.range) }
         }
     }

@@ -4,7 +4,7 @@
 /// Hints for targets of rules that are written in the syntax of other programs.
 enum TargetHint {
     /// The operators that nginx and other programs require before a pattern.
-    static let operators: Set<String> = ["~", "~*", "^~", "=~", "!~"]
+    static let operators: Set<String> = ["~", "~*", "^~", "=~", "!~", "regex", "regexp", "glob"]
 
     /// The hint about the two kinds of targets.
     static let kinds = "/admin is for that path and all paths below it; = /admin is for that path only"

@@ -36,7 +36,7 @@ struct ThrottleReader {
         scalars.integer("accounts", 1000...10_000_000, into: &settings.accounts)
         scalars.integer("sources", 1000...10_000_000, into: &settings.sources)
         if let exempt = block.first("exempt") {
-            settings.exempt = builder.words(exempt).compactMap { builder.addressBlock($0, of: "exempt") }
+            settings.exempt = builder.list(exempt).compactMap { builder.addressBlock($0, of: "exempt") }
         }
         if let word = block.word("longest-delay"), settings.longestDelay < settings.delay {
             builder.error(

@@ -20,7 +20,7 @@ struct TranslationReader {
         guard let statement = block.first("languages") else { return Translations(known) }
         var chosen: [Translation] = []
         let tags = known.map(\.language)
-        for word in builder.words(statement) {
+        for word in builder.list(statement) {
             guard let tag = builder.expanded(word)?.lowercased() else { continue }
             guard let translation = known.first(where: { $0.language.utf8.elementsEqual(tag.utf8) }) else {
                 let nearest = ConfigurationBuilder.hint(tag, among: tags) ?? ""
@@ -46,14 +46,13 @@ struct TranslationReader {
             }
             return
         }
-        guard let tag = builder.expanded(words[0])?.lowercased(), let path = builder.expanded(words[1]) else {
+        guard let tag = builder.expanded(words[0])?.lowercased(), let name = builder.filePath(words[1]) else {
             return
         }
         guard Self.isLanguageTag(tag) else {
             builder.error(at: words[0].range, "\(tag) is not the tag of a language", hint: hint)
             return
         }
-        let name = RelativePath.resolve(path, beside: builder.text.name)
         switch builder.loader.files.read(name) {
         case .failure(let fault):
             builder.error(at: words[1].range, "the translation cannot be read: \(fault.reason)")
@@ -66,6 +65,7 @@ struct TranslationReader {
                 language: tag,
                 maximumLength: Self.maximumLength
             )
+            known[index ?? known.count - 1].addFile(name, lacking: missing)
             if index == nil, !missing.isEmpty {
                 let shown = missing.prefix(3).map(\.rawValue).joined(separator: ", ")
                 let rest = missing.count > 3 ? " and \(missing.count - 3) more" : ""
@@ -76,7 +76,7 @@ struct TranslationReader {
     }
 
     /// Returns true for a tag in the form of RFC 5646: a language of two or more letters, and further parts.
-    private static func isLanguageTag(_ tag: String) -> Bool {
+    static func isLanguageTag(_ tag: String) -> Bool {
         let parts = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard tag.utf8.count <= 35, let language = parts.first, (2...8).contains(language.count),
             language.allSatisfy({ (0x61...0x7A).contains($0) })

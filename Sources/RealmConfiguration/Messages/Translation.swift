@@ -9,9 +9,15 @@ package struct Translation: Sendable, Hashable {
     ///
     /// The templates of pages read them by name.
     package private(set) var texts: [String: String]
+    /// The files that the texts come from, in their order; empty for a built-in translation without changes.
+    package private(set) var files: [String] = []
+    /// The keys without a text in the files or in a built-in translation of the language; their texts are in English.
+    package private(set) var lacking: Set<MessageKey> = []
+    private let isBuiltIn: Bool
 
     init(language: String, _ texts: [MessageKey: String]) {
         self.language = language
+        isBuiltIn = true
         self.texts = [:]
         for (key, text) in texts { self.texts[key.rawValue] = text }
     }
@@ -23,7 +29,9 @@ package struct Translation: Sendable, Hashable {
     ///   - other: The translation.
     init(language: String, copying other: Translation) {
         self.language = language
+        isBuiltIn = false
         texts = other.texts
+        lacking = Set(MessageKey.allCases)
     }
 
     /// Returns a text.
@@ -60,6 +68,16 @@ package struct Translation: Sendable, Hashable {
             return "\(key.rawValue)\(blanks)  \"\(self[key])\";"
         }
         return (["# The texts of the pages of Gatehouse, language \(language)."] + lines).joined(separator: "\n")
+    }
+
+    /// Notes a file that texts come from.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file.
+    ///   - keys: The keys without a text in the file.
+    mutating func addFile(_ name: String, lacking keys: [MessageKey]) {
+        files.append(name)
+        if !isBuiltIn { lacking.formIntersection(keys) }
     }
 
     /// Replaces a text.

@@ -16,6 +16,13 @@ package enum HostName {
     /// A name has labels of 1 to 63 bytes: ASCII letters, digits, `-` and `_`. A label does not begin or end with `-`.
     package static func canonical(_ text: Substring) -> String? { canonical(text.utf8Span.span) }
 
+    /// Returns the canonical form of a host name or an IPv4 address in a configuration; nil if the text is neither.
+    ///
+    /// Names of hosts that serve web pages have no `_`.
+    package static func canonicalInConfiguration(_ text: Substring) -> String? {
+        text.utf8.contains(UInt8(ascii: "_")) ? nil : canonical(text)
+    }
+
     /// Returns the canonical form of a host name or an IPv4 address in bytes; nil if they are neither.
     package static func canonical(_ bytes: Span<UInt8>) -> String? {
         let count = bytes.count > 0 && bytes[bytes.count - 1] == UInt8(ascii: ".") ? bytes.count - 1 : bytes.count

@@ -26,6 +26,16 @@ public struct Located<Value: Sendable>: Sendable {
     /// Returns a property of the value.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
 
+    /// Returns a warning at the value's place.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - hint: A hint for the administrator.
+    /// - Returns: The warning.
+    public func warning(_ message: String, hint: String? = nil) -> Diagnostic {
+        text.warning(at: range, message, hint: hint)
+    }
+
     /// Returns an error at the value's place.
     ///
     /// - Parameters:

@@ -98,7 +98,7 @@ public struct ProtectRule: Sendable, Hashable {
     /// The requirements; a user has to meet one of them.
     public var requirements: [Requirement]
     /// The name of the application, which the sign-in page shows; nil if the page shows the host instead.
-    public var application: String?
+    public var application: LocalizedText?
     /// The form of the texts in the identity fields for an application behind a proxy.
     public var identityFields = IdentityFieldEncoding.percent
     /// The place of the rule in the file, such as `realms.conf:3:9`; empty if it was not read from a file.

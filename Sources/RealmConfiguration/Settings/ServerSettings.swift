@@ -65,6 +65,10 @@ public struct ServerSettings: Sendable {
     ///
     /// By default it is disabled.
     public var realmAPI: RealmAPISettings?
+    /// The addresses on which metrics and the state of the server are served over plain HTTP.
+    ///
+    /// By default there are none.
+    public var metricsAddresses: [Located<Address>] = []
     /// The proxies whose forwarded headers are trusted.
     ///
     /// By default no proxy is trusted.

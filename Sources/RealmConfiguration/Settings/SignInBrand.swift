@@ -6,11 +6,13 @@ public struct SignInBrand: Sendable, Hashable {
     /// The name in titles and at the end of pages; the default is Gatehouse.
     public var name = "Gatehouse"
     /// The message above the form of the sign-in page; nil if there is none.
-    public var message: String?
+    public var message: LocalizedText?
     /// The text at the end of all pages, after the name; nil if there is none.
-    public var footer: String?
+    public var footer: LocalizedText?
     /// The URL of a page with help, beginning with `https://`; nil if there is none.
-    public var helpLink: String?
+    public var helpLink: LocalizedText?
+    /// The text of the link to the page with help; nil for the word "Help" in the language of the page.
+    public var helpText: LocalizedText?
     /// The image at the beginning of all pages; nil if there is none.
     public var logo: Logo?
 

@@ -38,9 +38,6 @@ public struct SignInSettings: Sendable, Hashable {
         case sessions
         case style = "style.css"
         case script = "session.js"
-        case formScript = "sign-in.js"
-        // The name differs from the usual names of icons, which an application at the same host may use.
-        case icon = "gatehouse.svg"
         /// The logo of the brand; the path exists only if there is one.
         case logo
         /// The keys of identity tokens; the path exists only if applications get tokens.

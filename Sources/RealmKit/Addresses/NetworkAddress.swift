@@ -11,6 +11,12 @@ package struct NetworkAddress: Sendable, Hashable {
 
     package var isIPv4Mapped: Bool { bits >> 32 == Self.ipv4MappedPrefix >> 32 }
 
+    /// True for `::` and `0.0.0.0`, which stand for all addresses of a machine.
+    package var isUnspecified: Bool { bits == 0 || bits == Self.ipv4MappedPrefix }
+
+    /// True for `::1` and `127.0.0.0/8`.
+    package var isLoopback: Bool { isIPv4Mapped ? bits >> 24 & 0xFF == 127 : bits == 1 }
+
     /// Parses an IPv6 address (RFC 4291 section 2.2) or an IPv4 address in dotted decimal notation.
     ///
     /// A zone after `%` is ignored.

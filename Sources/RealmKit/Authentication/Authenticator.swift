@@ -12,6 +12,7 @@ public struct Authenticator: Sendable {
     /// The limit for failed logins; nil if failed logins are not limited.
     public let throttle: (any LoginThrottle)?
     private let cache: (any LoginCache)?
+    private let observer: (any LoginObserver)?
 
     /// Creates an authenticator.
     ///
@@ -22,18 +23,21 @@ public struct Authenticator: Sendable {
         self.init(
             byName: Dictionary(realms.map { ($0.name, $0) }) { first, _ in first },
             throttle: throttle,
-            cache: nil
+            cache: nil,
+            observer: nil
         )
     }
 
     private init(
         byName realms: [String: BoundRealm],
         throttle: (any LoginThrottle)?,
-        cache: (any LoginCache)?
+        cache: (any LoginCache)?,
+        observer: (any LoginObserver)?
     ) {
         self.realms = realms
         self.throttle = throttle
         self.cache = cache
+        self.observer = observer
     }
 
     /// Returns an authenticator with the same realms and a throttle.
@@ -42,7 +46,7 @@ public struct Authenticator: Sendable {
     ///   authenticators before and after a reload.
     /// - Returns: The authenticator.
     public func throttled(by throttle: any LoginThrottle) -> Authenticator {
-        Authenticator(byName: realms, throttle: throttle, cache: cache)
+        Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
     }
 
     /// Returns an authenticator with the same realms and a cache of accepted logins.
@@ -50,7 +54,15 @@ public struct Authenticator: Sendable {
     /// - Parameter cache: The cache; it is used for the realms with a `cache` block.
     /// - Returns: The authenticator.
     package func caching(by cache: any LoginCache) -> Authenticator {
-        Authenticator(byName: realms, throttle: throttle, cache: cache)
+        Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
+    }
+
+    /// Returns an authenticator with the same realms and an observer.
+    ///
+    /// - Parameter observer: The observer of all logins, for example for metrics.
+    /// - Returns: The authenticator.
+    public func observed(by observer: any LoginObserver) -> Authenticator {
+        Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
     }
 
     /// Returns the realm of a name.
@@ -82,7 +94,9 @@ public struct Authenticator: Sendable {
     ) async throws(RealmError) -> LoginReport {
         let realm = try realm(request.realm)
         guard let throttle else {
-            return await realm.login(request, asking: conversation, mayGrant: true, cache: cache)
+            let report = await realm.login(request, asking: conversation, mayGrant: true, cache: cache)
+            observer?.loginEnded(report)
+            return report
         }
         let account = realm.account(of: request.username)
         let reservation = await throttle.reserve([account], by: request.username, from: request.peer)
@@ -93,6 +107,7 @@ public struct Authenticator: Sendable {
             cache: cache
         )
         await reservation.settle([RealmAttempt(account, report: report)])
+        observer?.loginEnded(report)
         return report
     }
 
@@ -143,6 +158,7 @@ public struct Authenticator: Sendable {
             if report.identity != nil || (whenUnavailable == .stop && report.metOutage) { break }
         }
         await reservation?.settle(attempts)
+        if let observer { for attempt in attempts { observer.loginEnded(attempt.report) } }
         return MultiRealmLoginReport(attempts.map(\.report))
     }
 

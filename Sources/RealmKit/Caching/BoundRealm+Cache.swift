@@ -21,13 +21,13 @@ extension BoundRealm {
         cache: (any LoginCache)?
     ) async -> LoginReport {
         guard let cache, let cacheTimes, mayGrant, let password = await presentedPassword(conversation),
-            let place = cache.place(
-                of: copy request,
+            let entry = cache.entry(
+                for: copy request,
                 account: account(of: request.username),
                 password: password
             )
         else { return await login(request, asking: conversation, mayGrant: mayGrant) }
-        if let (login, age) = place.entry, age < cacheTimes.lifetime {
+        if let (login, age) = entry.accepted, age < cacheTimes.lifetime {
             return await repeated(login, request, note: "accepted \(Self.text(age)) ago by the realm")
         }
         let presented = PresentedPasswordConversation(conversation, password: password)
@@ -35,19 +35,20 @@ extension BoundRealm {
         if let identity = report.identity {
             // A login that needed more than the password ends the entries of logins with the password alone.
             if presented.usedPasswordOnly {
-                place.store(CachedLogin(identity, subject: report.record.subject))
+                entry.store(CachedLogin(identity, subject: report.record.subject))
             } else {
-                place.remove()
+                entry.remove()
             }
             return report
         }
         guard report.isUnavailable else {
             // A refusal of another password says something about the entry only if it is about the account itself.
             // Otherwise anybody could remove it.
-            if place.entry != nil || report.refusal?.failure.isAboutAccount == true { place.remove() }
+            if report.refusal?.failure.isAboutAccount == true { entry.remove() } else { entry.refuse() }
             return report
         }
-        guard let (login, age) = place.entry, age < cacheTimes.lifetime + cacheTimes.staleTime, !Task.isCancelled else {
+        guard let (login, age) = entry.accepted, age < cacheTimes.lifetime + cacheTimes.staleTime, !Task.isCancelled
+        else {
             return report
         }
         cache.reportStaleUse(account(of: request.username), instead: report, age: age)

@@ -11,20 +11,20 @@
 /// - A revocation removes entries, and a login that was running during the revocation stores no entry.
 /// - It may be used from any thread, and does not wait.
 package protocol LoginCache: Sendable {
-    /// Returns the place of a login in the cache.
+    /// Returns the cache's entry for a login, which may be empty.
     ///
-    /// Modules may decide by the service and by the client's address, so both are part of the place.
+    /// Modules may decide by the service and by the client's address, so both are part of the key.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
     ///   - account: The account of the user name.
     ///   - password: The password.
-    /// - Returns: The place; nil if the cache cannot be used now, so that the realm must decide.
-    func place(
-        of request: LoginRequest,
+    /// - Returns: The entry; nil if the cache cannot be used now, so that the realm must decide.
+    func entry(
+        for request: LoginRequest,
         account: Account,
         password: Secret
-    ) -> (any LoginCachePlace)?
+    ) -> (any LoginCacheEntry)?
 
     /// Reports that an unavailable realm has not decided about a login, which was accepted because of its entry.
     ///
@@ -35,15 +35,22 @@ package protocol LoginCache: Sendable {
     func reportStaleUse(_ account: Account, instead report: LoginReport, age: Duration)
 }
 
-/// The place of one login in a ``LoginCache``: the same realm, service, client address, user name and password.
-package protocol LoginCachePlace: Sendable {
+/// The entry of a ``LoginCache`` for one realm, service, client address, user name and password.
+///
+/// It may be empty.
+package protocol LoginCacheEntry: Sendable {
     /// The accepted login with the same credentials, of any age; nil if there is none.
-    var entry: (login: CachedLogin, age: Duration)? { get }
+    var accepted: (login: CachedLogin, age: Duration)? { get }
 
     /// Stores an accepted login, and removes the account's entries with another password.
     ///
     /// - Parameter login: The accepted login.
     func store(_ login: CachedLogin)
+
+    /// Notes that the realm has refused the password, from any address and for any service.
+    ///
+    /// The entries of logins with this password are removed; logins with it that are running now store no entry.
+    func refuse()
 
     /// Removes all entries of the account; logins of the account that are running now store no entry.
     func remove()

@@ -46,7 +46,7 @@ public protocol LoginModule<RealmType>: Sendable {
     /// default returns `done` if this module succeeded. The result is counted under the control flag again: if a
     /// required module throws here, the login fails.
     ///
-    /// - Parameter attempt: The current login; ``LoginAttempt/add(_:)`` adds principals to it.
+    /// - Parameter attempt: The current login; ``LoginAttempt/add(_:attributes:)`` adds principals to it.
     /// - Returns: `done`; `ignored` if there was nothing to complete.
     /// - Throws: ``LoginFault`` if the login cannot be completed.
     func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// Rules that derive groups from other groups: with `a,b->c`, members of a or b are also members of c.
 ///
 /// Rules are transitive. A cycle is an error. Source: the `group-mapping` property of GlassFish. GlassFish applies it
@@ -9,9 +11,10 @@ public struct GroupMapping: Sendable {
     /// A mapping without rules.
     public static let none = GroupMapping([:])
 
-    private let targets: [String: [String]]
+    // By bytes, as rules compare groups.
+    private let targets: [UTF8Text: [UTF8Text]]
 
-    private init(_ targets: [String: [String]]) {
+    private init(_ targets: [UTF8Text: [UTF8Text]]) {
         self.targets = targets
     }
 
@@ -23,7 +26,7 @@ public struct GroupMapping: Sendable {
     /// - Parameter rules: Words that each contain one rule, or several rules separated by `;`.
     /// - Throws: ``BadValue`` for a malformed rule, and for a cycle.
     public init(rules: [String]) throws(BadValue) {
-        var targets: [String: [String]] = [:]
+        var targets: [UTF8Text: [UTF8Text]] = [:]
         for rule in rules.flatMap({ $0.split(separator: ";") }) {
             guard let arrow = rule.utf8.firstRange(of: "->".utf8) else {
                 throw BadValue("takes rules such as a,b->c, not \(rule)")
@@ -33,17 +36,25 @@ public struct GroupMapping: Sendable {
             guard !to.isEmpty, !from.contains(""), !to.contains(",") else {
                 throw BadValue("takes rules such as a,b->c, not \(rule)")
             }
-            for group in from { targets[String(group), default: []].append(String(to)) }
+            for group in from { targets[UTF8Text(String(group)), default: []].append(UTF8Text(String(to))) }
         }
         self.init(targets)
-        for group in targets.keys.sorted() where derivedGroups(from: [group], excludingGiven: false).contains(group) {
-            throw BadValue("has a cycle through \(group)")
+        for group in targets.keys.sorted(by: Self.isBefore)
+        where derivedGroups(from: [group], excludingGiven: false).contains(group) {
+            throw BadValue("has a cycle through \(group.string)")
         }
     }
 
     /// The rules in canonical order, for comparing two mappings.
     var rules: [String] {
-        targets.keys.sorted().map { group in "\(group)->\((targets[group] ?? []).sorted().joined(separator: ","))" }
+        targets.keys.sorted(by: Self.isBefore).map { group in
+            let sorted = (targets[group] ?? []).sorted(by: Self.isBefore).map(\.string)
+            return "\(group.string)->\(sorted.joined(separator: ","))"
+        }
+    }
+
+    private static func isBefore(_ left: UTF8Text, _ right: UTF8Text) -> Bool {
+        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
     }
 
     /// Returns the groups that the rules add to the given groups.
@@ -53,12 +64,12 @@ public struct GroupMapping: Sendable {
     /// - Parameter groups: The given groups.
     /// - Returns: The derived groups, each once.
     public func derivedGroups(from groups: [String]) -> [String] {
-        derivedGroups(from: groups, excludingGiven: true)
+        derivedGroups(from: groups.map { UTF8Text($0) }, excludingGiven: true).map(\.string)
     }
 
-    private func derivedGroups(from groups: [String], excludingGiven: Bool) -> [String] {
-        var seen: Set<String> = excludingGiven ? Set(groups) : []
-        var result: [String] = []
+    private func derivedGroups(from groups: [UTF8Text], excludingGiven: Bool) -> [UTF8Text] {
+        var seen: Set<UTF8Text> = excludingGiven ? Set(groups) : []
+        var result: [UTF8Text] = []
         var open = groups
         while let group = open.popLast() {
             for target in targets[group] ?? [] where seen.insert(target).inserted {

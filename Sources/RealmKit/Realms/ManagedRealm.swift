@@ -24,9 +24,23 @@ public protocol ManagedRealm: Realm {
 
     /// Adds all the given users, or no user.
     ///
-    /// - Parameter users: The users and their hashes, as for ``add(_:hash:)``.
-    /// - Throws: ``RealmError`` as from ``add(_:hash:)``; `invalidOperation` if the realm adds only one user at a time.
-    func add(all users: [NewUser]) async throws(RealmError)
+    /// - Parameters:
+    ///   - users: The users and their hashes, as for ``add(_:hash:)``.
+    ///   - progress: Called from time to time with the number of users done so far, for example for a progress bar. A
+    ///     realm that is fast enough need not call it.
+    /// - Throws: ``RealmError`` as from ``add(_:hash:)``; `invalidOperation` if the realm adds only one user at a time;
+    ///   `unavailable` if the task was cancelled.
+    func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError)
+
+    /// Adds all the users of a source, or no user.
+    ///
+    /// A realm that stores many users reads them in batches, within one transaction.
+    ///
+    /// - Parameters:
+    ///   - source: The users and their hashes, as for ``add(_:hash:)``.
+    ///   - progress: Called as in ``add(all:progress:)``.
+    /// - Throws: ``RealmError`` as from ``add(all:progress:)``, or from the source.
+    func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError)
 
     /// Returns all users with their hashes, in formats that every realm reads.
     ///
@@ -57,9 +71,24 @@ extension ManagedRealm {
 
     /// Adds a single user; throws `invalidOperation` for several users, because this default cannot add all of them in
     /// one step.
-    public func add(all users: [NewUser]) async throws(RealmError) {
+    public func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
         guard let user = users.first else { return }
         guard users.count == 1 else { throw .invalidOperation("a realm of type \(authType) takes one user at a time") }
         try await add(user.record, hash: user.hash)
+    }
+
+    /// Reads all the users of a source, and then adds them.
+    public func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
+        var users: [NewUser] = []
+        try source.read { users += $0 }
+        try await add(all: users, progress: progress)
+    }
+
+    /// Adds all the given users, or no user.
+    ///
+    /// - Parameter users: The users and their hashes.
+    /// - Throws: ``RealmError`` as from ``add(all:progress:)``.
+    public func add(all users: [NewUser]) async throws(RealmError) {
+        try await add(all: users) { _ in }
     }
 }

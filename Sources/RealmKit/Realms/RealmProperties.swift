@@ -12,6 +12,10 @@ public struct BadRealm: SettingsFault, Hashable {
     public let setting: String?
     /// The problem, for the administrator.
     public let message: String
+    /// A way to solve the problem in the configuration; nil if there is none.
+    ///
+    /// It is not a part of the message, because a command may read a realm's files without a configuration.
+    public let hint: String?
     /// True if the problem is in the state folder of the program, and not in the realm's own properties.
     public let isAboutStateFolder: Bool
 
@@ -20,10 +24,21 @@ public struct BadRealm: SettingsFault, Hashable {
     /// - Parameters:
     ///   - message: The problem, for the administrator.
     ///   - setting: The name of the wrong property, if the fault is about a single property.
-    public init(_ message: String, setting: String? = nil) {
+    ///   - hint: A way to solve the problem in the configuration.
+    public init(_ message: String, setting: String? = nil, hint: String?) {
         self.message = message
         self.setting = setting
+        self.hint = hint
         isAboutStateFolder = false
+    }
+
+    /// Creates a fault about one property or several properties, without a hint.
+    ///
+    /// - Parameters:
+    ///   - message: The problem, for the administrator.
+    ///   - setting: The name of the wrong property, if the fault is about a single property.
+    public init(_ message: String, setting: String? = nil) {
+        self.init(message, setting: setting, hint: nil)
     }
 
     /// Creates a fault about the state folder, which is the same for all realms.
@@ -32,6 +47,7 @@ public struct BadRealm: SettingsFault, Hashable {
     public init(state message: String) {
         self.message = message
         setting = nil
+        hint = nil
         isAboutStateFolder = true
     }
 }

@@ -3,20 +3,58 @@
 
 /// A realm whose users are read from a file, such as a password file of another program.
 ///
-/// `gatehouse user import` creates a realm of this kind for its input file, and copies the users into another realm.
+/// `gatehouse user import` reads its input file by a realm of this kind, and copies the users into another realm.
 public protocol UserFileRealm: ManagedRealm {
-    /// The properties of a realm that reads a file.
+    /// Reads and checks a file completely.
+    ///
+    /// The file may be larger than a file that the realm reads for logins. It blocks its thread.
     ///
     /// - Parameters:
     ///   - file: The path of the file.
     ///   - groupFile: The path of a file with the groups of the users; nil if there is none.
-    /// - Returns: The values by the names of ``Realm/properties``.
-    static func propertyValues(file: String, groupFile: String?) -> [String: PropertyValue]
+    ///   - format: The name of the format; nil if it is detected.
+    ///   - services: The services of the program, for example for the limits of password checks.
+    ///   - progress: Called from time to time with the percentage of the file that was read.
+    /// - Returns: The users and the problems of the file.
+    /// - Throws: ``RealmError`` if the file cannot be read, other users of the machine may change it, or its format
+    ///   cannot be detected.
+    static func checkFile(
+        _ file: String,
+        groupFile: String?,
+        format: String?,
+        services: RealmServices,
+        progress: (Int) -> Void
+    ) throws(RealmError) -> CheckedUserFile
+}
 
-    /// The problems of single lines, each with file name and line number: an ignored line, or a user who cannot sign
-    /// in.
-    var lineWarnings: [String] { get }
+/// A file of users that was checked.
+public struct CheckedUserFile: Sendable {
+    /// The users, without the users that ``lineWarnings`` reports as ignored or ambiguous.
+    ///
+    /// Reading them throws if the file has changed since the check.
+    public let users: any UserSource
+    /// The problems of the file as a whole, such as a file mode that allows other users of the machine to read it.
+    public let fileWarnings: [String]
+    /// The first problems of single lines, each with file name and line number: an ignored line, or a user who could
+    /// not sign in.
+    public let lineWarnings: [String]
+    /// The number of all problems of single lines.
+    public let lineWarningCount: Int
 
-    /// The problems of a file as a whole, such as a file mode that allows other users of the machine to read it.
-    var fileWarnings: [String] { get }
+    /// The maximum number of ``lineWarnings``.
+    public static let maximumWarnings = 20
+
+    /// Creates a result.
+    ///
+    /// - Parameters:
+    ///   - users: The users.
+    ///   - fileWarnings: The problems of the file as a whole.
+    ///   - lineWarnings: The first problems of single lines.
+    ///   - lineWarningCount: The number of all problems of single lines.
+    public init(users: any UserSource, fileWarnings: [String], lineWarnings: [String], lineWarningCount: Int) {
+        self.users = users
+        self.fileWarnings = fileWarnings
+        self.lineWarnings = lineWarnings
+        self.lineWarningCount = lineWarningCount
+    }
 }

@@ -7,15 +7,19 @@ public struct NewUser: Sendable, Hashable {
     public let record: UserRecord
     /// The hash, in a format the realm reads; nil for a user who cannot sign in yet.
     public let hash: String?
+    /// The place of the user in a file, such as `users:12`, for messages; nil if the user is not from a file.
+    public let place: String?
 
     /// Creates a user to add.
     ///
     /// - Parameters:
     ///   - record: The name, the groups and the state.
     ///   - hash: The hash of the password.
-    public init(_ record: UserRecord, hash: String?) {
+    ///   - place: The place of the user in a file, such as `users:12`, for messages.
+    public init(_ record: UserRecord, hash: String?, place: String? = nil) {
         self.record = record
         self.hash = hash
+        self.place = place
     }
 }
 

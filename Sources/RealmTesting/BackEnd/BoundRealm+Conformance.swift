@@ -14,7 +14,7 @@ extension BoundRealm {
     ///   - services: The services that the realm needs.
     ///   - deadline: The time limit of one call of the module.
     /// - Returns: The realm, with the name `conformance`.
-    /// - Throws: ``RealmKit/BadRealm`` if the realm or the module cannot be created.
+    /// - Throws: `BadRealm` if the realm or the module cannot be created.
     public static func forConformance(
         _ kind: RealmKind,
         properties: [String: [String]] = [:],

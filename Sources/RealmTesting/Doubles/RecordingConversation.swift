@@ -29,7 +29,7 @@ public final class RecordingConversation: Conversation {
     /// Creates a conversation with a reply for each call.
     ///
     /// - Parameter replies: The replies in order. The last reply is repeated. If the list is empty, every callback gets
-    ///   ``Answer/none``.
+    ///   `Answer.none`.
     public init(_ replies: [Reply] = []) {
         self.replies = replies
     }

@@ -7,8 +7,8 @@ internal import RealmKit
 
 /// The answer of a helper program, read from its lines.
 ///
-/// Exactly one line must decide. Lines of BSD authentication that make no sense for a server are ignored; unknown lines
-/// make the answer unusable.
+/// A line must decide, and no other line may contradict it. Lines of BSD authentication that make no sense for a server
+/// are ignored; unknown lines make the answer unusable.
 struct ExecAnswer: Sendable {
     /// The decision of the helper.
     enum Decision: Sendable, Hashable {
@@ -33,6 +33,14 @@ struct ExecAnswer: Sendable {
     private(set) var reason: String?
     private var challengeText: String?
     private var asksChallenge = false
+    private let secrets: [Secret]
+    /// True if a line contains a secret.
+    private var hasSecret = false
+
+    /// An answer without lines.
+    ///
+    /// - Parameter secrets: The forms of the secret of the login. No error and no reason contains a line with one of them.
+    init(withholding secrets: [Secret]) { self.secrets = secrets }
 
     /// Reads one line.
     ///
@@ -41,6 +49,8 @@ struct ExecAnswer: Sendable {
     mutating func add(_ line: ArraySlice<UInt8>) throws(HelperFault) {
         guard !line.isEmpty else { return }
         guard line.count <= Self.maximumLine else { throw Self.malformed("a line is too long") }
+        let isSecret = !SecretPlaces.places(of: secrets, in: Array(line)).isEmpty
+        hasSecret = hasSecret || isSecret
         let end = line.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
         let word = try Self.text(line[..<end])
         let rest = end < line.endIndex ? line[(end + 1)...] : []
@@ -58,7 +68,7 @@ struct ExecAnswer: Sendable {
         case "unknown-user": try decide(.refused(.unknownUser))
         case "permission-denied": try decide(.refused(.permissionDenied))
         case "unavailable":
-            reason = HelperText.escaped(rest)
+            reason = isSecret ? Self.withheld : HelperText.escaped(rest)
             try decide(.refused(.unavailable))
         case "challenge":
             challengeText = HelperText.escaped(rest)
@@ -71,18 +81,20 @@ struct ExecAnswer: Sendable {
             do throws(BadUsername) {
                 user = try Username(name)
             } catch {
-                throw Self.malformed("the name after user is not valid: \(error)")
+                throw Self.malformed("the name after user is not valid: \(isSecret ? Self.withheld : "\(error)")")
             }
         case "attribute": try addAttribute(rest)
         case "value": readValue(rest)
         case "setenv", "unsetenv", "remove", "fd": break
-        default: throw Self.malformed("unknown line \"\(HelperText.escaped(line.prefix(64)))\"")
+        default:
+            let shown = isSecret ? Self.withheld : "\"\(HelperText.escaped(line.prefix(64)))\""
+            throw Self.malformed("unknown line \(shown)")
         }
     }
 
     /// Completes the answer after its last line.
     ///
-    /// - Throws: ``HelperFault`` with code `malformed` if no line, or more than one line, decides.
+    /// - Throws: ``HelperFault`` with code `malformed` if no line decides, or two lines contradict each other.
     mutating func finish() throws(HelperFault) {
         if asksChallenge { try decide(.challenge(challengeText ?? "Response")) }
         guard decision != nil else { throw Self.malformed("no line accepts or rejects the user") }
@@ -91,7 +103,7 @@ struct ExecAnswer: Sendable {
                 try UserAttribute(name: entry.name, values: entry.values)
             }
         } catch {
-            throw Self.malformed("\(error)")
+            throw Self.malformed(hasSecret ? "an attribute is not valid" : "\(error)")
         }
     }
 
@@ -156,6 +168,8 @@ struct ExecAnswer: Sendable {
         else { throw malformed("a name is empty, too long or contains control characters") }
         return text
     }
+
+    private static let withheld = "(a text with the secret of the login is not shown)"
 
     static func malformed(_ reason: String) -> HelperFault {
         HelperFault(.malformed, "the answer cannot be used: \(reason)")

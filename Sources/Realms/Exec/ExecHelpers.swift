@@ -46,7 +46,8 @@ final class ExecHelpers: Sendable {
     ) throws(HelperFault) -> ExecAnswer {
         var program = program
         program.arguments += request.arguments
-        let process = try slot.process(program, secret: request.response)
+        let secrets = request.secrets
+        let process = try process(program, withholding: secrets, slot: slot)
         try process.send(request.message, call: call)
         process.finishSending()
         var bytes: [UInt8] = []
@@ -56,7 +57,7 @@ final class ExecHelpers: Sendable {
             case .ready: _ = process.receive(into: &bytes)
             case .ended:
                 try drain(process, into: &bytes)
-                return try finish(bytes, exit: process.end())
+                return try finish(bytes, withholding: secrets, exit: process.end())
             }
             guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
         }
@@ -73,15 +74,30 @@ final class ExecHelpers: Sendable {
     }
 
     /// Reads the answer of a program that has ended.
-    private static func finish(_ bytes: [UInt8], exit: HelperProcess.Exit) throws(HelperFault) -> ExecAnswer {
+    private static func finish(
+        _ bytes: [UInt8],
+        withholding secrets: [Secret],
+        exit: HelperProcess.Exit
+    ) throws(HelperFault) -> ExecAnswer {
         guard case .status(let status) = exit else { throw ended(exit) }
-        var answer = ExecAnswer()
+        var answer = ExecAnswer(withholding: secrets)
         for line in bytes.split(separator: UInt8(ascii: "\n")) { try answer.add(line) }
         if status != 0, answer.decision == nil { throw ended(exit) }
         try answer.finish()
         // A refusal counts with any status, as in BSD authentication.
         if status != 0, answer.decision == .accepted { throw ended(exit) }
         return answer
+    }
+
+    /// Returns a process whose output is not logged where it contains a secret.
+    private static func process(
+        _ program: HelperProgram,
+        withholding secrets: [Secret],
+        slot: HelperSlot
+    ) throws(HelperFault) -> HelperProcess {
+        let process = try slot.process(program, secret: nil)
+        for secret in secrets { process.withhold(secret) }
+        return process
     }
 
     static func ended(_ exit: HelperProcess.Exit) -> HelperFault {
@@ -100,19 +116,21 @@ final class ExecHelpers: Sendable {
         slot: HelperSlot,
         call: HelperCall
     ) throws(HelperFault) -> ExecAnswer {
-        let process = try slot.process(program, secret: request.response)
+        let secrets = request.secrets
+        let process = try process(program, withholding: secrets, slot: slot)
         // Children of earlier requests may have the descriptor. They cannot guess a random number, and so cannot answer.
         let number = UInt64.random(in: .min ... .max)
         try process.send(request.line(number), call: call)
         let prefix = Array("\(number) ".utf8)
-        var answer = ExecAnswer()
+        var answer = ExecAnswer(withholding: secrets)
         var bytes: [UInt8] = []
         var total = 0
         while true {
             let event = try process.wait(for: .reading, call: call)
             guard event != .woken else { continue }
             let count = bytes.count
-            guard event == .ready, process.receive(into: &bytes) else { throw ended(process.end()) }
+            guard event == .ready else { throw ended(process.end()) }
+            guard process.receive(into: &bytes) else { throw ended(process.endAfterClosing()) }
             total += bytes.count - count
             guard total <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
             while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {

@@ -38,11 +38,12 @@ public struct ExecLoginModule: PasswordLoginModule {
 
     private func verdict(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         var (challenge, response) = ("", password)
+        var earlier: [Secret] = []
         for _ in 0..<Self.maximumCalls {
             guard Self.isUsable(response) else {
                 return .failed(response.isEmpty ? .wrongCredentials : .unusableCredential)
             }
-            let answer = try await ask(attempt, challenge: challenge, response: response)
+            let answer = try await ask(attempt, challenge: challenge, response: response, after: earlier)
             switch answer.decision {
             case .accepted:
                 return attempt.commit(
@@ -56,6 +57,7 @@ public struct ExecLoginModule: PasswordLoginModule {
                 return .failed(failure)
             case .challenge(let text):
                 challenge = text
+                earlier.append(response)
                 response = try await attempt.oneTimeCode(prompt: text)
             }
         }
@@ -65,7 +67,8 @@ public struct ExecLoginModule: PasswordLoginModule {
     private func ask(
         _ attempt: LoginAttempt,
         challenge: String,
-        response: Secret
+        response: Secret,
+        after earlier: [Secret]
     ) async throws(LoginFault) -> ExecAnswer {
         let request = ExecLoginRequest(
             user: attempt.username,
@@ -73,7 +76,8 @@ public struct ExecLoginModule: PasswordLoginModule {
             realm: attempt.realm,
             peer: attempt.peer,
             challenge: challenge,
-            response: response
+            response: response,
+            earlier: earlier
         )
         do throws(HelperFault) {
             return try await realm.helpers.answer(to: request)

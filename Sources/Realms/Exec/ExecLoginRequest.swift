@@ -13,6 +13,8 @@ struct ExecLoginRequest: Sendable {
     /// The text of the challenge; empty for a password.
     let challenge: String
     let response: Secret
+    /// The secrets of earlier calls in the same login: the password before the response to a challenge.
+    var earlier: [Secret] = []
 
     /// The arguments of a program that is started for this request, as in BSD authentication.
     ///
@@ -31,6 +33,27 @@ struct ExecLoginRequest: Sendable {
             response.withBytes { bytes in for index in bytes.indices { output.append(bytes[index]) } }
             output.append(0)
         }
+    }
+
+    /// The forms of the secrets of the login that are not logged.
+    ///
+    /// These are their bytes, base64 without padding, and their lines, because a program may write a part of a secret on a
+    /// line.
+    var secrets: [Secret] { (earlier + [response]).flatMap(Self.forms) }
+
+    private static func forms(of response: Secret) -> [Secret] {
+        let padded = Base64.padded.length(ofBytes: response.count)
+        let encoded = Secret(capacity: padded) { output in response.withBytes { append($0, to: &output) } }
+        let padding = (3 - response.count % 3) % 3
+        let plain = Secret(capacity: padded) { output in
+            encoded.withBytes { bytes in for index in 0..<(bytes.count - padding) { output.append(bytes[index]) } }
+        }
+        let lines = response.withBytes { bytes in
+            bytes.indices.map { bytes[$0] }.split(separator: UInt8(ascii: "\n")).map { line in
+                Secret(capacity: line.count) { output in for byte in line { output.append(byte) } }
+            }
+        }
+        return [response, plain] + (lines.count > 1 ? lines : [])
     }
 
     /// The line for a program that answers by lines: the number and six fields in base64, a hyphen for an empty field.

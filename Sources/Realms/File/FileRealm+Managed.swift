@@ -46,20 +46,73 @@ extension FileRealm: ManagedRealm {
 }
 
 extension FileRealm: UserFileRealm {
-    /// Returns values for the properties `file` and `group-file`.
-    public static func propertyValues(file: String, groupFile: String?) -> [String: PropertyValue] {
-        var values: [String: PropertyValue] = ["file": .string(file)]
-        if let groupFile { values["group-file"] = .string(groupFile) }
-        return values
+    /// Checks a key file of GlassFish, or an htpasswd file and its group file.
+    ///
+    /// The group file has at most 64 MiB; the file of users may have any size.
+    public static func checkFile(
+        _ file: String,
+        groupFile: String?,
+        format: String?,
+        services: RealmServices,
+        progress: (Int) -> Void
+    ) throws(RealmError) -> CheckedUserFile {
+        var readOptions = ReadOptions()
+        readOptions.passwords = services[PasswordService.self]
+        if let format {
+            guard let known = KeyFileFormat(rawValue: format) else {
+                throw .invalidOperation("a file realm does not read the format \(format)")
+            }
+            readOptions.format = known
+        }
+        return try checkFile(
+            file,
+            groupFile: groupFile,
+            readOptions: readOptions,
+            partSize: 1 << 20,
+            progress: progress
+        )
     }
 
-    /// The ``warnings`` about single lines of the files.
-    public var lineWarnings: [String] { files.table.lineWarnings }
-
-    /// The ``warnings`` about the files as a whole.
-    public var fileWarnings: [String] {
-        let table = files.table
-        let lines = Set(table.lineWarnings)
-        return table.warnings.filter { !lines.contains($0) }
+    static func checkFile(
+        _ file: String,
+        groupFile: String?,
+        readOptions: ReadOptions,
+        partSize: Int,
+        progress: (Int) -> Void = { _ in }
+    ) throws(RealmError) -> CheckedUserFile {
+        let (opened, groups): (OpenedFile, FileSnapshot?)
+        do throws(FileFault) {
+            opened = try OpenedFile(file, partSize: partSize)
+            groups = if let groupFile { try FileSnapshot(reading: groupFile) } else { nil }
+            if let groups, let groupFile { try TextLine.checkText(groups.bytes, path: groupFile) }
+        } catch {
+            throw .unavailable(error.description)
+        }
+        let groupLines = groups.map { GroupFile($0.bytes) }
+        var check = UserFileCheck(
+            opened,
+            groups: groupLines?.groupsByUser(),
+            problems: (groupLines?.malformedLines ?? []).map {
+                "\(groupFile ?? ""):\($0.line): \(UserLineReader.ignored($0.reason))"
+            },
+            readOptions: readOptions
+        )
+        let digest = try opened.read { part throws(RealmError) in
+            try check.read(part)
+            progress(opened.size > 0 ? part.end * 100 / opened.size : 100)
+        }
+        let groupWarnings = groups.map { $0.permissions.warnings(of: groupFile ?? "", containsHashes: false) } ?? []
+        return CheckedUserFile(
+            users: UserFileSource(
+                count: check.count,
+                file: opened,
+                reader: check.lineReader,
+                skippedLines: check.skippedLines,
+                digest: digest
+            ),
+            fileWarnings: check.fileWarnings + groupWarnings,
+            lineWarnings: check.problems,
+            lineWarningCount: check.problemCount
+        )
     }
 }

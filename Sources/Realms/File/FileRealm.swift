@@ -91,10 +91,18 @@ public struct FileRealm: Realm {
         let others = [("group-file", settings.groupFile), ("attribute-file", settings.attributeFile)]
         for case (let setting, let path?) in others where FileStamp(of: settings.file) != nil {
             guard FileStamp(of: path) == nil else { continue }
-            return BadRealm("\(fault); create an empty one with: (umask 027; touch \(path))", setting: setting)
+            return BadRealm(
+                fault.description,
+                setting: setting,
+                hint: "create an empty one with: (umask 027; touch \(path))"
+            )
         }
         guard FileStamp(of: settings.file) == nil else { return BadRealm(fault.description, setting: "file") }
-        return BadRealm("\(fault); create an empty one with: (umask 077; touch \(settings.file))", setting: "file")
+        return BadRealm(
+            fault.description,
+            setting: "file",
+            hint: "create an empty one with: (umask 077; touch \(settings.file))"
+        )
     }
 
     /// The warnings about ignored lines and other problems of the file in use, each with file and line.

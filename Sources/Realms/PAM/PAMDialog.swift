@@ -13,12 +13,15 @@ final class PAMDialog: Sendable {
     enum Event: Sendable {
         /// Prompts for the user; the task answers with ``answer(_:call:)``.
         case prompts(PAMStage, [PAMPrompt], texts: [String], HelperCall)
+        /// The user has answered, or the conversation has failed.
+        case answered(Result<(PAMAnswers, [Secret?]), LoginFault>, HelperCall)
         case finished(Result<PAMResult, HelperFault>, texts: [String])
     }
 
     let events: AsyncStream<Event>
     private let sink: AsyncStream<Event>.Continuation
     private let answers = Mutex<[Secret?]?>(nil)
+    private let conversationFault = Mutex<LoginFault?>(nil)
     private let promptTimeout: Duration
 
     /// - Parameter promptTimeout: The time for the user to answer.
@@ -32,6 +35,15 @@ final class PAMDialog: Sendable {
         answers.withLock { $0 = secrets }
         call.wakeUp()
     }
+
+    /// Passes the result of a conversation to the task.
+    func receive(_ result: Result<(PAMAnswers, [Secret?]), LoginFault>, call: HelperCall) {
+        conversationFault.withLock { fault in if case .failure(let found) = result { fault = found } }
+        sink.yield(.answered(result, call))
+    }
+
+    /// The fault of the last conversation; nil if there is none.
+    var lastFault: LoginFault? { conversationFault.withLock { $0 } }
 
     /// Ends the dialog.
     func finish(_ result: Result<PAMResult, HelperFault>, texts: [String] = []) {
@@ -131,7 +143,7 @@ struct PAMChannel {
             }
             switch try process.wait(for: .reading, call: call) {
             case .woken: continue
-            case .ready: guard process.receive(into: &bytes) else { throw Self.ended(process.end()) }
+            case .ready: guard process.receive(into: &bytes) else { throw Self.ended(process.endAfterClosing()) }
             case .ended: throw Self.ended(process.end())
             }
         }

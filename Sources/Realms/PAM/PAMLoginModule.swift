@@ -52,30 +52,62 @@ public struct PAMLoginModule: PasswordLoginModule {
         let dialog = PAMDialog(promptTimeout: realm.promptTimeout)
         let helpers = realm.helpers
         var answers = PAMAnswers(password)
-        // The group ends when the helper has answered: a fault of the conversation cancels its login.
-        let outcome = await withTaskGroup(of: Void.self) { group -> Result<PAMResult, LoginFault> in
+        // The group ends when the helper and the conversation have ended: a fault of one of them cancels the other.
+        let outcome = await withTaskGroup(of: Void.self) { group -> Result<PAMResult, HelperFault> in
             group.addImmediateTask { await helpers.authenticate(request, dialog: dialog, secret: password) }
             for await event in dialog.events {
                 switch event {
-                case .finished(.success(let result), let texts):
-                    for text in texts { attempt.note(text) }
-                    return .success(result)
-                case .finished(.failure(let fault), _):
-                    return .failure(.unavailable(fault.log))
+                case .finished(let result, let texts):
+                    // The helper does not wait longer for the user, or it has ended.
+                    group.cancelAll()
+                    if case .success = result { for text in texts { attempt.note(text) } }
+                    return result
                 case .prompts(let stage, let prompts, let texts, let call):
-                    do throws(LoginFault) {
-                        let secrets = try await answers.answer(prompts, stage: stage, texts: texts, attempt: attempt)
-                        dialog.answer(secrets, call: call)
-                    } catch {
-                        group.cancelAll()
-                        return .failure(error)
+                    let asked = answers
+                    group.addImmediateTask {
+                        var answers = asked
+                        do throws(LoginFault) {
+                            let secrets = try await answers.answer(
+                                prompts,
+                                stage: stage,
+                                texts: texts,
+                                attempt: attempt
+                            )
+                            dialog.receive(.success((answers, secrets)), call: call)
+                        } catch {
+                            dialog.receive(.failure(error), call: call)
+                        }
                     }
+                case .answered(.success(let (changed, secrets)), let call):
+                    answers = changed
+                    dialog.answer(secrets, call: call)
+                case .answered(.failure(let fault), _):
+                    group.cancelAll()
+                    return .failure(HelperFault(.cancelled, fault.log))
                 }
             }
             group.cancelAll()
-            return .failure(.unavailable("the login was cancelled"))
+            return .failure(HelperFault(.cancelled, "the login was cancelled"))
         }
-        return try verdict(try outcome.get(), isUnanswered: answers.isUnanswered, attempt: attempt)
+        let result: PAMResult
+        do throws(HelperFault) {
+            result = try outcome.get()
+        } catch {
+            throw fault(error, dialog: dialog)
+        }
+        return try verdict(result, isUnanswered: answers.isUnanswered, attempt: attempt)
+    }
+
+    /// Returns the fault of a login without a result of PAM.
+    ///
+    /// If the user has not answered in time, or has left, the conversation decides: after a password, a user who leaves
+    /// must count as a failed login.
+    private func fault(_ fault: HelperFault, dialog: PAMDialog) -> LoginFault {
+        let ofHelper = LoginFault.unavailable(fault.log)
+        guard let ofUser = dialog.lastFault, fault.code == .cancelled || fault.code == .timedOut else {
+            return ofHelper
+        }
+        return fault.code == .timedOut && ofUser.kind == .unavailable ? ofHelper : ofUser
     }
 
     private func verdict(

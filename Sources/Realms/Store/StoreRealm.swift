@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 public import RealmKit
 internal import Store
@@ -109,15 +110,57 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     /// Adds users.
     ///
     /// If one of the users cannot be added, no user is added.
-    public func add(all users: [NewUser]) async throws(RealmError) {
-        var rows: [UserRow] = []
-        for user in users {
-            var record = user.record
-            record.groups = try Self.checked(record.groups)
-            rows.append(UserRow(record, hash: user.hash, cost: try cost(user.hash)))
+    public func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
+        try await add(from: UserArray(users), progress: progress)
+    }
+
+    /// Adds the users of a source in one transaction of the store.
+    ///
+    /// If one of the users cannot be added, no user is added.
+    public func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
+        // The store would report an error of the source as an error of the store.
+        let sourceError = Mutex<RealmError?>(nil)
+        do throws(RealmError) {
+            try await mappingFaults { [self] () async throws(StoreFault) in
+                try await store.add(to: name, progress: progress) { [self] add in
+                    var storeError: (any Error)?
+                    do throws(RealmError) {
+                        try source.read { users throws(RealmError) in
+                            let rows = try rows(users)
+                            do {
+                                try add(rows)
+                            } catch {
+                                storeError = error
+                                throw .unavailable("\(error)")
+                            }
+                        }
+                    } catch {
+                        if let storeError { throw storeError }
+                        sourceError.withLock { $0 = error }
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            throw sourceError.withLock { $0 } ?? error
         }
-        let checked = rows
-        try await mappingFaults { [store, name] () async throws(StoreFault) in try await store.add(checked, to: name) }
+    }
+
+    /// Checks users, and returns their rows.
+    private func rows(_ users: [NewUser]) throws(RealmError) -> [UserRow] {
+        var rows: [UserRow] = []
+        rows.reserveCapacity(users.count)
+        for user in users {
+            do throws(RealmError) {
+                var record = user.record
+                record.groups = try Self.checked(record.groups)
+                rows.append(UserRow(record, hash: user.hash, cost: try cost(user.hash), place: user.place))
+            } catch {
+                guard let place = user.place else { throw error }
+                throw RealmError(error.code, "\(place): \(error.message)")
+            }
+        }
+        return rows
     }
 
     /// Changes a user.
@@ -170,7 +213,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
             switch error.code {
             case .exists: throw RealmError(.userExists, error.description)
             case .missing: throw RealmError(.noSuchUser, error.description)
-            case .unavailable, .tooNew, .cancelled: throw .unavailable(error.description)
+            case .unavailable, .tooNew, .tooOld, .cancelled: throw .unavailable(error.description)
             }
         }
     }
@@ -191,7 +234,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     }
 
     private static func checked(_ groups: [String]) throws(RealmError) -> [String] {
-        var seen: Set<String> = []
+        var seen: Set<UTF8Text> = []
         for group in groups {
             guard !group.isEmpty, group.utf8.count <= 1024,
                 group.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
@@ -201,6 +244,6 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
                 )
             }
         }
-        return groups.filter { seen.insert($0).inserted }
+        return groups.filter { seen.insert(UTF8Text($0)).inserted }
     }
 }

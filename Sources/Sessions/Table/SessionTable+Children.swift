@@ -29,7 +29,7 @@ extension SessionTable {
         at host: SessionHost,
         from client: SessionClient
     ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
-        guard parent.parent == nil else { throw .ended }
+        guard parent.parent == nil, isLive(parent) else { throw .ended }
         try reserve()
         defer { state.withLock { $0.reserved -= 1 } }
         let new: NewSession
@@ -38,7 +38,13 @@ extension SessionTable {
         } catch {
             throw SessionFault(.unavailable, "\(error)")
         }
-        try await save(new)
+        do throws(SessionFault) {
+            try await save(new)
+        } catch {
+            // The store refuses a child whose parent it no longer has.
+            guard isLive(parent) else { throw .ended }
+            throw error
+        }
         let (effects, isExtended): (TableEffects, Bool)
         do throws(SessionFault) {
             (effects, isExtended) = try enter(new, of: parent)
@@ -50,6 +56,11 @@ extension SessionTable {
         publish(effects)
         if isExtended { publishExtension(of: parent) }
         return (new.session, new.token)
+    }
+
+    private func isLive(_ parent: Session) -> Bool {
+        let now = clocks.now
+        return state.withLock { $0.entries[parent.id]?.session === parent && parent.isLive(now) }
     }
 
     private func makeChild(

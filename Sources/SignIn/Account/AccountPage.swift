@@ -3,7 +3,6 @@
 
 internal import AccessControl
 internal import Bytes
-internal import FoundationEssentials
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import RealmConfiguration
@@ -30,6 +29,7 @@ struct AccountPage: SignInComponent {
             page.lines = [Message(.signedInAsUser, ["user": .verbatim(session.user.username)])]
             page.lines += all.map { .verbatim(line($0, isCurrent: $0 === session.signIn)) }
         }
+        addAnnouncement(to: &page, for: request)
         return LoggedResponse(render(page, to: request), user: session.user)
     }
 
@@ -53,15 +53,15 @@ struct AccountPage: SignInComponent {
         _ translation: Translation
     ) -> [String: Any] {
         let device = DeviceName.of(session.client.userAgent.utf8Span.span).text(in: translation)
-        let created = readable(session.created)
+        let created = UTCTime.readableText(session.created)
         let place =
             session.client.address.map { translation.text(.sessionAtFrom, ["hosts": hosts, "address": $0]) }
             ?? translation.text(.sessionAt, ["hosts": hosts])
         return [
             "device": device, "isCurrent": isCurrent, "place": place, "id": session.id.description,
             "label": translation.text(.endSessionOn, ["device": device, "time": created]),
-            "created": time(session.created), "createdText": created,
-            "lastSeen": time(session.lastSeen), "lastSeenText": readable(session.lastSeen),
+            "created": UTCTime.text(session.created), "createdText": created,
+            "lastSeen": UTCTime.text(session.lastSeen), "lastSeenText": UTCTime.readableText(session.lastSeen),
         ]
     }
 
@@ -77,19 +77,8 @@ struct AccountPage: SignInComponent {
     private func line(_ session: Session, isCurrent: Bool) -> String {
         let device = DeviceName.of(session.client.userAgent.utf8Span.span).text(in: .english)
         let place = "\(hosts(of: session))  \(session.client.address ?? "-")"
-        return "\(session.id)  \(device)  \(place)  \(Self.time(session.lastSeen))"
+        return "\(session.id)  \(device)  \(place)  \(UTCTime.text(session.lastSeen))"
             + (isCurrent ? "  this session" : "")
-    }
-
-    /// Returns a time for programs: `2026-11-21T18:05:00Z`.
-    private static func time(_ seconds: Int) -> String {
-        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
-    }
-
-    /// Returns a time for users: `2026-11-21 18:05 UTC`.
-    private static func readable(_ seconds: Int) -> String {
-        let text = time(seconds)
-        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
     }
 
     private func notSignedIn(_ request: WebRequest) -> LoggedResponse {

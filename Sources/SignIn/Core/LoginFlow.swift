@@ -166,9 +166,7 @@ struct LoginFlow: SignInComponent {
         // The user may have changed after the login and before the stamp was read. All changes up to now are applied
         // here, so that the session is rejected below. A later change gives another stamp, which ends the session.
         guard await settleChanges(of: identity.realm) else { return (.failed(.unavailable, report), false) }
-        if let before = session(request, isActivity: false), await !end(before.session.signIn, cause: .replaced) {
-            return (.failed(.unavailable, report), false)
-        }
+        guard await endEarlierSessions(request) else { return (.failed(.unavailable, report), false) }
         let earlier = state.sessionsByBrowser.of(login.browser)
         do throws(SessionFault) {
             let (session, token) = try await sessions.begin(

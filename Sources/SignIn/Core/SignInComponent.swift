@@ -54,10 +54,43 @@ extension SignInComponent {
         }
     }
 
-    /// Returns the session of a request if the session has ended but the end is not stored.
-    func unstoredEnd(_ request: WebRequest) -> Session? {
-        guard case .token(let token) = request.cookies.session, let host = request.host else { return nil }
-        return sessions.unstoredEnd(token, at: host)
+    /// Returns the sessions of all session cookies of a request, and their tokens.
+    ///
+    /// There are several if a script of the host has added a partitioned cookie. Then none of them authenticates the user,
+    /// but a sign-out and another sign-in must end them all.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - includesUnstoredEnds: True to include sessions that have ended but whose end is not stored.
+    /// - Returns: The sessions, each of them once.
+    func presentedSessions(
+        _ request: WebRequest,
+        includesUnstoredEnds: Bool = false
+    ) -> [(session: Session, token: OpaqueToken)] {
+        guard let host = request.host else { return [] }
+        var tokens = request.client.repeatedSessions ?? []
+        if case .token(let token) = request.cookies.session { tokens = [token] }
+        var presented: [(session: Session, token: OpaqueToken)] = []
+        for token in tokens {
+            guard
+                let session = sessions.session(token, at: host, isActivity: false)
+                    ?? (includesUnstoredEnds ? sessions.unstoredEnd(token, at: host) : nil),
+                !presented.contains(where: { $0.session === session })
+            else { continue }
+            presented.append((session, token))
+        }
+        return presented
+    }
+
+    /// Ends the earlier sessions of a browser that signs in again, because they may belong to another user.
+    ///
+    /// - Parameters:
+    ///   - request: The request to sign in.
+    ///   - kept: A sign-in that does not end.
+    /// - Returns: False if an end is not stored.
+    func endEarlierSessions(_ request: WebRequest, except kept: Session? = nil) async -> Bool {
+        let ended = presentedSessions(request).map(\.session.signIn).filter { $0 !== kept }
+        return ended.isEmpty ? true : await end(ended, cause: .replaced)
     }
 
     /// Returns the valid session of a request and its token.

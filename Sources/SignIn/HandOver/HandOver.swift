@@ -112,10 +112,8 @@ struct HandOver: SignInComponent {
         request: WebRequest
     ) async -> LoggedResponse? {
         // The earlier session of the browser at this host may belong to another user.
-        if let before = session(request, isActivity: false)?.session, before.signIn !== parent,
-            await !end(before.signIn, cause: .replaced)
-        {
-            return LoggedResponse(render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]))
+        guard await endEarlierSessions(request, except: parent) else {
+            return LoggedResponse(render(.notStored, to: request, cookies: request.sessionRemoval))
         }
         do throws(SessionFault) {
             let (session, token) = try await sessions.beginChild(of: parent, at: host, from: request.sessionClient)
@@ -147,9 +145,10 @@ struct HandOver: SignInComponent {
         )
         switch context.links.link(from: requested) {
         case .link(let link):
-            return LoggedResponse(
-                redirect(link.location, answering: request, cookies: [link.cookie].compactMap(\.self))
-            )
+            // The link keeps a verifier that the browser has, even if it is partitioned.
+            let removal = SetCookie.partitionedVerifierRemoval(request.cookies.verifier)
+            let cookies = link.cookie.map { removal + [$0] } ?? []
+            return LoggedResponse(redirect(link.location, answering: request, cookies: cookies))
         case .unknownHost, .unavailable: return LoggedResponse(render(.unavailable, to: request))
         }
     }

@@ -8,6 +8,7 @@ package struct Message: Sendable, Hashable {
     private enum Content: Hashable {
         case key(MessageKey, [String: Message])
         case verbatim(String)
+        case localized(LocalizedText)
     }
 
     private let content: Content
@@ -29,6 +30,12 @@ package struct Message: Sendable, Hashable {
         Message(.verbatim(text.description))
     }
 
+    /// A text of the configuration, which may have translations.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: The message.
+    static func localized(_ text: LocalizedText) -> Message { Message(.localized(text)) }
+
     /// The text without placeholders of a key.
     static func key(_ key: MessageKey) -> Message { Message(key) }
 
@@ -40,6 +47,7 @@ package struct Message: Sendable, Hashable {
         switch content {
         case .key(let key, let values): translation.text(key, values.mapValues { $0.text(in: translation) })
         case .verbatim(let text): text
+        case .localized(let text): text.text(in: translation.language)
         }
     }
 }

@@ -26,7 +26,7 @@ struct BrowserBinding {
         } else {
             let token = try OpaqueToken()
             digest = try Self.digest(token, request)
-            cookies = [SetCookie.signIn(token)]
+            cookies = SetCookie.signIn(token, replacing: request.cookies.signIn)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmConfiguration
 
 /// A notice above the form of the sign-in page.
@@ -18,6 +19,25 @@ enum Notice: UInt8, Sendable, CaseIterable {
     case full = 5
     /// The account was changed during the sign-in.
     case changed = 6
+
+    /// The name in the query of a link; empty for a notice that no link may show.
+    ///
+    /// Any site can link to the page, so such a notice must not mislead the user.
+    var name: String {
+        switch self {
+        case .expired: "expired"
+        case .signedOut: "signed-out"
+        case .none, .rejected, .unavailable, .full, .changed: ""
+        }
+    }
+
+    /// The notice with a name in the query of a link; nil if there is none.
+    init?(name: UTF8Text) {
+        guard !name.isEmpty, let notice = Self.allCases.first(where: { UTF8Text($0.name) == name }) else {
+            return nil
+        }
+        self = notice
+    }
 
     var message: Message? {
         switch self {

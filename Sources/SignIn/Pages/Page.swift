@@ -90,10 +90,11 @@ package struct Page: Sendable {
         headers[.contentType] = representation.isHTML ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"
         headers[.vary] = "Accept, Accept-Language, Authorization, Cookie"
         headers[.cacheControl] = "no-store"
-        context.security.add(to: &headers, for: kind)
+        let script = kind == .formWithScript ? context.formScripts[representation.language] : nil
+        context.security.add(to: &headers, for: kind, script: script?.policySource)
         return RenderedResponse(
             HTTPResponse(status: status, headerFields: headers),
-            text: representation.isHTML ? html(in: context, translation) : text(in: translation)
+            text: representation.isHTML ? html(in: context, translation, script) : text(in: translation)
         )
     }
 
@@ -105,14 +106,15 @@ package struct Page: Sendable {
         return (lines.map { $0.text(in: translation) } + facts).joined(separator: "\n") + "\n"
     }
 
-    private func html(in context: PageContext, _ translation: Translation) -> String {
+    /// Returns the template values of the link to the page with help; none without such a page.
+    private func help(_ brand: SignInBrand, _ translation: Translation) -> [[String: String]] {
+        guard let link = brand.helpLink else { return [] }
+        let label = brand.helpText?.text(in: translation.language) ?? translation[.help]
+        return [["link": link.text(in: translation.language), "label": label]]
+    }
+
+    private func html(in context: PageContext, _ translation: Translation, _ inlineScript: InlineScript?) -> String {
         let (routes, brand) = (context.routes, context.brand)
-        let script: PageAsset? =
-            switch kind {
-            case .withScript: .script
-            case .formWithScript: .formScript
-            case .plain, .form, .image: nil
-            }
         let facts = facts.map { fact in
             [
                 "name": fact.name.text(in: translation), "values": fact.values.map { $0.text(in: translation) },
@@ -127,11 +129,12 @@ package struct Page: Sendable {
                 "language": translation.language, "text": translation.texts, "title": heading,
                 "windowTitle": windowTitle, "lines": lines, "hasFacts": !facts.isEmpty, "facts": facts,
                 "status": status.code >= 400 ? ["\(status.code)"] : [], "parts": parts.map { $0.html(translation) },
-                "style": routes.path(of: .style), "icon": routes.path(of: .icon),
-                "script": script.map { [routes.path(of: $0)] } ?? [], "prefix": routes.prefix, "brand": brand.name,
+                "style": routes.path(of: .style), "icon": PageIcon.url,
+                "script": kind == .withScript ? [routes.path(of: .script)] : [], "prefix": routes.prefix,
+                "inlineScript": inlineScript.map { [$0.text] } ?? [], "brand": brand.name,
                 "titleBrand": heading.utf8.elementsEqual(brand.name.utf8) ? [] : [brand.name],
-                "footer": brand.footer.map { [$0] } ?? [],
-                "help": brand.helpLink.map { [$0] } ?? [],
+                "footer": brand.footer.map { [$0.text(in: translation.language)] } ?? [],
+                "help": help(brand, translation),
                 "logo": brand.logo == nil ? [] : [routes.path(of: .logo)],
             ] as [String: Any]
         )

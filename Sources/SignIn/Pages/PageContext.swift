@@ -4,6 +4,7 @@
 package import AccessControl
 internal import Bytes
 package import IdentityTokens
+package import OpenSSLKit
 package import RealmConfiguration
 internal import Synchronization
 
@@ -21,6 +22,8 @@ package struct PageContext: Sendable {
     package let translations: Translations
     /// The public keys of identity tokens; nil if applications get no tokens.
     package let identityKeys: IdentityKeySet?
+    /// The script of the sign-in form in the language of each translation.
+    let formScripts: [InlineScript]
     /// The paths of the pages.
     package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
@@ -34,18 +37,22 @@ package struct PageContext: Sendable {
     ///   - brand: The organization that the pages show.
     ///   - translations: The translations of the pages.
     ///   - identityKeys: The public keys of identity tokens; nil if applications get no tokens.
+    /// - Throws: ``OpenSSLError`` when the digest of a script cannot be computed.
     package init(
         security: SecurityHeaders,
         links: SignInLinks,
         brand: SignInBrand,
         translations: Translations = Translations(),
         identityKeys: IdentityKeySet? = nil
-    ) {
+    ) throws(OpenSSLError) {
         self.security = security
         self.links = links
         self.brand = brand
         self.translations = translations
         self.identityKeys = identityKeys
+        var scripts: [InlineScript] = []
+        for translation in translations.all { scripts.append(try InlineScript(ofFormIn: translation)) }
+        formScripts = scripts
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
     }
 

@@ -9,7 +9,8 @@ internal import Mustache
 enum PageTemplate {
     /// The frame of every page.
     ///
-    /// The other templates render `parts`, so `parts` is not escaped again.
+    /// The other templates render `parts`, so `parts` is not escaped again. The script within the page is not escaped, because
+    /// HTML has no escapes in scripts; its texts are escaped in JSON.
     static let frame = compiled(
         """
         <!DOCTYPE html>
@@ -34,8 +35,9 @@ enum PageTemplate {
         {{#values}}<dd>{{.}}</dd>{{/values}}
         {{/facts}}</dl>
         {{/hasFacts}}{{#parts}}{{{.}}}{{/parts}}</main>
-        <footer>{{brand}}{{#footer}}<br>{{.}}{{/footer}}{{#help}}<br><a href="{{.}}">{{text.help}}</a>{{/help}}</footer>
-        </body>
+        <footer>{{brand}}{{#footer}}<br>{{.}}{{/footer}}{{#help}}<br><a href="{{link}}">{{label}}</a>{{/help}}</footer>
+        {{#inlineScript}}<script>{{{.}}}</script>
+        {{/inlineScript}}</body>
         </html>
 
         """

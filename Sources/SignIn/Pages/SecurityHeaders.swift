@@ -17,7 +17,7 @@ package struct SecurityHeaders: Sendable {
         case form
         /// A page with the script that receives session events.
         case withScript
-        /// A page with a form, and the script of the sign-in form.
+        /// A page with a form, and the script of the sign-in form within the page.
         case formWithScript
         /// An image, which a browser may also open as a page of its own.
         ///
@@ -38,12 +38,16 @@ package struct SecurityHeaders: Sendable {
     /// - Parameters:
     ///   - headers: The header fields of the response.
     ///   - kind: The kind of the page.
-    package func add(to headers: inout HTTPFields, for kind: Kind = .plain) {
+    ///   - script: The source expression of the script within the page; nil if there is none.
+    package func add(to headers: inout HTTPFields, for kind: Kind = .plain, script: String? = nil) {
         var policy = ["default-src 'none'"]
+        // The icon is a data URL.
+        let page = ["style-src 'self'", "img-src 'self' data:"]
         switch kind {
-        case .plain, .form: policy += ["style-src 'self'", "img-src 'self'"]
-        case .withScript: policy += ["style-src 'self'", "img-src 'self'", "script-src 'self'", "connect-src 'self'"]
-        case .formWithScript: policy += ["style-src 'self'", "img-src 'self'", "script-src 'self'"]
+        case .plain, .form: policy += page
+        case .withScript: policy += page + ["script-src 'self'", "connect-src 'self'"]
+        // No file of the host is allowed as a script, because an application may have files at the same host.
+        case .formWithScript: policy += page + (script.map { ["script-src \($0)"] } ?? [])
         case .image: policy += ["style-src 'unsafe-inline'", "sandbox"]
         }
         let formAction =
@@ -57,7 +61,7 @@ package struct SecurityHeaders: Sendable {
         policy += ["form-action \(formAction)", "frame-ancestors 'none'", "base-uri 'none'"]
         headers[.contentSecurityPolicy] = policy.joined(separator: "; ")
         headers[.xContentTypeOptions] = "nosniff"
-        Self.set("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "same-origin", in: &headers)
+        Self.set("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "strict-origin", in: &headers)
         Self.set("Cross-Origin-Opener-Policy", "same-origin", in: &headers)
         Self.set("Cross-Origin-Resource-Policy", "same-origin", in: &headers)
         Self.set("Permissions-Policy", "camera=(), geolocation=(), microphone=()", in: &headers)

@@ -61,6 +61,8 @@ package struct WebRequest: Sendable {
 
     var address: String? { client.address }
     var cookies: OurCookies { client.cookies }
+    /// The `Set-Cookie` values that remove all session cookies of the browser.
+    var sessionRemoval: [String] { SetCookie.sessionRemoval(cookies.session) }
 
     /// The host that sessions belong to; nil if the host is invalid.
     ///

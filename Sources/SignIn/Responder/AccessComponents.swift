@@ -45,7 +45,8 @@ extension SignInService {
             clock: clock,
             log: configuration.services[RealmLog.self] ?? RealmLog { _, _ in }
         )
-        let authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
+        var authenticator = configuration.authenticator.throttled(by: throttle).caching(by: acceptedLogins)
+        if let loginMetrics { authenticator = authenticator.observed(by: loginMetrics) }
         let context = try PageContext(configuration, isCertificateTrusted: isCertificateTrusted)
         let accessController = AccessController(
             rules: rules,
@@ -102,7 +103,7 @@ extension PageContext {
         let hosts = SignInHosts(settings, rules: configuration.rules)
         var keys: [IdentityKey] = []
         for key in configuration.server.identityToken?.keys ?? [] { keys.append(try IdentityKey(key)) }
-        self.init(
+        try self.init(
             security: SecurityHeaders(isCertificateTrusted: isCertificateTrusted),
             links: SignInLinks(
                 routes: Routes(

@@ -37,7 +37,7 @@ package struct SignInResponder: SignInComponent {
         }
         if !request.isSafe, request.isCrossOrigin { return LoggedResponse(render(.crossOrigin, to: request)) }
         if request.host == nil, let rejection = rejectionWithoutHost(route, request: request) { return rejection }
-        if let response = responseAtOtherHost(route, to: request) { return response }
+        if let response = await responseAtOtherHost(route, to: request) { return response }
         switch route {
         // A script or a service worker of the application must not read or send the page, and a frame of another host must
         // not start a hand-over without the user. A service worker that passes on the

@@ -19,7 +19,8 @@ extension FailureThrottle {
     package static func make(
         _ configuration: Configuration,
         refresher: RealmRefresher,
-        logger: Logger
+        logger: Logger,
+        onLock: @escaping @Sendable (ThrottleKey) -> Void = { _ in }
     ) throws(StoreFault) -> FailureThrottle {
         FailureThrottle(
             configuration.server.throttle,
@@ -28,6 +29,7 @@ extension FailureThrottle {
             jitter: { Double.random(in: 0...1) },
             store: try configuration.services[LazyStore.self]?.store(),
             onLock: { lockout, _ in
+                onLock(lockout.key)
                 if let network = FailureThrottle.networkOfTokens(lockout.key) {
                     logger.warning(
                         "\(lockout.failures) wrong tokens at the realm API",

@@ -41,6 +41,14 @@ package enum LogText {
     /// - Returns: A space and the rule, such as `rule="realms.conf:8:9 /staff"`; `rule=none` without a rule.
     package static func rule(_ rule: ProtectRule?) -> String { " rule=\(ruleName(rule))" }
 
+    /// Returns the statement of a rule that denies a request of any user.
+    ///
+    /// - Parameter rule: The rule.
+    /// - Returns: A space and `denied-by=nobody`, or `denied-by=networks` if the rule is for other addresses.
+    package static func denial(_ rule: ProtectRule) -> String {
+        rule.access == .nobody ? " denied-by=nobody" : " denied-by=networks"
+    }
+
     /// Returns the rule as ``rule(_:)`` does, without the name of the field.
     ///
     /// - Parameter rule: The rule; nil if no rule matches the request.

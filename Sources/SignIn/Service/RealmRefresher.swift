@@ -74,6 +74,9 @@ package final class RealmRefresher: Sendable {
         }
     }
 
+    /// The pool that computes password hashes; nil if no realm of the configuration needs one.
+    var hashingPool: HashingPool? { state.withLock { $0.pool } }
+
     /// Evicts the cached credentials of a locked account or client network.
     package func evict(_ key: ThrottleKey) {
         let accessController = state.withLock { $0.accessController }

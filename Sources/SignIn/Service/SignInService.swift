@@ -3,6 +3,7 @@
 
 internal import AccessControl
 internal import Bytes
+package import CoreMetrics
 package import Logging
 package import LoginConf
 internal import OpenSSLKit
@@ -10,6 +11,7 @@ internal import Passwords
 package import RealmConfiguration
 internal import RealmKit
 internal import Sessions
+internal import Store
 internal import Throttle
 
 /// The state of the sign-in: sessions, failed logins and the checks for changed users.
@@ -20,6 +22,9 @@ package final class SignInService: Sendable {
     let throttle: FailureThrottle
     let state: SignInState
     let logger: Logger
+    /// Counts logins; nil if there are no metrics.
+    let loginMetrics: LoginMetrics?
+    private let metrics: ServiceMetrics?
 
     /// The service for a configuration.
     ///
@@ -28,19 +33,32 @@ package final class SignInService: Sendable {
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
     ///   - logger: The logger of the service.
+    ///   - factory: Makes the metrics of logins and sessions; nil for no metrics.
     /// - Throws: ``ConfigurationErrors`` when the state folder cannot be used.
-    package init(_ configuration: Configuration, logger: Logger) throws(ConfigurationErrors) {
+    package init(
+        _ configuration: Configuration,
+        logger: Logger,
+        metrics factory: (any MetricsFactory)? = nil
+    ) throws(ConfigurationErrors) {
         self.logger = logger
+        loginMetrics = factory.map { LoginMetrics($0) }
+        metrics = factory.map { ServiceMetrics($0) }
+        loginMetrics?.begin(configuration.realms.map(\.name))
         refresher = RealmRefresher(clock: SystemClock(), logger: logger)
         do {
-            throttle = try FailureThrottle.make(configuration, refresher: refresher, logger: logger)
+            throttle = try FailureThrottle.make(
+                configuration,
+                refresher: refresher,
+                logger: logger,
+                onLock: { [metrics] in metrics?.countLock($0) }
+            )
             state = try SignInState.make(configuration, logger: logger)
         } catch {
             throw configuration.server.stateFolder.errors("\(error)")
         }
     }
 
-    /// Reads the stored locks and sessions.
+    /// Reads the stored locks and sessions, and the message to all users.
     ///
     /// The function must be called before the first login. Otherwise a locked account could log in after a restart.
     ///
@@ -59,12 +77,18 @@ package final class SignInService: Sendable {
         } catch {
             throw configuration.server.stateFolder.errors("the sessions cannot be read: \(error)")
         }
+        do throws(StoreFault) {
+            try await state.announcement.refresh()
+        } catch {
+            throw configuration.server.stateFolder.errors("the message to all users cannot be read: \(error)")
+        }
     }
 
     /// Runs the background work for sessions, locks and realms until the task is cancelled.
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.refresher.run() }
+            group.addTask { await self.updateMetrics() }
             group.addTask {
                 await self.throttle.run(every: FailureThrottle.storingInterval) { error in
                     self.logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
@@ -73,9 +97,20 @@ package final class SignInService: Sendable {
             group.addTask {
                 await self.state.run { error in
                     self.logger.error("sessions cannot be stored", metadata: ["error": "\(error)"])
+                } onUnreadable: { error in
+                    self.logger.error("the message to all users cannot be read", metadata: ["error": "\(error)"])
                 }
             }
         }
+    }
+
+    /// Sets the gauges every second until the task is cancelled.
+    private func updateMetrics() async {
+        guard let metrics else { return }
+        repeat {
+            metrics.update(state, throttle, refresher.hashingPool)
+            do { try await Task.sleep(for: .seconds(1)) } catch { return }
+        } while true
     }
 
     /// Ends all event streams.
@@ -97,6 +132,7 @@ package final class SignInService: Sendable {
     package func recheck(_ configuration: Configuration) async {
         state.sessions.use(configuration.server.sessions)
         let names = Set(configuration.realms.map(\.name))
+        loginMetrics?.begin(configuration.realms.map(\.name))
         state.sessions.end(.realmGone) { !names.contains($0.user.realm) }
         let validator = SessionValidator(authenticator: configuration.authenticator)
         await state.sessions.recheck { await validator.status(of: $0) }

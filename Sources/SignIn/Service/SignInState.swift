@@ -20,6 +20,8 @@ final class SignInState: Sendable {
     let tickets: SignInTickets
     let handOverCodes: HandOverCodes
     let pendingLogins: PendingLogins<MultiRealmLoginReport.Outcome>
+    /// The message of the administrator to all users.
+    let announcement: AnnouncementReader
     /// The user names of rejected sign-ins.
     ///
     /// The next sign-in page shows them again.
@@ -52,9 +54,11 @@ final class SignInState: Sendable {
         clock: any LoginClock,
         wallClock: WallClock,
         logouts: LogoutQueue,
+        announcementStore: (any AnnouncementStore)? = nil,
         log: SessionLog
     ) {
         self.sessions = sessions
+        announcement = AnnouncementReader(announcementStore, clock: clock, wallClock: wallClock)
         self.tickets = tickets
         handOverCodes = HandOverCodes(clock: clock)
         pendingLogins = PendingLogins(limit: settings.waiting, lifetime: settings.time.nanoseconds, clock: clock)
@@ -70,9 +74,10 @@ final class SignInState: Sendable {
     static func make(_ configuration: Configuration, logger: Logger) throws -> SignInState {
         let log = SessionLog(logger)
         let logouts = LogoutQueue(clock: SystemClock(), logger: logger)
+        let store = try configuration.services[LazyStore.self]?.store()
         let sessions = SessionTable(
             configuration.server.sessions,
-            store: try configuration.services[LazyStore.self]?.store(),
+            store: store,
             clock: SystemClock(),
             wall: WallClock.system,
             onWrongHost: { session, host in log.logWrongHost(session, at: host) },
@@ -88,6 +93,7 @@ final class SignInState: Sendable {
             clock: SystemClock(),
             wallClock: WallClock.system,
             logouts: logouts,
+            announcementStore: store,
             log: log
         )
     }
@@ -112,11 +118,18 @@ final class SignInState: Sendable {
         if let report { log.logRejection(report, for: rule) }
     }
 
-    /// Ends expired sessions and pending logins, and runs logouts, until the task is cancelled.
+    /// Ends expired sessions and pending logins, runs logouts, and reads the message to all users, until the task is
+    /// cancelled.
     ///
-    /// - Parameter onError: Called when sessions cannot be stored.
-    func run(onError: @escaping @Sendable (SessionStoreError) -> Void) async {
+    /// - Parameters:
+    ///   - onError: Called when sessions cannot be stored.
+    ///   - onUnreadable: Called when the message cannot be read.
+    func run(
+        onError: @escaping @Sendable (SessionStoreError) -> Void,
+        onUnreadable: @escaping @Sendable (StoreFault) -> Void
+    ) async {
         await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.announcement.run(onError: onUnreadable) }
             group.addTask { await self.sessions.run(onError: onError) }
             group.addTask { await self.sweep() }
             group.addTask { await self.logouts.run() }

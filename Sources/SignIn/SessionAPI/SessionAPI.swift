@@ -50,9 +50,7 @@ struct SessionAPI: SignInComponent {
             guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
             }
-            if let before = session(request, isActivity: false), await !end(before.session.signIn, cause: .replaced) {
-                return LoggedResponse(notStored(request))
-            }
+            guard await endEarlierSessions(request) else { return LoggedResponse(notStored(request)) }
             let begun = await login.begin(
                 as: username,
                 password: password,
@@ -92,7 +90,7 @@ struct SessionAPI: SignInComponent {
         case .failed(_, let report):
             return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request), report: report)
         case .session(let session, let token, let report):
-            let cookies = [SetCookie.session(token), SetCookie.signInRemoval]
+            let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.signInRemoval]
             return LoggedResponse(
                 json(describe(session, token: token), status: .created, to: request, cookies: cookies),
                 report: report,
@@ -119,20 +117,22 @@ struct SessionAPI: SignInComponent {
     /// `DELETE /session`: ends the session.
     func deleteSession(_ request: WebRequest) async -> LoggedResponse {
         // If there is no session, the response is 404, because a 401 would ask the client to sign in.
-        guard let session = session(request, isActivity: false)?.session ?? unstoredEnd(request) else {
+        let presented = presentedSessions(request, includesUnstoredEnds: true).map(\.session)
+        guard let session = presented.first else {
             return LoggedResponse(error("no-session", status: .notFound, to: request))
         }
-        guard await end(session.signIn, cause: .logout) else {
+        guard await end(presented.map(\.signIn), cause: .logout) else {
             return LoggedResponse(notStored(request), user: session.user)
         }
-        return LoggedResponse(nothing([SetCookie.sessionRemoval]), user: session.user)
+        return LoggedResponse(nothing(request.sessionRemoval), user: session.user)
     }
 
     /// Returns the response with status 503 for a session that has ended but whose end is not stored.
     ///
     /// The response removes the cookie, so that the browser is signed out.
-    private func notStored(_ request: WebRequest, cookies: [String] = [SetCookie.sessionRemoval]) -> Response {
-        error("not-stored", status: .serviceUnavailable, to: request, cookies: cookies)
+    private func notStored(_ request: WebRequest, cookies: [String]? = nil) -> Response {
+        let cookies = cookies ?? request.sessionRemoval
+        return error("not-stored", status: .serviceUnavailable, to: request, cookies: cookies)
     }
 
     /// `GET /sessions`: the sessions of the user.
@@ -149,7 +149,7 @@ struct SessionAPI: SignInComponent {
         guard let id = SessionID(id.string), let other = endable(by: session).first(where: { $0.id == id }) else {
             return LoggedResponse(error("no-such-session", status: .notFound, to: request), user: session.user)
         }
-        let cookies = other === session ? [SetCookie.sessionRemoval] : []
+        let cookies = other === session ? request.sessionRemoval : []
         guard await end(other, cause: other === session ? .logout : .endedElsewhere) else {
             return LoggedResponse(notStored(request, cookies: cookies), user: session.user)
         }

@@ -15,13 +15,14 @@ extension SignInPage {
     ///   - target: The target to return to; nil for the default.
     ///   - rule: The rule of the target; nil if there is none.
     /// - Returns: The name.
-    func applicationName(_ target: ReturnTarget?, rule: ProtectRule?) -> String? {
+    func applicationName(_ target: ReturnTarget?, rule: ProtectRule?) -> Message? {
         guard let target else { return nil }
-        return rule?.application ?? target.origin.map { $0.port == 443 ? $0.host : "\($0.host):\($0.port)" }
+        if let application = rule?.application { return .localized(application) }
+        return target.origin.map { .verbatim($0.port == 443 ? $0.host : "\($0.host):\($0.port)") }
     }
 
     /// Returns the title of the page with user name and password.
-    static func title(signingInTo application: String?) -> Message {
-        application.map { Message(.signInTo, ["application": .verbatim($0)]) } ?? .key(.signIn)
+    static func title(signingInTo application: Message?) -> Message {
+        application.map { Message(.signInTo, ["application": $0]) } ?? .key(.signIn)
     }
 }

@@ -15,10 +15,14 @@ internal import Sessions
 extension SignInPage {
     /// `GET /sign-out`: asks whether to sign out.
     ///
-    /// The request changes nothing, because any site can send a browser here. Without a session it leads to the target.
+    /// The request changes nothing, because any site can send a browser here. Without a session it leads to the target; a
+    /// host that is not the sign-in host leads to the page of that host, where the browser may have a session.
     func showSignOut(_ request: WebRequest) -> LoggedResponse {
         let target = target(FormFields(query: request.query)?.read("return")?.string, request: request)
-        guard let (session, token) = session(request, isActivity: false) else {
+        guard let (session, token) = presentedSessions(request).first else {
+            if let page = signOutAtSignInHost(target, request: request) {
+                return LoggedResponse(redirect(page, answering: request))
+            }
             if let target { return LoggedResponse(redirect(target.location, answering: request)) }
             return LoggedResponse(render(.signedOut(signInAt: routes.signIn), to: request))
         }
@@ -35,35 +39,47 @@ extension SignInPage {
         return LoggedResponse(render(page, to: request), user: session.user)
     }
 
-    /// `POST /sign-out`: ends the session.
+    /// `POST /sign-out`: ends the session, or all sessions of a browser with several session cookies.
     func signOut(_ request: WebRequest) async -> LoggedResponse {
-        let form = await form(request)
-        guard case .token(let token) = request.cookies.session,
-            let session = session(request, isActivity: false)?.session ?? unstoredEnd(request)
-        else {
-            guard case .fields(let fields) = form, Self.returns(fields) else {
+        let fields: FormFields? = if case .fields(let read) = await form(request) { read } else { nil }
+        let presented = presentedSessions(request, includesUnstoredEnds: true)
+        guard let user = presented.first?.session.user else {
+            let target = target(fields?.read("return")?.string, request: request)
+            if let page = signOutAtSignInHost(target, request: request) {
+                return LoggedResponse(removingData(redirect(page, answering: request, cookies: request.sessionRemoval)))
+            }
+            guard let fields, Self.returns(fields) else {
                 return LoggedResponse(signedOut(request))
             }
             return LoggedResponse(signedOut(request, thenReturnTo: fields))
         }
-        guard case .fields(let fields) = form, CSRFToken.isValid(fields.read("csrf"), for: token) else {
-            return LoggedResponse(
-                render(.badRequest(.key(.formOfOtherSession)), to: request),
-                user: session.user
-            )
+        guard let fields,
+            presented.contains(where: { CSRFToken.isValid(fields.read("csrf"), for: $0.token) })
+        else {
+            return LoggedResponse(render(.badRequest(.key(.formOfOtherSession)), to: request), user: user)
         }
-        guard await end(session.signIn, cause: .logout) else {
-            return LoggedResponse(
-                render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]),
-                user: session.user
-            )
+        guard await end(presented.map(\.session.signIn), cause: .logout) else {
+            return LoggedResponse(render(.notStored, to: request, cookies: request.sessionRemoval), user: user)
         }
         if Self.returns(fields) {
-            return LoggedResponse(signedOut(request, thenReturnTo: fields), user: session.user)
+            return LoggedResponse(signedOut(request, thenReturnTo: fields), user: user)
         }
         // A user without access signs in as another user, and then returns.
         let target = self.target(fields.read("return")?.string, request: request)
-        return LoggedResponse(signedOut(request, thenSignInFor: target), user: session.user)
+        return LoggedResponse(signedOut(request, thenSignInFor: target), user: user)
+    }
+
+    /// Returns the sign-out page of the sign-in host; nil if the request is for that host, or there is none.
+    private func signOutAtSignInHost(_ target: ReturnTarget?, request: WebRequest) -> String? {
+        guard let hosts, !hosts.isSignInHost(request.authority) else { return nil }
+        let query = url(of: target, request: request).map { "return=\(PercentEncoding.encode($0))" } ?? ""
+        return hosts.origin.description + Self.link(routes.signOut, query)
+    }
+
+    /// Returns a target as a URL that is of use at another host.
+    private func url(of target: ReturnTarget?, request: WebRequest) -> String? {
+        let here = RequestHost(request.authority).map { SignInSettings.Origin($0).description } ?? ""
+        return target.map { $0.origin == nil ? here + $0.location : $0.location }
     }
 
     /// Returns whether the form of `GET /sign-out` was sent.
@@ -73,8 +89,8 @@ extension SignInPage {
     private func signedOut(_ request: WebRequest, thenReturnTo fields: FormFields) -> Response {
         let target = target(fields.read("return")?.string, request: request)
         let query = target.map { "return=\(PercentEncoding.encode($0.location))" } ?? ""
-        let location = Self.link(routes.signOut, query)
-        return removingData(redirect(location, answering: request, cookies: [SetCookie.sessionRemoval]))
+        let location = signOutAtSignInHost(target, request: request) ?? Self.link(routes.signOut, query)
+        return removingData(redirect(location, answering: request, cookies: request.sessionRemoval))
     }
 
     /// Returns a redirect to the sign-in page.
@@ -84,11 +100,10 @@ extension SignInPage {
         var response: Response
         do throws(OpenSSLError) {
             if let hosts, !hosts.isSignInHost(request.authority) {
-                let here = RequestHost(request.authority).map { SignInSettings.Origin($0).description } ?? ""
-                let url = target.map { $0.origin == nil ? here + $0.location : $0.location }
+                let url = url(of: target, request: request)
                 let query = url.map { "&\(Destination(target: $0).query)" } ?? ""
-                let page = "\(hosts.origin)\(routes.signIn)?notice=signed-out\(query)"
-                response = redirect(page, answering: request, cookies: [SetCookie.sessionRemoval])
+                let page = "\(hosts.origin)\(routes.signIn)?notice=\(Notice.signedOut.name)\(query)"
+                response = redirect(page, answering: request, cookies: request.sessionRemoval)
             } else {
                 let browser = try BrowserBinding(request)
                 response = redirectToSignIn(
@@ -97,12 +112,12 @@ extension SignInPage {
                     browser: browser,
                     request: request
                 )
-                for cookie in browser.cookies + [SetCookie.sessionRemoval] {
+                for cookie in browser.cookies + request.sessionRemoval {
                     response.headers.append(.init(name: .setCookie, value: cookie))
                 }
             }
         } catch {
-            response = redirect(routes.signIn, answering: request, cookies: [SetCookie.sessionRemoval])
+            response = redirect(routes.signIn, answering: request, cookies: request.sessionRemoval)
         }
         return removingData(response)
     }

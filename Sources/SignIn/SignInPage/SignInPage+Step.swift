@@ -25,7 +25,7 @@ extension SignInPage {
         let application = applicationName(target, rule: rule(for: target, request: request))
         let user = Message.verbatim(waiting.account.text)
         let line =
-            application.map { Message(.signingInToAs, ["application": .verbatim($0), "user": user]) }
+            application.map { Message(.signingInToAs, ["application": $0, "user": user]) }
             ?? Message(.signingInAs, ["user": user])
         var page = Page(title: .key(.oneMoreStep), lines: [line])
         page.kind = .formWithScript
@@ -42,6 +42,7 @@ extension SignInPage {
                 ]
             }
         )
+        addAnnouncement(to: &page, for: request)
         return LoggedResponse(render(page, to: request))
     }
 

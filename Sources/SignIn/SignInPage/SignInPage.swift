@@ -25,7 +25,7 @@ struct SignInPage: SignInComponent {
         }
         let query = FormFields(query: request.query)
         var destination = Destination(query)
-        var notice = query?.read("notice") == "signed-out" ? Notice.signedOut : .none
+        var notice = query?.read("notice").flatMap { Notice(name: $0) } ?? .none
         if let text = query?.read("ticket") {
             let ticket = open(text, browser: browser)
             destination = ticket?.destination ?? Self.destination(of: text) ?? destination
@@ -34,6 +34,8 @@ struct SignInPage: SignInComponent {
         let target = target(destination.target, request: request)
         destination.target = target?.location
         let known = session(request, isActivity: false)
+        // A link of anybody can have the notice of a sign-out.
+        if known != nil { notice = .none }
         let rule = rule(for: target, request: request)
         if let session = known?.session, handOver.isAccepted(session, for: destination, target: target, by: rule) {
             let location = handOver.location(of: destination, for: session, request: request)
@@ -43,7 +45,8 @@ struct SignInPage: SignInComponent {
             return LoggedResponse(render(.unavailable, to: request))
         }
         let title = Self.title(signingInTo: applicationName(target, rule: rule))
-        var page = Page(title: title, lines: [title] + [settings.brand.message].compactMap { $0.map { .verbatim($0) } })
+        let message = settings.brand.message.map { Message.localized($0) }
+        var page = Page(title: title, lines: [title] + [message].compactMap(\.self))
         page.kind = .formWithScript
         page.isError = notice.isError
         if let message = notice.message { page.parts.append(.notice(message, isError: notice.isError)) }
@@ -63,6 +66,7 @@ struct SignInPage: SignInComponent {
                 ]
             }
         )
+        addAnnouncement(to: &page, for: request)
         return LoggedResponse(render(page, to: request, cookies: browser.cookies), user: known?.session.user)
     }
 
@@ -89,8 +93,8 @@ struct SignInPage: SignInComponent {
             return LoggedResponse(redirectToSignIn(.expired, Destination(), browser: browser, request: request))
         }
         // The earlier session may belong to another user, so it ends even if this login fails (CVE-2026-34454).
-        if let before = session(request, isActivity: false), await !end(before.session.signIn, cause: .replaced) {
-            return LoggedResponse(render(.notStored, to: request, cookies: [SetCookie.sessionRemoval]))
+        guard await endEarlierSessions(request) else {
+            return LoggedResponse(render(.notStored, to: request, cookies: request.sessionRemoval))
         }
         guard let text = fields.read("username"), let password = fields.secret("password"),
             let username = LoginFlow.username(text)
@@ -187,7 +191,7 @@ struct SignInPage: SignInComponent {
     static func link(_ path: String, _ query: String) -> String { query.isEmpty ? path : "\(path)?\(query)" }
 
     /// Returns the destination of a ticket, which need not be authentic.
-    private static func destination(of ticket: UTF8Text) -> Destination? {
+    static func destination(of ticket: UTF8Text) -> Destination? {
         SignInTickets.destination(ticket.string.utf8Span.span)
     }
 

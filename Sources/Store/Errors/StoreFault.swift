@@ -19,6 +19,8 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
         case cancelled
         /// A newer version of this program has written the file.
         case tooNew
+        /// An older version of this program has written the file, and the file was opened only for reading.
+        case tooOld
     }
 
     /// The kind of error.

@@ -34,7 +34,7 @@ package struct StateFolder {
         try Self.checkIsFolder(path)
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
         let owner = try Self.checkOnlyOwnerCanWrite(path)
-        guard owner == geteuid() else { throw Fault(reason: "\(path) belongs to another user") }
+        guard owner == geteuid() else { throw Fault(reason: FileOwner.fault(path, owner)) }
     }
 
     /// Throws if a path is neither a folder nor a link to a folder.
@@ -100,7 +100,7 @@ package struct StateFolder {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Fault(reason: "\(path) is not a regular file") }
-        guard status.st_uid == geteuid() else { throw Fault(reason: "\(path) belongs to another user") }
+        guard status.st_uid == geteuid() else { throw Fault(reason: FileOwner.fault(path, status.st_uid)) }
         guard status.st_mode & 0o777 & ~mode != 0 else { return }
         guard unsafe chmod(path, mode) == 0 else { throw Fault("cannot set the mode of \(path)") }
     }

@@ -19,14 +19,14 @@ extension GatehouseStore {
     }
 
     /// Returns the attributes of all users of a realm, by the name of the user.
-    static func attributes(realm: String, database: Database) throws -> [String: [UserAttribute]] {
-        var values: [String: [(attribute: String, value: String)]] = [:]
+    static func attributes(realm: String, database: Database) throws -> [UTF8Text: [UserAttribute]] {
+        var values: [UTF8Text: [(attribute: String, value: String)]] = [:]
         let rows = try Row.fetchCursor(
             database,
             sql: "SELECT name, attribute, value FROM user_attributes WHERE realm = ? ORDER BY name, place",
             arguments: [realm]
         )
-        while let row = try rows.next() { values[row[0], default: []].append((row[1], row[2])) }
+        while let row = try rows.next() { values[UTF8Text(row[0]), default: []].append((row[1], row[2])) }
         return values.mapValues(Self.attributes)
     }
 
@@ -38,12 +38,21 @@ extension GatehouseStore {
         database: Database
     ) throws {
         try database.execute(sql: "DELETE FROM user_attributes WHERE realm = ? AND name = ?", arguments: [realm, name])
+        try addAttributes(attributes, of: name, realm: realm, database: database)
+    }
+
+    /// Adds the attributes of a user who has none.
+    static func addAttributes(
+        _ attributes: [UserAttribute],
+        of name: String,
+        realm: String,
+        database: Database
+    ) throws {
         let values = attributes.flatMap { attribute in attribute.values.map { (attribute.name, $0) } }
         for (place, (attribute, value)) in values.enumerated() {
-            try database.execute(
-                sql: "INSERT INTO user_attributes (realm, name, place, attribute, value) VALUES (?, ?, ?, ?, ?)",
-                arguments: [realm, name, place, attribute, value]
-            )
+            try database.cachedStatement(
+                sql: "INSERT INTO user_attributes (realm, name, place, attribute, value) VALUES (?, ?, ?, ?, ?)"
+            ).execute(arguments: [realm, name, place, attribute, value])
         }
     }
 

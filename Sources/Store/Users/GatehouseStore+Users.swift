@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import GRDB
 public import RealmKit
 
@@ -59,13 +60,14 @@ extension GatehouseStore {
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func users(of realm: String) async throws(StoreFault) -> [StoredUser] {
         try await read { database in
-            var groups: [String: [String]] = [:]
+            // By bytes: two names that differ only in their form of Unicode are two users.
+            var groups: [UTF8Text: [String]] = [:]
             let members = try Row.fetchCursor(
                 database,
                 sql: #"SELECT name, "group" FROM user_groups WHERE realm = ? ORDER BY name, place"#,
                 arguments: [realm]
             )
-            while let row = try members.next() { groups[row[0], default: []].append(row[1]) }
+            while let row = try members.next() { groups[UTF8Text(row[0]), default: []].append(row[1]) }
             let attributes = try Self.attributes(realm: realm, database: database)
             return try Row.fetchAll(
                 database,
@@ -73,44 +75,12 @@ extension GatehouseStore {
                 arguments: [realm]
             ).compactMap { row in
                 // A malformed name is skipped, because no user can sign in with it.
-                let name: String = row["name"]
+                let name = UTF8Text(row["name"])
                 do {
                     return try Self.user(row, groups: groups[name] ?? [], attributes: attributes[name] ?? [])
                 } catch is BadUsername {
                     return nil
                 }
-            }
-        }
-    }
-
-    /// Adds users.
-    ///
-    /// If one of the users cannot be added, no user is added.
-    ///
-    /// - Parameters:
-    ///   - users: The users.
-    ///   - realm: The realm.
-    /// - Throws: ``StoreFault``: `exists` with the first name that already exists, or `unavailable`.
-    public func add(_ users: [UserRow], to realm: String) async throws(StoreFault) {
-        try await write { database in
-            for user in users {
-                let name = user.record.name.text
-                guard try !Self.exists(name, realm: realm, database: database) else {
-                    throw StoreFault(.exists, "the user \(name) exists already")
-                }
-                try database.execute(
-                    sql: """
-                        INSERT INTO users (realm, name, hash, cost, enabled, expiry, must_change)
-                        VALUES (?, ?, ?, ?, ?, ?, ?)
-                        """,
-                    arguments: [
-                        realm, name, user.hash, user.cost, user.record.isEnabled, user.record.expiry,
-                        user.record.mustChangePassword,
-                    ]
-                )
-                try Self.setGroups(user.record.groups, of: name, realm: realm, database: database)
-                try Self.setAttributes(user.record.attributes, of: name, realm: realm, database: database)
-                try Self.recordChange(name, realm: realm, database: database)
             }
         }
     }
@@ -282,25 +252,31 @@ extension GatehouseStore {
         return StoredUser(record: record, hash: row["hash"])
     }
 
-    private static func exists(_ name: String, realm: String, database: Database) throws -> Bool {
-        try Bool.fetchOne(
-            try database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM users WHERE realm = ? AND name = ?)"),
-            arguments: [realm, name]
-        ) ?? false
-    }
-
     private static func setGroups(_ groups: [String], of name: String, realm: String, database: Database) throws {
         try database.execute(sql: "DELETE FROM user_groups WHERE realm = ? AND name = ?", arguments: [realm, name])
+        try addGroups(groups, of: name, realm: realm, database: database)
+    }
+
+    static func addGroups(_ groups: [String], of name: String, realm: String, database: Database) throws {
         for (place, group) in groups.enumerated() {
-            try database.execute(
-                sql: #"INSERT INTO user_groups (realm, name, place, "group") VALUES (?, ?, ?, ?)"#,
-                arguments: [realm, name, place, group]
-            )
+            try database.cachedStatement(
+                sql: #"INSERT INTO user_groups (realm, name, place, "group") VALUES (?, ?, ?, ?)"#
+            ).execute(arguments: [realm, name, place, group])
         }
     }
 
     private static func recordChange(_ name: String, realm: String, database: Database) throws {
-        try database.execute(sql: "INSERT INTO user_changes (realm, name) VALUES (?, ?)", arguments: [realm, name])
+        try addChange(name, realm: realm, database: database)
+        try forgetOldChanges(database)
+    }
+
+    static func addChange(_ name: String, realm: String, database: Database) throws {
+        try database.cachedStatement(sql: "INSERT INTO user_changes (realm, name) VALUES (?, ?)")
+            .execute(arguments: [realm, name])
+    }
+
+    /// Removes all changes but the last ones; it is called after a change was added.
+    static func forgetOldChanges(_ database: Database) throws {
         try database.execute(
             sql: "DELETE FROM user_changes WHERE number <= ?",
             arguments: [database.lastInsertedRowID - Int64(rememberedChanges)]

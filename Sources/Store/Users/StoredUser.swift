@@ -52,6 +52,7 @@ public struct UserRow: Sendable {
     let record: UserRecord
     let hash: String?
     let cost: String?
+    let place: String?
 
     /// Creates a row.
     ///
@@ -59,9 +60,11 @@ public struct UserRow: Sendable {
     ///   - record: The name, the groups and the state of the user.
     ///   - hash: The hash of the password.
     ///   - cost: The text of the cost of the hash. Equal costs have the same text.
-    public init(_ record: UserRecord, hash: String?, cost: String?) {
+    ///   - place: The place of the user in a file, for messages.
+    public init(_ record: UserRecord, hash: String?, cost: String?, place: String? = nil) {
         self.record = record
         self.hash = hash
         self.cost = cost
+        self.place = place
     }
 }

@@ -32,6 +32,11 @@ static inline void gatehouse_SSL_CTX_set_options(SSL_CTX *context) {
                                      | SSL_OP_CLEANSE_PLAINTEXT);
 }
 
+/* A reason of our own in the error queue. ERR_raise_data is a macro with a variadic function. */
+static inline void gatehouse_ERR_raise(const char *text) {
+    ERR_raise_data(ERR_LIB_USER, ERR_R_PASSED_INVALID_ARGUMENT, "%s", text);
+}
+
 /* The write buffer may move because a write that waited is tried again from another ByteBuffer. Not
    SSL_MODE_RELEASE_BUFFERS: it frees, and with SSL_OP_CLEANSE_PLAINTEXT wipes, 17 KiB after every record. */
 static inline void gatehouse_SSL_CTX_set_mode(SSL_CTX *context) {

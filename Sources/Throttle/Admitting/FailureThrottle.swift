@@ -94,6 +94,9 @@ public final class FailureThrottle: LoginThrottle {
         }
     }
 
+    /// The numbers of present locks and waiting attempts.
+    package var statistics: ThrottleStatistics { state.withLock { $0.statistics(at: moment) } }
+
     /// Clears failures and locks, and ends the waits of attempts at the cleared accounts and sources.
     ///
     /// - Parameter scope: The failures and locks to clear.

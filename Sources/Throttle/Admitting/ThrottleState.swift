@@ -60,6 +60,15 @@ struct ThrottleState: Sendable {
     /// For tests: the number of reservations, and the number of waiting attempts.
     var pending: (running: Int, waiting: Int) { (running.values.reduce(0, +), waiting.count) }
 
+    /// Returns the numbers of locked keys and waiting attempts.
+    func statistics(at now: Int) -> ThrottleStatistics {
+        ThrottleStatistics(
+            lockedAccounts: accounts.lockedCount(at: now),
+            lockedNetworks: sources.lockedCount(at: now),
+            waitingAttempts: waiting.count
+        )
+    }
+
     // MARK: Before the login
 
     private enum Availability {

@@ -76,6 +76,19 @@ struct FailureTable: Sendable {
         return pool[index]
     }
 
+    /// Returns the number of keys that are locked.
+    ///
+    /// It takes time in proportion to the number of records with a lock.
+    func lockedCount(at now: Int) -> Int {
+        var count = 0
+        var index = locked.first
+        while index >= 0 {
+            if !isExpired(index, at: now) { count += 1 }
+            index = pool.next(after: index, in: .main)
+        }
+        return count
+    }
+
     /// The status of a key.
     enum Status: Hashable {
         /// Not locked, with the number of failures within the window.

@@ -56,6 +56,9 @@ struct LinkedListPool<Element: Sendable>: Sendable {
     /// Unlink it from its lists first.
     mutating func remove(_ index: Int32) { free.append(index) }
 
+    /// Returns the element after an element of a list; -1 at the end of the list.
+    func next(after index: Int32, in kind: ListKind) -> Int32 { nodes[Int(index)].links[kind.rawValue].next }
+
     mutating func append(_ index: Int32, to list: inout List, in kind: ListKind) {
         nodes[Int(index)].links[kind.rawValue] = Links(previous: list.last, next: -1)
         if list.last >= 0 { nodes[Int(list.last)].links[kind.rawValue].next = index } else { list.first = index }

@@ -203,6 +203,24 @@ import Testing
         #expect(try await login("ann", "right").identity == nil)
     }
 
+    @Test(arguments: [LoginFailure.wrongCredentials, .credentialExpired])
+    func `a refusal of the cached password from another address or for another service ends all entries`(
+        failure: LoginFailure
+    ) async throws {
+        for (peer, service) in [("198.51.100.1", "https"), ("192.0.2.7", "authcheck")] {
+            // A login that begins at the time of a refusal is not stored.
+            clock.advance(by: .seconds(1))
+            backEnd.set(nil)
+            _ = try await login("ann", "right")
+            #expect(logins.count == 1)
+            backEnd.set(failure)
+            #expect(try await login("ann", "right", peer: peer, service: service).refusal?.failure == failure)
+            #expect(logins.count == 0)
+            backEnd.set(.unavailable)
+            #expect(try await login("ann", "right").identity == nil)
+        }
+    }
+
     @Test(arguments: [LoginFailure.unknownUser, .disabled, .locked, .accountExpired, .permissionDenied])
     func `a refusal for another reason than the password ends the entry`(failure: LoginFailure) async throws {
         _ = try await login("ann", "right")
@@ -249,7 +267,10 @@ import Testing
         #expect(try await login("ann", "right").identity != nil)
     }
 
-    @Test func `a login that was accepted before a refusal, and ends after it, stores no entry`() async throws {
+    @Test(arguments: [LoginFailure.disabled, .wrongCredentials])
+    func `a login that was accepted before a refusal, and ends after it, stores no entry`(
+        failure: LoginFailure
+    ) async throws {
         let backEnd = backEnd
         let authenticator = authenticator
         let request = LoginRequest(realm: "people", username: try Username("ann"), service: "https", peer: "192.0.2.7")
@@ -266,9 +287,9 @@ import Testing
         }
         for await _ in started {}
         backEnd.state.withLock { $0.wait = nil }
-        backEnd.set(.disabled)
-        let report = try await login("ann", "right")
-        #expect(report.refusal?.failure == .disabled)
+        backEnd.set(failure)
+        let report = try await login("ann", "right", peer: "198.51.100.1")
+        #expect(report.refusal?.failure == failure)
         mayEnd.finish()
         #expect(try await slow.value.identity != nil)
         backEnd.set(.unavailable)

@@ -92,13 +92,21 @@ import Testing
         let read = OpaqueToken(Self.text.utf8Span.span)
         let token = try #require(read)
         #expect(
-            SetCookie.session(token) == "__Host-gatehouse=\(Self.text); Path=/; Secure; HttpOnly; SameSite=Lax"
+            SetCookie.session(token, replacing: .none).joined()
+                == "__Host-gatehouse=\(Self.text); Path=/; Secure; HttpOnly; SameSite=Lax"
         )
         #expect(
-            SetCookie.signIn(token)
+            SetCookie.signIn(token, replacing: .none).joined()
                 == "__Host-gatehouse-sign-in=\(Self.text); Path=/; Secure; HttpOnly; SameSite=Strict"
         )
-        #expect(SetCookie.sessionRemoval == "__Host-gatehouse=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0")
+        let removal = "__Host-gatehouse=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0"
+        #expect(SetCookie.sessionRemoval(.none) == [removal])
+        let partitioned = "__Host-gatehouse=; Path=/; Secure; HttpOnly; SameSite=None; Partitioned; Max-Age=0"
+        for present in [OurCookies.Found.token(token), .unreadable, .repeated] {
+            #expect(SetCookie.sessionRemoval(present) == [partitioned, removal])
+            #expect(SetCookie.session(token, replacing: present).first == partitioned)
+            #expect(SetCookie.signIn(token, replacing: present).count == 2)
+        }
         #expect(
             SetCookie.signInRemoval
                 == "__Host-gatehouse-sign-in=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0"
@@ -107,7 +115,7 @@ import Testing
 
     @Test func `a cookie that the server has set is found in the next request`() throws {
         let token = try OpaqueToken()
-        let pair = try #require(SetCookie.session(token).split(separator: ";").first)
+        let pair = try #require(SetCookie.session(token, replacing: .none).joined().split(separator: ";").first)
         #expect(read([String(pair)]).session == token.text)
     }
 }

@@ -124,6 +124,10 @@ struct ExplanationTests {
     @Test func `without rules every request is allowed`() {
         let explanation = ProtectionRules([]).explain(Explanation.Request(method: "GET", url: "/"))
         #expect(explanation.text == "200: no rule matches, so the server allows the request")
+        let request = Explanation.Request(method: "GET", url: "HTTPS://app.example/")
+        let forwarded = ProtectionRules([]).explain(request)
+        #expect(forwarded.text == "403: no rule matches, so forward authentication denies the request")
+        #expect(ProtectionRules([]).explain(request, isBehindProxy: false).text == explanation.text)
     }
 
     @Test func `for random requests the explanation agrees with the decision`() throws {

@@ -192,9 +192,20 @@ import Testing
         let url = try await codeURL(victim)
         for response in [first, try await enter(url, victim)] {
             #expect(response["cache-control"] == "no-store")
-            #expect(["no-referrer", "same-origin"].contains(response["referrer-policy"]))
+            #expect(["no-referrer", "strict-origin"].contains(response["referrer-policy"]))
         }
-        #expect(first["referrer-policy"] == "no-referrer")
+        // The address of the sign-in page has the challenge. Its style sheet is requested with the origin only.
+        let page = try await attacker.open("https://app.example/")
+        #expect(page.url.contains("challenge="))
+        #expect(page.response["referrer-policy"] == "strict-origin")
+    }
+
+    @Test func `a code whose sign-in has ended begins the hand-over again`() async throws {
+        let url = try await codeURL(victim)
+        #expect(try await victim.at("auth.example").fetch("DELETE", "/gatehouse/session").status == 204)
+        let (host, target) = try TestBrowser.split(url)
+        let answer = try await victim.at(host).get(target)
+        #expect(answer.status == 303 && answer.location?.hasPrefix("https://auth.example/gatehouse/sign-in?") == true)
     }
 
     @Test func `HEAD and POST do not use a code up`() async throws {

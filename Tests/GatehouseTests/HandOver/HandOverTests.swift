@@ -95,6 +95,41 @@ import Testing
         }
     }
 
+    @Test func `a sign-out at a host without a session leads to the sign-in host, where the session is`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://wiki.root2.test/"))
+        let app = browser.at("app.example")
+        for (query, link) in [("", ""), ("?return=/x%3Fy=1", "?return=https%3A//app.example/x%3Fy%3D1")] {
+            let asked = try await app.get("/gatehouse/sign-out\(query)")
+            #expect(asked.status == 303 && asked.location == "https://auth.example/gatehouse/sign-out\(link)")
+            let page = try await browser.open(try #require(asked.location))
+            #expect(page.response.body.contains("You are signed in as zed."))
+        }
+        let sent = try await app.post("/gatehouse/sign-out", [("csrf", "x"), ("then", "return"), ("return", "/x")])
+        #expect(sent.location == "https://auth.example/gatehouse/sign-out?return=https%3A//app.example/x")
+        #expect(server.sessions.count == 2)
+        // After the sign-out the same link leads to the target.
+        #expect(try await browser.at("auth.example").fetch("DELETE", "/gatehouse/session").status == 204)
+        let left = try await browser.open(
+            "https://app.example/gatehouse/sign-out?return=/none",
+            stoppingBefore: { $0 == "https://app.example/none" }
+        )
+        #expect(left.url == "https://app.example/none")
+        #expect(
+            try await browser.open("https://app.example/gatehouse/sign-out").response.body.contains(
+                "You are signed out."
+            )
+        )
+    }
+
+    @Test func `a link with a notice does not tell a user with a session that it has ended`() async throws {
+        _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
+        for notice in ["signed-out", "expired"] {
+            let page = try await browser.open("https://auth.example/gatehouse/sign-in?notice=\(notice)").response
+            #expect(page.body.contains("You are signed in as zed."))
+            #expect(page.body.ranges(of: "id=\"notice\"").count == 1 && !page.body.contains("signed out"))
+        }
+    }
+
     @Test func `DELETE of the session by a script of one host ends the whole sign-in`() async throws {
         _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
         #expect(try await browser.at("app.example").fetch("DELETE", "/gatehouse/session").status == 204)
@@ -133,6 +168,22 @@ import Testing
             cookies[0] == "__Host-gatehouse=; Path=/; Secure; HttpOnly; SameSite=None; Partitioned; Max-Age=0"
         )
         #expect(cookies[1].hasPrefix("__Host-gatehouse=") && cookies[1].hasSuffix("; SameSite=Lax"))
+    }
+
+    @Test func `a browser with two cookies of the hand-over arrives after one more redirect`() async throws {
+        let url = try await codeURL(browser)
+        let app = browser.at("app.example")
+        let fields = [
+            "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
+            "Cookie: __Host-gatehouse-verifier=x",
+        ]
+        let answer = try await app.send("GET", try TestBrowser.split(url).target, fields)
+        #expect(
+            answer.all("set-cookie").first
+                == "__Host-gatehouse-verifier=; Path=/; Secure; HttpOnly; SameSite=None; Partitioned; Max-Age=0"
+        )
+        #expect(answer.all("set-cookie").count == 2)
+        #expect(try await browser.open(try #require(answer.location)).url == "https://app.example/x?y=1")
     }
 
     @Test(arguments: [
@@ -241,9 +292,13 @@ import Testing
         _ = try await browser.signIn("zed", on: try await browser.open("https://app.example/"))
         let app = browser.at("app.example")
         let form = [("username", "zed"), ("password", "x"), ("ticket", "AA")]
-        #expect(try await app.post("/gatehouse/sign-in", form).status == 403)
-        #expect(try await app.post("/gatehouse/sign-in/step", [("number", "1")]).status == 403)
-        #expect(try await app.get("/gatehouse/sign-in/step").status == 403)
+        for (target, form) in [("/gatehouse/sign-in", form), ("/gatehouse/sign-in/step", [("number", "1")])] {
+            let answer = try await app.post(target, form)
+            #expect(answer.location == "https://auth.example/gatehouse/sign-in?notice=expired")
+            #expect(answer.all("set-cookie").isEmpty)
+        }
+        let step = try await app.get("/gatehouse/sign-in/step")
+        #expect(step.location == "https://auth.example/gatehouse/sign-in")
         #expect(try await app.post("/gatehouse/account/end", [("others", "all")]).status == 403)
         let json = "{\"username\":\"zed\",\"password\":\"x\"}"
         let begun = try await app.fetch("POST", "/gatehouse/session", json: json)
@@ -259,6 +314,57 @@ import Testing
         let page = try await browser.open("https://app.example/gatehouse/sign-in?return=/x")
         #expect(page.url.hasPrefix("https://auth.example/gatehouse/sign-in?return=https%3A//app.example/x&challenge="))
         #expect(try await browser.signIn("zed", on: page).url == "https://app.example/x")
+    }
+
+    /// The configuration before its sign-in host was set.
+    private static let before = configuration.replacing("host auth.example; ", with: "")
+
+    @Test(arguments: ["", "/step"])
+    func `the form of a page from before the sign-in host leads there, and keeps its target`(path: String) async throws
+    {
+        let old = TestBrowser(try TestServer(Self.before, clock: clock))
+        let ticket = try #require(try await old.open("https://app.example/x?y=1").response.input("ticket"))
+        let form = [("ticket", ticket), ("username", "zed"), ("password", "x"), ("number", "1")]
+        let query = path.isEmpty ? "" : "?return=/x%3Fy%3D1"
+        let answer = try await browser.at("app.example").post("/gatehouse/sign-in\(path)\(query)", form)
+        #expect(answer.status == 303 && browser.at("app.example")[TestClient.session] == nil)
+        let page = try await browser.open(try #require(answer.location))
+        #expect(page.url.hasPrefix("https://auth.example/gatehouse/sign-in?return=https%3A//app.example/x%3Fy%3D1"))
+        #expect(page.body.contains("The sign-in page has expired."))
+        #expect(server.sessions.count == 0)
+        let arrived = try await browser.signIn("zed", on: page)
+        #expect(arrived.url == "https://app.example/x?y=1" && arrived.body.contains("Welcome zed"))
+    }
+
+    @Test func `the form of an old page needs no password if there is a session at the sign-in host`() async throws {
+        let old = TestBrowser(try TestServer(Self.before, clock: clock))
+        let ticket = try #require(try await old.open("https://app.example/x").response.input("ticket"))
+        _ = try await browser.signIn("zed", on: try await browser.open("https://wiki.root2.test/"))
+        let answer = try await browser.at("app.example").post("/gatehouse/sign-in", [("ticket", ticket)])
+        let arrived = try await browser.open(try #require(answer.location))
+        #expect(arrived.url == "https://app.example/x" && arrived.body.contains("Welcome zed"))
+    }
+
+    @Test func `the form of a page at an earlier sign-in host leads to the present one, and keeps its target`()
+        async throws
+    {
+        let earlier = Self.configuration.replacing("host auth.example;", with: "host login.example;")
+        let old = TestBrowser(try TestServer(earlier, clock: clock))
+        let page = try await old.open("https://app.example/x")
+        #expect(page.url.hasPrefix("https://login.example/"))
+        let ticket = try #require(page.response.input("ticket"))
+        let answer = try await browser.at("login.example").post("/gatehouse/sign-in", [("ticket", ticket)])
+        let next = try await browser.open(try #require(answer.location))
+        #expect(next.url.hasPrefix("https://auth.example/gatehouse/sign-in?return=https%3A//app.example/x&challenge="))
+        #expect(try await browser.signIn("zed", on: next).url == "https://app.example/x")
+    }
+
+    @Test func `a form that another site sends to a guarded host leads nowhere`() async throws {
+        let form = [("ticket", "AA"), ("username", "zed"), ("password", "x")]
+        let fields = ["Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: cross-site"]
+        let body = form.map { "\($0)=\($1)" }.joined(separator: "&")
+        let answer = try await browser.at("app.example").send("POST", "/gatehouse/sign-in", fields, body: body)
+        #expect(answer.status == 403 && answer.location == nil)
     }
 
     @Test func `the account page lists one session with its hosts`() async throws {

@@ -77,6 +77,23 @@ import Testing
         #expect(try heading(page.body) == ("\(title) - Gatehouse", title))
     }
 
+    @Test func `the name of an application is in the language of the page, also on the page with a question`()
+        async throws
+    {
+        let translated = "application Vault; application de \"Tresor <1>\";"
+        let rules = Self.oneHost.replacing("application Vault;", with: translated)
+        let client = TestClient(try TestServer(rules))
+        func page(_ target: String, _ language: String) async throws -> String {
+            try await client.send("GET", target, ["Accept: text/html", "Accept-Language: \(language)"]).body
+        }
+        for (language, title) in [("de", "Anmelden bei Tresor &lt;1&gt;"), ("fr", "Se connecter à Vault")] {
+            #expect(try heading(try await page("/sign-in?return=/twice", language)).heading == title)
+        }
+        let step = try #require(try await client.signIn("tom", at: "/sign-in?return=/twice").location)
+        #expect(try await page(step, "de").contains("Anmeldung bei Tresor &lt;1&gt; als tom."))
+        #expect(try await page(step, "en").contains("Signing in to Vault as tom."))
+    }
+
     @Test func `after a rejection the title begins with Error, and the fields are marked as invalid`() async throws {
         let client = TestClient(try TestServer(Self.oneHost))
         let title = "Sign in to Wiki &amp; &lt;b&gt;Notes&lt;/b&gt;"

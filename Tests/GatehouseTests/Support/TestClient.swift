@@ -98,7 +98,8 @@ final class TestClient: Sendable {
         if !cookies.isEmpty { request += "Cookie: \(cookies)\r\n" }
         if let body { request += "Content-Length: \(body.utf8.count)\r\n" }
         let answer = try ParsedResponse(try await server.bytes(request + "\r\n" + (body ?? ""), from: peer))
-        for cookie in answer.all("set-cookie") {
+        // The partitioned cookies of a browser are others, even if the names are the same.
+        for cookie in answer.all("set-cookie") where !cookie.contains("; Partitioned") {
             let pair = cookie.prefix { $0 != ";" }.split(separator: "=", omittingEmptySubsequences: false)
             let (name, value) = (String(pair[0]), String(pair[1]))
             jar.withLock { $0[name] = cookie.contains("Max-Age=0") ? nil : value }

@@ -13,6 +13,7 @@ import RealmConfiguration
 import RealmKit
 import RealmTesting
 import Sessions
+import Store
 import Synchronization
 import Testing
 import Throttle
@@ -43,6 +44,7 @@ final class TestServer: Sendable {
     ///   - clock: The clock of sessions and pages.
     ///   - lanes: The lanes that are used.
     ///   - throttle: The throttle of logins; nil for none.
+    ///   - announcements: The store of the message to all users.
     ///   - kinds: Further types of realms and modules, in addition to the built-in types.
     ///   - others: The contents of the other files, by path.
     /// - Throws: An error if the configuration is invalid.
@@ -52,6 +54,7 @@ final class TestServer: Sendable {
         clock: any LoginClock = SystemClock(),
         lanes: GatehouseResponder.Lanes = .both,
         throttle: (any LoginThrottle)? = nil,
+        announcements: (any AnnouncementStore)? = nil,
         kinds: [RealmKind] = [],
         files others: [String: [UInt8]] = [:]
     ) throws {
@@ -82,6 +85,7 @@ final class TestServer: Sendable {
             clock: clock,
             wallClock: wall,
             logouts: logouts,
+            announcementStore: announcements,
             log: sessionLog
         )
         let rules = ProtectionRules(configuration.rules)

@@ -2,7 +2,7 @@
 // Gatehouse
 
 extension HashVector {
-    static let directories = digests + derived + glassfish
+    static let directories = digests + derived + glassfish + tomcat
 
     /// From passlib/tests/test_handlers.py.
     ///
@@ -72,5 +72,53 @@ extension HashVector {
         HashVector("glassfish", "{GF-SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw=="),
         // The same salt and password in LDAP's format.
         HashVector("secret", "{SSHA256}A7N1lAy5bBb4T6qH9e85zAvHBmzNPhRFbZ105DjjWDIBAgMEBQYHCA=="),
+    ]
+
+    /// Credentials in the way of Tomcat's handlers, computed with hashlib of Python.
+    private static let tomcat = [
+        HashVector(
+            "correct horse battery",
+            "{TOMCAT-SHA-256}8f455bba4522752c63bbcd2b6d4c954e66a2bade8792dbe67be7c088affa422e$1$47c6710"
+                + "a74fbe54c71106e35deec6b5e20c524ccb82dc8872f0ede6de94c2892"
+        ),
+        HashVector(
+            Self.wav,
+            "{TOMCAT-SHA-512}8f455bba4522752c63bbcd2b6d4c954e$1000$dd58f07f81bd66bb4da1adb1784530152b81"
+                + "eab08b8339d0847ec64b91fcaa06e56c71401024c4c88977ac3feabbb4c656714457e63cf42dbb0268dd1badb6"
+                + "42"
+        ),
+        HashVector("secret", "{TOMCAT-MD5}$2$9e769017c85f064977fe6a658f207fa6"),
+        HashVector("secret", "{TOMCAT-SHA-1}0102030405060708$3$12d73135b42accf76f49469f0249fb64d54d4fab"),
+        HashVector(
+            "secret",
+            "{tomcat-sha-384}01$1$ec954f0f67f3a12a9c841bdd9204460865ef92c85890c7c7f6da500bdd33476e2d0f8"
+                + "7079e59861ff1e22ba2638f1096"
+        ),
+        HashVector(
+            "correct horse battery",
+            "{TOMCAT-PBKDF2-SHA1}8f455bba4522752c63bbcd2b6d4c954e66a2bade8792dbe67be7c088affa422e$20000"
+                + "$af05af0c5c300a1de44ed28415207c476293d563"
+        ),
+        HashVector(
+            "correct horse battery",
+            "{TOMCAT-PBKDF2-SHA256}8f455bba4522752c63bbcd2b6d4c954e66a2bade8792dbe67be7c088affa422e$100"
+                + "0$38824d261c1edde1da592015fa32f11364f11aa6"
+        ),
+        HashVector(
+            "correct horse battery",
+            "{TOMCAT-PBKDF2-SHA384}8f455bba4522752c63bbcd2b6d4c954e66a2bade8792dbe67be7c088affa422e$100"
+                + "0$81660959d5f032c28015404347d111f6"
+        ),
+        HashVector(
+            "correct horse battery",
+            "{TOMCAT-PBKDF2-SHA512}8f455bba4522752c63bbcd2b6d4c954e66a2bade8792dbe67be7c088affa422e$100"
+                + "0$06405b8493e04fab78897a4970264442c753e1a8d3b5782257e87fe96d2ba95857da3c9a8c566bad8f99dd5f"
+                + "1a1aafed1ef8e0485678ed32fbca29dfc4b6c236"
+        ),
+        HashVector(
+            "correct horse battery",
+            "{TOMCAT-PBKDF2-SHA512}8f455bba4522752c63bbcd2b6d4c954e66a2bade8792dbe67be7c088affa422e$100"
+                + "0$06405b8493e04fab78897a4970264442c753e1a8d3b5782257e87fe96d2ba958"
+        ),
     ]
 }

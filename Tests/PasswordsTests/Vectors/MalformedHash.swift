@@ -5,7 +5,7 @@
 ///
 /// Some are from test/badsalt.c of libxcrypt and from passlib's tests.
 enum MalformedHash {
-    static let all = argon2 + crypt + braces + others
+    static let all = argon2 + crypt + braces + tomcat + others
 
     private static let salt = "c29tZXNhbHQ"
     private static let tag = "nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4"
@@ -86,6 +86,20 @@ enum MalformedHash {
         "{MD5}{salt", "{MD5}{salt}", "{MD5}{salt}00", "{MD5}\(x(32))", "{MD4}{salt}a68aafd90299d0b137de28fb4bb68573",
         "{SHA-256}", "{ldap}", "{ldap}secret", "{ldap}{noop}secret", "{noop}secret", "{argon2@SpringSecurity_v5_8}",
     ]
+
+    private static let tomcat = [
+        "{TOMCAT-SHA-256}", "{TOMCAT-SHA-256}01$1", "{TOMCAT-SHA-256}01$1$\(zeros(32))$",
+        "{TOMCAT-SHA-256}01$0$\(zeros(32))",
+        "{TOMCAT-SHA-256}01$10000001$\(zeros(32))", "{TOMCAT-SHA-256}01$1$\(zeros(31))",
+        "{TOMCAT-SHA-256}0$1$\(zeros(32))",
+        "{TOMCAT-SHA-256}0g$1$\(zeros(32))", "{TOMCAT-SHA-256}0A$1$\(zeros(32))", "{TOMCAT-SHA-256}01$01$\(zeros(32))",
+        "{TOMCAT-SHA256}01$1$\(zeros(32))", "{TOMCAT}01$1$\(zeros(32))", "{TOMCAT-MD5}\(zeros(129))$1$\(zeros(16))",
+        "{TOMCAT-PBKDF2-SHA256}$1$\(zeros(32))", "{TOMCAT-PBKDF2-SHA256}01$1$\(zeros(33))",
+        "{TOMCAT-PBKDF2-SHA256}01$1$\(zeros(15))", "{TOMCAT-PBKDF2-SHA256}01$10000001$\(zeros(32))",
+        "{TOMCAT-PBKDF2-MD5}01$1$\(zeros(16))",
+    ]
+
+    private static func zeros(_ count: Int) -> String { String(repeating: "00", count: count) }
 
     private static let others = [
         "$pbkdf2$01212$THDqatpidANpadlLeTeOEg$HV3oi1k5C5LQCgG1BMOL.BX4YZc",

@@ -22,6 +22,14 @@ struct GroupMappingTests {
         #expect(derivedGroups.count == expected.count)
     }
 
+    @Test func `groups are compared byte by byte`() throws {
+        let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
+        let mapping = try GroupMapping(rules: ["\(composed)->Admin", "Staff->\(composed)"])
+        #expect(mapping.derivedGroups(from: [decomposed]).isEmpty)
+        #expect(mapping.derivedGroups(from: [composed]) == ["Admin"])
+        #expect(mapping.derivedGroups(from: ["Staff", decomposed]).count == 2)
+    }
+
     @Test(arguments: [
         (["a->a"], "a"), (["a->b", "b->a"], "a"), (["a->b", "b->c", "c->a"], "a"), (["x->a", "a->b", "b->a"], "a"),
         (["a,b->b"], "b"),

@@ -9,25 +9,25 @@ import Testing
 @testable import SignIn
 
 @Suite struct PageTests {
-    @Test func `text of a request is escaped in a page`() {
+    @Test func `text of a request is escaped in a page`() throws {
         let page = Page(
             title: Message(.welcome, ["user": .verbatim("<b>\"x\" & 'y'</b>")]),
             lines: [.verbatim("<script>")],
             facts: [Page.Fact(name: .verbatim("\"><i>"), values: [.verbatim("<u>")], isLink: true)]
         )
-        let html = page.text(asHTML: true)
+        let html = try page.text(asHTML: true)
         for tag in ["<b>", "<script>", "<i>", "<u>"] { #expect(!html.contains(tag)) }
         #expect(html.contains("&lt;script&gt;"))
     }
 
-    @Test func `only error pages show a status`() {
-        #expect(!Page(title: .verbatim("Hello"), lines: []).text(asHTML: true).contains("class=\"status\""))
-        #expect(Page.notFound.text(asHTML: true).contains("<p class=\"status\">404</p>"))
+    @Test func `only error pages show a status`() throws {
+        #expect(try !Page(title: .verbatim("Hello"), lines: []).text(asHTML: true).contains("class=\"status\""))
+        #expect(try Page.notFound.text(asHTML: true).contains("<p class=\"status\">404</p>"))
     }
 
-    @Test func `as plain text a page contains only its lines`() {
+    @Test func `as plain text a page contains only its lines`() throws {
         let welcome = Message(.welcome, ["user": .verbatim("zed")])
-        #expect(Page(title: welcome, lines: [welcome]).text(asHTML: false) == "Welcome zed\n")
+        #expect(try Page(title: welcome, lines: [welcome]).text(asHTML: false) == "Welcome zed\n")
     }
 
     @Test(
@@ -52,9 +52,9 @@ import Testing
 }
 
 extension Page {
-    fileprivate func text(asHTML: Bool, brand: SignInBrand = SignInBrand()) -> String {
+    fileprivate func text(asHTML: Bool, brand: SignInBrand = SignInBrand()) throws -> String {
         let links = SignInLinks(routes: Routes(prefix: ""))
-        let context = PageContext(
+        let context = try PageContext(
             security: SecurityHeaders(isCertificateTrusted: true),
             links: links,
             brand: brand

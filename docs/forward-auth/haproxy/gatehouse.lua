@@ -10,7 +10,8 @@ local path = assert(os.getenv("GATEHOUSE_PATH"), "setenv GATEHOUSE_PATH is missi
 
 -- The fields of the request that Gatehouse needs. No other field is sent.
 local checked_fields = {
-    "cookie", "authorization", "accept", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site", "x-requested-with", "user-agent",
+    "cookie", "authorization", "accept", "accept-language", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site", "x-requested-with",
+    "user-agent",
 }
 -- The fields for the application. Gatehouse sets all of them if it allows a request.
 local identity_fields = {
@@ -32,7 +33,7 @@ local function check_fields(txn)
     local given = txn.http:req_get_headers()
     local headers = {
         ["x-forwarded-method"] = { txn.sf:method() },
-        ["x-forwarded-proto"] = { "https" },
+        ["x-forwarded-proto"] = { txn.f:ssl_fc() == 1 and "https" or "http" },
         ["x-forwarded-host"] = { txn.sf:req_fhdr("host") },
         ["x-forwarded-uri"] = { txn.sf:pathq() },
         ["x-forwarded-for"] = { txn.sf:src() },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Dispatch
 internal import Glibc
 internal import RealmKit
@@ -114,20 +115,13 @@ final class MappingFile: Sendable {
         }
         let size = Int(status.st_size)
         guard size <= maximumSize else { throw MappingFault("\(path): it is longer than \(maximumSize >> 20) MiB") }
-        var number: Int32 = 0
-        // Reading one byte more than the size shows whether the file has grown.
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, filled in
-            while filled < size + 1 {
-                let room = size + 1 - filled
-                let count = unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + filled }, room)
-                if count < 0, errno == EINTR { continue }
-                if count < 0 { number = errno }
-                guard count > 0 else { return }
-                filled += count
+        do throws(FileBytes.Fault) {
+            return (try FileBytes.read(descriptor, count: size), Stamp(status))
+        } catch {
+            switch error {
+            case .system(let number): throw MappingFault("\(path): \(unsafe String(cString: strerror(number)))")
+            case .isBeingWritten: throw MappingFault("\(path): it is being written")
             }
         }
-        guard number == 0 else { throw MappingFault("\(path): \(unsafe String(cString: strerror(number)))") }
-        guard bytes.count == size else { throw MappingFault("\(path): it is being written") }
-        return (bytes, Stamp(status))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 /// A line `group: user user` of a group file (AuthGroupFile of Apache httpd).
@@ -47,19 +48,43 @@ struct GroupFile: Sendable {
     }
 
     /// Returns the groups of every user, without repetitions, in the order of the file.
+    ///
+    /// Users with the same groups share one list, so that a million users in a few groups take little memory.
     func groupsByUser() -> [Username: [String]] {
-        var groups: [Username: [String]] = [:]
-        var seen: [Username: Set<[UInt8]>] = [:]
+        var linesByGroup: [UTF8Text: Int] = [:]
+        for line in lines { linesByGroup[UTF8Text(line.group), default: 0] += 1 }
+        var lists = GroupLists()
+        // A user's number is the index of the user's list.
+        var numbers: [Username: Int] = [:]
+        var listByNumber: [Int] = []
+        var seen: Set<GroupLists.Member> = []
         for line in lines {
-            let group = Array(line.group.utf8)
+            let group = lists.number(of: line.group)
+            let isRepeated = linesByGroup[UTF8Text(line.group)] != 1
             for member in line.members {
                 // A malformed name is ignored, because no user can sign in with it.
                 guard let user = Self.username(member.name) else { continue }
-                guard seen[user, default: []].insert(group).inserted else { continue }
-                groups[user, default: []].append(line.group)
+                let number = numbers[user] ?? listByNumber.count
+                if number == listByNumber.count {
+                    numbers[user] = number
+                    listByNumber.append(GroupLists.empty)
+                }
+                // A user who is twice in one line has the group at the end of the list.
+                guard lists.lastGroup(of: listByNumber[number]) != group else { continue }
+                guard !isRepeated || seen.insert(GroupLists.Member(user: number, group: group)).inserted else {
+                    continue
+                }
+                listByNumber[number] = lists.adding(group, to: listByNumber[number])
             }
         }
-        return groups
+        var groups: [Int: [String]] = [:]
+        return numbers.mapValues { number in
+            let list = listByNumber[number]
+            if let known = groups[list] { return known }
+            let names = lists.names(list)
+            groups[list] = names
+            return names
+        }
     }
 
     private static func username(_ text: String) -> Username? {

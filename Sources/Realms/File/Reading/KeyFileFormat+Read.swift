@@ -7,6 +7,22 @@ extension KeyFileFormat {
     /// Reads all lines.
     func read(_ bytes: [UInt8], lines: [TextLine], body: (TextLine, ParsedLine) -> Void) {
         var isContinued = false
+        read(bytes, lines: lines, isContinued: &isContinued, body: body)
+    }
+
+    /// Reads lines of a file that is read in parts.
+    ///
+    /// - Parameters:
+    ///   - bytes: A part of the file.
+    ///   - lines: The lines of the part.
+    ///   - isContinued: True if the line before is continued by a backslash. It is set for the next part.
+    ///   - body: Receives the lines.
+    func read(
+        _ bytes: [UInt8],
+        lines: [TextLine],
+        isContinued: inout Bool,
+        body: (TextLine, ParsedLine) -> Void
+    ) {
         for line in lines {
             let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
             if isContinued {
@@ -27,6 +43,17 @@ extension KeyFileFormat {
         case .glassfish: return glassfish(bytes, content: content, line: line)
         case .htpasswd: return htpasswd(bytes, content: content, line: line)
         }
+    }
+
+    /// Returns the name at the beginning of a malformed line; nil if there is none.
+    ///
+    /// Another line of this name is not used: nobody knows which of the two lines is meant.
+    func name(ofMalformed line: TextLine, in bytes: [UInt8]) -> Username? {
+        let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
+        guard let end = bytes.index(of: separator, in: content), let text = bytes.text(content.lowerBound..<end) else {
+            return nil
+        }
+        return try? Username(text)
     }
 
     /// Reads a line of a key file.

@@ -30,27 +30,46 @@ enum KeyFileFormat: String, Sendable, Hashable {
     ///
     /// - Returns: The format; nil if no line contains `;` or `:`.
     static func detect(_ bytes: [UInt8], lines: [TextLine], path: String) throws(FileFault) -> KeyFileFormat? {
-        var found: (format: KeyFileFormat, line: Int)?
-        for line in lines {
-            let content = bytes.trimmed(line.content)
-            guard !content.isEmpty, bytes[content.lowerBound] != UInt8(ascii: "#"),
-                let index = content.first(where: { bytes[$0] == UInt8(ascii: ";") || bytes[$0] == UInt8(ascii: ":") })
-            else { continue }
-            let format: KeyFileFormat = bytes[index] == UInt8(ascii: ";") ? .glassfish : .htpasswd
-            guard let known = found else {
-                found = (format, line.number)
-                continue
-            }
-            guard known.format == format else {
-                throw FileFault(
-                    """
-                    \(path):\(line.number): this line is in the format of \(format.name), line \(known.line) in the format of \
-                    \(known.format.name); set format to glassfish or htpasswd to ignore lines of the other format
-                    """
-                )
+        var detection = Detection(path: path)
+        try detection.read(bytes, lines: lines)
+        return detection.format
+    }
+
+    /// The detection of the format of a file that is read in parts.
+    struct Detection {
+        let path: String
+        /// The format of the lines so far; nil if none of them contains `;` or `:`.
+        private(set) var format: KeyFileFormat?
+        private var line = 0
+
+        init(path: String) {
+            self.path = path
+        }
+
+        /// Reads the next lines; throws if two lines have different formats.
+        mutating func read(_ bytes: [UInt8], lines: [TextLine]) throws(FileFault) {
+            for line in lines {
+                let content = bytes.trimmed(line.content)
+                guard !content.isEmpty, bytes[content.lowerBound] != UInt8(ascii: "#"),
+                    let index = content.first(where: {
+                        bytes[$0] == UInt8(ascii: ";") || bytes[$0] == UInt8(ascii: ":")
+                    })
+                else { continue }
+                let found: KeyFileFormat = bytes[index] == UInt8(ascii: ";") ? .glassfish : .htpasswd
+                guard let format else {
+                    (format, self.line) = (found, line.number)
+                    continue
+                }
+                guard format == found else {
+                    throw FileFault(
+                        """
+                        \(path):\(line.number): this line is in the format of \(found.name), line \(self.line) in the format of \
+                        \(format.name); set format to glassfish or htpasswd to ignore lines of the other format
+                        """
+                    )
+                }
             }
         }
-        return found?.format
     }
 
     /// The name of the format in messages.

@@ -13,18 +13,24 @@ struct TextLine: Sendable {
     /// Returns all lines.
     ///
     /// A byte order mark at the start of the file is skipped.
-    static func lines(of bytes: [UInt8]) -> [TextLine] {
+    ///
+    /// - Parameters:
+    ///   - bytes: The file, or a part of it that begins at the start of a line.
+    ///   - earlier: The number of lines before the part.
+    /// - Returns: The lines.
+    static func lines(of bytes: [UInt8], after earlier: Int = 0) -> [TextLine] {
         var lines: [TextLine] = []
-        var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var start = earlier == 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let span = bytes.span
         for index in start..<max(start, span.count) where span[index] == 0x0A {
             let hasReturn = index > start && span[index - 1] == 0x0D
             let content = start..<(hasReturn ? index - 1 : index)
-            lines.append(TextLine(number: lines.count + 1, content: content, whole: start..<index + 1))
+            lines.append(TextLine(number: earlier + lines.count + 1, content: content, whole: start..<index + 1))
             start = index + 1
         }
         if start < bytes.count {
-            lines.append(TextLine(number: lines.count + 1, content: start..<bytes.count, whole: start..<bytes.count))
+            let range = start..<bytes.count
+            lines.append(TextLine(number: earlier + lines.count + 1, content: range, whole: range))
         }
         return lines
     }
@@ -36,12 +42,18 @@ struct TextLine: Sendable {
     }
 
     /// Checks that the bytes are text: UTF-8 without a NUL.
-    static func checkText(_ bytes: [UInt8], path: String) throws(FileFault) {
-        guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
+    ///
+    /// - Parameters:
+    ///   - bytes: The file, or a part of it that begins at the start of a line.
+    ///   - earlier: The number of lines before the part.
+    ///   - path: The file, for messages.
+    /// - Throws: ``FileFault`` if the bytes are not text.
+    static func checkText(_ bytes: [UInt8], after earlier: Int = 0, path: String) throws(FileFault) {
+        guard earlier > 0 || !bytes.starts(with: [0xFF, 0xFE]) && !bytes.starts(with: [0xFE, 0xFF]) else {
             throw FileFault("\(path): it is UTF-16; it must be UTF-8")
         }
         guard let index = bytes.firstIndex(of: 0) else { return }
-        let line = bytes[..<index].count { $0 == 0x0A } + 1
+        let line = earlier + bytes[..<index].count { $0 == 0x0A } + 1
         throw FileFault("\(path):\(line): it is not a text file: it contains a NUL byte")
     }
 }

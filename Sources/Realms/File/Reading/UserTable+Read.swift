@@ -61,15 +61,13 @@ extension UserTable {
 
 private struct TableReader {
     let bytes: [UInt8]
-    let format: KeyFileFormat
-    let groups: [Username: [String]]?
-    let attributes: [Username: [UserAttribute]]
     let path: String
-    let readOptions: ReadOptions
-    let formatOptions: FormatOptions
+    let reader: UserLineReader
     let previous: UserTable?
     var users: [FileUser] = []
     var indexByName: [Username: Int] = [:]
+    /// The lines of names that are on ignored lines only.
+    private var ignoredLines: [Username: Int] = [:]
     var warnings: [String]
 
     init(
@@ -83,12 +81,8 @@ private struct TableReader {
         warnings: [String]
     ) {
         self.bytes = bytes
-        self.format = format
-        self.groups = groups
-        self.attributes = attributes
         self.path = path
-        self.readOptions = readOptions
-        formatOptions = readOptions.formatOptions(format)
+        reader = UserLineReader(format: format, groups: groups, attributes: attributes, readOptions: readOptions)
         self.previous = previous?.format == format ? previous : nil
         self.warnings = warnings
     }
@@ -96,7 +90,9 @@ private struct TableReader {
     mutating func add(_ line: TextLine, read: ParsedLine) {
         switch read {
         case .blank: break
-        case .malformed(let reason): warn(line.number, text: "the line is ignored: \(reason)")
+        case .malformed(let reason):
+            warn(line.number, text: UserLineReader.ignored(reason))
+            if let name = reader.format.name(ofMalformed: line, in: bytes) { ignore(name, line: line.number) }
         case .user(let user): add(user)
         }
     }
@@ -104,61 +100,34 @@ private struct TableReader {
     private mutating func add(_ line: UserLine) {
         let number = line.line.number
         if let index = indexByName[line.name] {
-            warn(
-                number,
-                text: "duplicate user \(line.name) (also on line \(users[index].line)): the user cannot sign in"
-            )
-            users[index].isAmbiguous = true
-            users[index].groups = []
+            warn(number, text: UserLineReader.duplicate(line.name, of: users[index].line))
+            ignore(line.name, line: number)
             return
         }
-        guard var stored = bytes.text(line.stored), !stored.containsControlCharacter else {
-            return warn(number, text: "the line is ignored: the hash is not UTF-8")
+        if let first = ignoredLines[line.name] {
+            warn(number, text: UserLineReader.duplicate(line.name, of: first))
+            return
         }
-        guard let groups = groups(of: line) else {
-            return warn(number, text: "the line is ignored: its groups are not UTF-8, or contain a control character")
+        let (user, problems) = reader.read(line, in: bytes, known: previous?[line.name]?.password)
+        for problem in problems { warn(number, text: problem) }
+        guard let user else {
+            ignore(line.name, line: number)
+            return
         }
-        for group in groups where group.hasLeadingOrTrailingBlank {
-            warn(
-                number,
-                text:
-                    "the group \(group.debugDescription) begins or ends with a blank, so it differs from the group without the blank"
-            )
-        }
-        let isEnabled = !stored.hasPrefix("!")
-        if !isEnabled { stored.removeFirst() }
         indexByName[line.name] = users.count
-        users.append(
-            FileUser(
-                name: line.name,
-                groups: groups,
-                attributes: attributes[line.name] ?? [],
-                stored: stored,
-                isEnabled: isEnabled,
-                password: password(stored, of: line.name, line: number),
-                line: number
-            )
-        )
+        users.append(user)
     }
 
-    private func groups(of line: UserLine) -> [String]? {
-        if let groups { return groups[line.name] ?? [] }
-        return line.groups.map { KeyFileFormat.groups(bytes, in: $0) } ?? []
-    }
-
-    private mutating func password(_ stored: String, of name: Username, line: Int) -> StoredPassword? {
-        guard !stored.isEmpty, stored != format.noPassword else { return nil }
-        if let known = previous?[name]?.password, known.text.utf8.elementsEqual(stored.utf8) { return known }
-        do throws(BadHash) {
-            let password = try StoredPassword(stored, options: formatOptions)
-            if let passwords = readOptions.passwords, !passwords.isWithinMemoryLimit(password.hash.cost) {
-                throw BadHash("a check of \(password.hash.cost) takes more memory than the limit for all checks")
-            }
-            return password
-        } catch {
-            warn(line, text: "\(name) cannot sign in: \(error)")
-            return nil
+    /// Disables the user of an ignored line.
+    ///
+    /// A line that cannot be read may be the line that is meant, so no other line of the name is used.
+    private mutating func ignore(_ name: Username, line: Int) {
+        guard let index = indexByName[name] else {
+            if ignoredLines[name] == nil { ignoredLines[name] = line }
+            return
         }
+        users[index].isAmbiguous = true
+        users[index].groups = []
     }
 
     private mutating func warn(_ line: Int, text: String) {

@@ -34,12 +34,7 @@ final class UserTable: Sendable {
         }
         hashPerCost = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)
         var warnings = fileWarnings + lineWarnings
-        if hashPerCost.count > 3 {
-            let list = hashPerCost.map(\.cost.description).joined(separator: "; ")
-            warnings.append(
-                "the password hashes have \(hashPerCost.count) different costs, and each login computes one hash of each cost: \(list)"
-            )
-        }
+        if let warning = HashCost.warning(about: hashPerCost.map(\.cost.description)) { warnings.append(warning) }
         self.warnings = warnings
         self.lineWarnings = lineWarnings
     }

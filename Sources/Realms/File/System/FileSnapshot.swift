@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Glibc
 
 /// The contents of a file at one moment, with its stamp and its permissions.
@@ -56,20 +57,13 @@ struct FileSnapshot: Sendable {
 
     private static func bytes(of descriptor: Int32, count: Int, name: String) throws(FileFault) -> [UInt8] {
         guard count <= maximumSize else { throw FileFault("\(name): it is longer than \(maximumSize >> 20) MiB") }
-        var number: Int32 = 0
-        // Reading one byte more than the size shows whether the file has grown.
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count + 1) { buffer, filled in
-            while filled < count + 1 {
-                let room = count + 1 - filled
-                let got = unsafe read(descriptor, buffer.baseAddress.map { unsafe $0 + filled }, room)
-                if got < 0, errno == EINTR { continue }
-                if got < 0 { number = errno }
-                guard got > 0 else { return }
-                filled += got
+        do throws(FileBytes.Fault) {
+            return try FileBytes.read(descriptor, count: count)
+        } catch {
+            switch error {
+            case .system(let number): throw FileFault(name, number: number)
+            case .isBeingWritten: throw FileFault("\(name): it is being written")
             }
         }
-        guard number == 0 else { throw FileFault(name, number: number) }
-        guard bytes.count == count else { throw FileFault("\(name): it is being written") }
-        return bytes
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 internal import RealmKit
 
@@ -35,13 +36,15 @@ extension KeyFileFormat {
     /// Rejects a user name that could not be read back unchanged.
     func check(_ user: Username, hasGroups: Bool) throws(RealmError) {
         let text = user.text
-        if text.hasPrefix("#") { throw .invalidOperation("a user name in \(name) cannot begin with #") }
+        if text.utf8.first == UInt8(ascii: "#") {
+            throw .invalidOperation("a user name in \(name) cannot begin with #")
+        }
         if text.unicodeScalars.first == "\u{FEFF}" {
             throw .invalidOperation("a user name in \(name) cannot begin with a byte order mark")
         }
         // Both formats reject both characters, because they determine which format is detected.
-        for mark in [";", ":"] where text.contains(mark) {
-            throw .invalidOperation("a user name in \(name) cannot contain \(mark)")
+        for mark in ";:".utf8 where text.utf8.contains(mark) {
+            throw .invalidOperation("a user name in \(name) cannot contain \(Unicode.Scalar(mark))")
         }
         guard self == .htpasswd, hasGroups else { return }
         guard
@@ -51,7 +54,8 @@ extension KeyFileFormat {
 
     /// Rejects groups that could not be read back unchanged.
     func check(_ groups: [String]) throws(RealmError) {
-        let marks = self == .glassfish ? [";", ","] : [":", "\\"]
+        // The readers split lines at bytes, so a mark counts as well if a combining mark follows it.
+        let marks = Array((self == .glassfish ? ";," : ":\\").utf8)
         for group in groups {
             guard !group.isEmpty else { throw .invalidOperation("a group without a name cannot be stored in \(name)") }
             guard !group.containsControlCharacter, !group.hasLeadingOrTrailingBlank else {
@@ -59,10 +63,14 @@ extension KeyFileFormat {
                     "the name of a group cannot contain control characters, or leading or trailing blanks"
                 )
             }
-            for mark in marks where group.contains(mark) {
-                throw .invalidOperation("the name of a group in \(name) cannot contain \(mark): \(group)")
+            for mark in marks where group.utf8.contains(mark) {
+                throw .invalidOperation(
+                    "the name of a group in \(name) cannot contain \(Unicode.Scalar(mark)): \(group)"
+                )
             }
-            guard self == .glassfish || !group.hasPrefix("#") && group.unicodeScalars.first != "\u{FEFF}" else {
+            guard
+                self == .glassfish || group.utf8.first != UInt8(ascii: "#") && group.unicodeScalars.first != "\u{FEFF}"
+            else {
                 throw .invalidOperation(
                     "the name of a group in a group file cannot begin with # or a byte order mark: \(group)"
                 )
@@ -72,9 +80,10 @@ extension KeyFileFormat {
 
     /// Rejects a hash that could not be read back unchanged.
     func check(hash: String, readOptions: ReadOptions) throws(RealmError) {
-        guard !hash.isEmpty, !hash.containsControlCharacter, !hash.hasLeadingOrTrailingBlank, !hash.hasPrefix("!"),
-            hash != noPassword,
-            !hash.utf8.contains(separator), !hash.hasSuffix("\\")
+        guard !hash.isEmpty, !hash.containsControlCharacter, !hash.hasLeadingOrTrailingBlank,
+            hash.utf8.first != UInt8(ascii: "!"),
+            !hash.hasBytes(of: noPassword),
+            !hash.utf8.contains(separator), hash.utf8.last != UInt8(ascii: "\\")
         else { throw .invalidOperation("this hash cannot be stored in \(name)") }
         do throws(BadHash) {
             _ = try PasswordFormats.read(hash, options: readOptions.formatOptions(self))

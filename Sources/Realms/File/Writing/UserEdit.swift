@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 /// A change of one user in the files.
@@ -96,7 +97,9 @@ enum UserEdit: Sendable {
         let stored = (isEnabled ? "" : "!") + (changes.hash ?? known.stored)
         let before = (known.isEnabled ? "" : "!") + known.stored
         if !stored.utf8.elementsEqual(before.utf8) { splices.append(Splice(line.stored, stored)) }
-        if format == .glassfish, let groups = changes.groups.map(unique), groups != known.groups {
+        if format == .glassfish, let groups = changes.groups.map(unique),
+            !groups.elementsEqual(known.groups, by: { $0.hasBytes(of: $1) })
+        {
             let text = groups.joined(separator: ",")
             if let index = line.groups {
                 splices.append(Splice(index, text))
@@ -109,8 +112,7 @@ enum UserEdit: Sendable {
 
     /// Returns groups without repetitions.
     static func unique(_ groups: [String]) -> [String] {
-        groups.reduce(into: []) { kept, group in
-            if !kept.contains(where: { $0.utf8.elementsEqual(group.utf8) }) { kept.append(group) }
-        }
+        var seen: Set<UTF8Text> = []
+        return groups.filter { seen.insert(UTF8Text($0)).inserted }
     }
 }

@@ -151,7 +151,7 @@ extension UserFiles {
             throw .invalidOperation("\(edit.user) cannot be stored in \(old.table.format.name)")
         }
         guard let line = lines.first, var stored = bytes.text(line.stored) else { return nil }
-        if stored.hasPrefix("!") { stored.removeFirst() }
+        if stored.utf8.first == UInt8(ascii: "!") { stored.unicodeScalars.removeFirst() }
         return stored
     }
 

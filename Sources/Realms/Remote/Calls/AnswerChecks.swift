@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Bytes
+internal import JSONReading
 internal import RealmKit
 
 /// Decides about a complete response.
@@ -48,7 +49,8 @@ struct AnswerChecks {
 
     private var unavailableText: String {
         guard format.isGatehouse, status == 401 || status == 403 else { return "the service answered \(status)" }
-        return "the service answered \(status): the token or the network of this program is not accepted"
+        let cause = "the token, the client certificate or the network of this program is not accepted"
+        return "the service answered \(status): \(cause)"
     }
 
     private func accepted(_ values: [JSONValues]) -> Answer {

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import HTTPSClient
+internal import JSONReading
 internal import RealmKit
 
 /// Reads the response of a service while it arrives.
@@ -36,14 +37,8 @@ final class AnswerReader: HTTPSResponseDelegate {
     func didReceive(_ response: HTTPSResponse) async -> ResponseProgress {
         status = response.status
         contentType = response["content-type"].first
-        if !format.paths.isEmpty, Self.isJSON(contentType ?? "") { reader = JSONReader(format.paths) }
+        if !format.paths.isEmpty, JSONMediaType.isJSON(contentType ?? "") { reader = JSONReader(format.paths) }
         return .proceed
-    }
-
-    /// Returns whether a media type is JSON: `application/json` or `application/...+json` (RFC 6839 3.1).
-    private static func isJSON(_ text: String) -> Bool {
-        let type = text.prefix { $0 != ";" && $0 != " " }.lowercased()
-        return type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json")
     }
 
     func didReceive(_ part: [UInt8]) async -> ResponseProgress {
@@ -52,7 +47,7 @@ final class AnswerReader: HTTPSResponseDelegate {
         self.reader = nil
         defer { self.reader = reader }
         do throws(JSONReader.Fault) {
-            try reader.read(part)
+            try reader.read(part.span)
             return .proceed
         } catch {
             jsonFault = error

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import JSONReading
 internal import RealmKit
 
 /// The paths in the body of a response, and the table of outcomes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import JSONReading
 internal import RealmKit
 
 /// A JSON text in whose strings `%u` stands for the user name and `%p` for the password.
@@ -25,12 +26,12 @@ struct BodyTemplate: Sendable {
         do throws(JSONReader.Fault) {
             for part in parts {
                 switch part {
-                case .text(let bytes): try reader.read(bytes)
+                case .text(let bytes): try reader.read(bytes.span)
                 case .name, .password:
                     guard reader.isInStringValue else {
                         throw JSONReader.Fault(description: "%u and %p must be inside of a string value", offset: 0)
                     }
-                    try reader.read("x".utf8)
+                    try reader.read("x".utf8Span.span)
                 }
             }
             try reader.finish()

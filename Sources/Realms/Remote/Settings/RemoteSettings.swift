@@ -3,6 +3,7 @@
 
 internal import Bytes
 internal import HTTPSClient
+internal import JSONReading
 internal import OpenSSLKit
 internal import RealmKit
 
@@ -88,6 +89,7 @@ struct RemoteSettings: Sendable {
         do throws(BadValue) {
             return RequestMaker(
                 method: method,
+                isCheck: isGatehouse,
                 credentials: isJSON ? .json(try BodyTemplate(text)) : .basic,
                 fields: fields,
                 token: token

@@ -15,7 +15,12 @@ struct RequestMaker: Sendable {
         case json(BodyTemplate)
     }
 
+    /// The maximum length of the body of a check by another Gatehouse, in bytes; see docs/realm-api.md.
+    static let maximumCheckBytes = 32_768
+
     let method: String
+    /// True if the requests are checks by another Gatehouse.
+    let isCheck: Bool
     let credentials: Credentials
     let fields: [(name: String, value: String)]
     let token: Secret?
@@ -23,7 +28,8 @@ struct RequestMaker: Sendable {
     /// Returns the request for one server, with a user name and a password.
     ///
     /// The result is nil if the scheme cannot carry them: with Basic, the user name has no colon, and both have no control
-    /// characters (RFC 7617 2); in JSON, both are UTF-8.
+    /// characters (RFC 7617 2); in JSON, both are UTF-8. Another Gatehouse rejects a password with a NUL character and a body
+    /// that is too long with the status 400 or 413, which would look like an outage.
     func request(
         to url: HTTPSURL,
         name: Username,
@@ -36,6 +42,7 @@ struct RequestMaker: Sendable {
             try request.addField("Authorization", prefix: "Basic ", secret: encoded)
         case .json(let template):
             guard let body = template.filled(name: name, password: password) else { return nil }
+            guard !isCheck || body.count <= Self.maximumCheckBytes && !Self.containsNUL(password) else { return nil }
             request.body = .secret(body)
             try request.addField("Content-Type", value: "application/json")
         }
@@ -48,6 +55,10 @@ struct RequestMaker: Sendable {
         for field in fields { try request.addField(field.name, value: field.value) }
         if let token { try request.addField("Authorization", prefix: "Bearer ", secret: token) }
         return request
+    }
+
+    private static func containsNUL(_ secret: Secret) -> Bool {
+        secret.withBytes { bytes in bytes.indices.contains { bytes[$0] == 0 } }
     }
 
     private static func basic(_ name: Username, _ password: Secret) -> Secret? {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import FoundationEssentials
+internal import Glibc
+
+/// New files that are all written, or none of them.
+///
+/// The texts are written under temporary names. A link then gives each file its name, which fails if the name exists.
+struct NewFiles {
+    /// A file or folder that cannot be made.
+    enum Fault: Error {
+        /// A file, folder or symbolic link of this name exists.
+        case exists(String)
+        /// Another reason.
+        case other(String)
+
+        /// - Parameter path: The path of the failed system call.
+        fileprivate init(_ path: String) {
+            let number = errno
+            self = number == EEXIST ? .exists(path) : .other("\(path): \(unsafe String(cString: strerror(number)))")
+        }
+    }
+
+    private var made: [String] = []
+    private var madeFolders: [String] = []
+
+    /// Checks that no file exists, and that what exists of the folders above them are folders.
+    ///
+    /// - Parameter paths: The paths of the files.
+    /// - Throws: ``Fault`` for the first path that cannot be made.
+    static func check(_ paths: [String]) throws(Fault) {
+        for path in paths {
+            for folder in folders(above: path) where exists(folder) && !isFolder(folder) {
+                throw .other("\(folder) is not a folder")
+            }
+            if exists(path) { throw .exists(path) }
+        }
+    }
+
+    /// Returns whether a file, a folder or a symbolic link exists, also one that leads nowhere.
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    /// Returns whether a path is a folder, or a symbolic link to one.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Writes new files, and makes the folders above them.
+    ///
+    /// - Parameter files: The paths and texts.
+    /// - Throws: ``Fault``. All files and folders that this function has made are then removed.
+    mutating func write(_ files: [(path: String, text: String)]) throws(Fault) {
+        do throws(Fault) {
+            try Self.check(files.map(\.path))
+            var names: [(temporary: String, path: String)] = []
+            defer { for name in names { unsafe unlink(name.temporary) } }
+            for file in files {
+                try makeFolders(above: file.path)
+                let temporary = Self.temporaryName(of: file.path)
+                names.append((temporary, file.path))
+                try Self.write(file.text, to: temporary)
+            }
+            for name in names {
+                guard unsafe link(name.temporary, name.path) == 0 else { throw Fault(name.path) }
+                made.append(name.path)
+            }
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    /// Removes the files and folders that ``write(_:)`` has made.
+    mutating func remove() {
+        for path in made { unsafe unlink(path) }
+        for folder in madeFolders.reversed() { unsafe rmdir(folder) }
+        (made, madeFolders) = ([], [])
+    }
+
+    /// Removes a folder with its files, if it was made after this command began.
+    ///
+    /// - Parameter path: The folder.
+    static func removeFolder(_ path: String) {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            // The folder was not made, or cannot be removed. The caller reports why the command has failed.
+        }
+    }
+
+    private mutating func makeFolders(above path: String) throws(Fault) {
+        for folder in Self.folders(above: path) {
+            if unsafe mkdir(folder, 0o755) == 0 {
+                madeFolders.append(folder)
+            } else if !Self.isFolder(folder) {
+                throw Fault(folder)
+            }
+        }
+    }
+
+    private static func folders(above path: String) -> [String] {
+        path.indices.filter { path[$0] == "/" && $0 > path.startIndex }.map { String(path[..<$0]) }
+    }
+
+    private static func temporaryName(of path: String) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return (parts.dropLast() + [".\(parts.last ?? "").\(getpid())"]).joined(separator: "/")
+    }
+
+    private static func write(_ text: String, to path: String) throws(Fault) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw Fault(path) }
+        defer { close(descriptor) }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Fault(path) }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Passwords
+internal import RealmKit
+
+/// The check of a file of users before an import.
+///
+/// It keeps the names of the users, but not their passwords.
+struct UserFileCheck {
+    private let file: OpenedFile
+    private let groups: [Username: [String]]?
+    private let readOptions: ReadOptions
+    private var detection: KeyFileFormat.Detection
+    private var isContinued = false
+    private var lineByName: [Username: Int] = [:]
+    private var costs: Set<HashCost> = []
+    private var hasContent = false
+    private(set) var format: KeyFileFormat
+    /// The lines of users that cannot be imported.
+    private(set) var skippedLines: Set<Int> = []
+    /// The number of users that can be imported.
+    private(set) var count = 0
+    /// The first problems of lines.
+    private(set) var problems: [String] = []
+    private(set) var problemCount = 0
+
+    /// Prepares a check.
+    ///
+    /// - Parameters:
+    ///   - file: The file of users.
+    ///   - groups: The groups of a group file; nil if there is no group file.
+    ///   - problems: The problems of the group file.
+    ///   - readOptions: The options for reading hashes.
+    init(_ file: OpenedFile, groups: [Username: [String]]?, problems: [String], readOptions: ReadOptions) {
+        self.file = file
+        self.groups = groups
+        self.readOptions = readOptions
+        detection = KeyFileFormat.Detection(path: file.name)
+        format = readOptions.format ?? (groups == nil ? .glassfish : .htpasswd)
+        for problem in problems { add(problem) }
+    }
+
+    /// The reader of users' lines, for the format that was detected.
+    var lineReader: UserLineReader {
+        UserLineReader(
+            format: format,
+            groups: format == .htpasswd ? groups ?? [:] : nil,
+            attributes: [:],
+            readOptions: readOptions
+        )
+    }
+
+    /// The problems of the file as a whole.
+    var fileWarnings: [String] {
+        var warnings = file.permissions.warnings(of: file.name, containsHashes: true)
+        if !hasContent { warnings.append("\(file.name): it is empty, so no user can sign in") }
+        if let warning = HashCost.warning(about: costs.map(\.description).sorted()) { warnings.append(warning) }
+        return warnings
+    }
+
+    /// Checks the next part of the file.
+    mutating func read(_ part: OpenedFile.Part) throws(RealmError) {
+        if readOptions.format == nil {
+            do throws(FileFault) {
+                try detection.read(part.bytes, lines: part.lines)
+            } catch {
+                throw .unavailable(error.description)
+            }
+            format = detection.format ?? format
+        }
+        guard groups == nil || format == .htpasswd else {
+            throw .unavailable(
+                "\(file.name): it is a GlassFish key file, which contains the groups itself; remove the group file"
+            )
+        }
+        if !hasContent { hasContent = part.lines.contains { !part.bytes.trimmed($0.content).isEmpty } }
+        let reader = lineReader
+        var isContinued = isContinued
+        format.read(part.bytes, lines: part.lines, isContinued: &isContinued) { line, parsed in
+            switch parsed {
+            case .blank: break
+            case .malformed(let reason):
+                add(UserLineReader.ignored(reason), line: line.number)
+                if let name = format.name(ofMalformed: line, in: part.bytes) { addBroken(name, line: line.number) }
+            case .user(let user): add(user, in: part.bytes, reader: reader)
+            }
+        }
+        self.isContinued = isContinued
+    }
+
+    private mutating func add(_ line: UserLine, in bytes: [UInt8], reader: UserLineReader) {
+        let number = line.line.number
+        if let first = lineByName[line.name] {
+            add(UserLineReader.duplicate(line.name, of: first), line: number)
+            addBroken(line.name, line: number)
+            return
+        }
+        let (user, problems) = reader.read(line, in: bytes)
+        for problem in problems { add(problem, line: number) }
+        guard let user, !user.isBroken else {
+            addBroken(line.name, line: number)
+            return
+        }
+        lineByName[line.name] = number
+        count += 1
+        if let cost = user.usablePassword?.hash.cost { costs.insert(cost) }
+    }
+
+    /// Skips a line of a name, and the line that has the name already; later lines of the name are duplicates.
+    private mutating func addBroken(_ name: Username, line: Int) {
+        skippedLines.insert(line)
+        guard let first = lineByName[name] else {
+            lineByName[name] = line
+            return
+        }
+        if skippedLines.insert(first).inserted { count -= 1 }
+    }
+
+    private mutating func add(_ problem: String, line: Int) { add("\(file.name):\(line): \(problem)") }
+
+    private mutating func add(_ problem: String) {
+        problemCount += 1
+        if problems.count < CheckedUserFile.maximumWarnings { problems.append(problem) }
+    }
+}

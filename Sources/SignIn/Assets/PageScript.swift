@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+internal import RealmConfiguration
+
+/// The scripts of pages.
+enum PageScript {
+    /// Returns a script with its texts in place of the name `TEXTS`, and without comments and indentation.
+    ///
+    /// A line of the source contains no string that goes on in the next line.
+    ///
+    /// - Parameters:
+    ///   - source: The script.
+    ///   - keys: The keys of its texts.
+    ///   - translation: The translation.
+    /// - Returns: The script.
+    static func text(_ source: [UInt8], keys: [MessageKey], _ translation: Translation) -> String {
+        var texts: [String: String] = ["language": translation.language]
+        for key in keys { texts[key.rawValue] = translation[key] }
+        let lines = String(decoding: source, as: UTF8.self).split(separator: "\n").map { $0.drop { $0 == " " } }
+        let code = lines.filter { !$0.isEmpty && !$0.hasPrefix("//") }.joined(separator: "\n")
+        let parts = code.split(separator: "TEXTS", maxSplits: 1)
+        return parts.joined(separator: JSONText.of(texts))
+    }
+}
+
+/// A script within a page.
+///
+/// The page loads no file for it. So neither a service worker nor a file of an application at the same host can replace
+/// the script that handles the password.
+struct InlineScript: Sendable {
+    /// The script.
+    let text: String
+    /// The source expression of a Content-Security-Policy that allows this script and no other.
+    ///
+    /// Source: Content Security Policy Level 3, section 8.3.
+    let policySource: String
+
+    /// Creates a script.
+    ///
+    /// - Parameter text: The script. It contains neither `</script` nor `<!--`.
+    /// - Throws: ``OpenSSLError`` when the digest cannot be computed.
+    init(_ text: String) throws(OpenSSLError) {
+        self.text = text
+        let digest = try Digest.sha256(Array(text.utf8))
+        policySource = "'sha256-\(digest.withBytes { Base64.padded.encode($0) })'"
+    }
+
+    /// The script of the sign-in form, in the language of a translation.
+    ///
+    /// - Parameter translation: The translation.
+    /// - Throws: ``OpenSSLError`` when the digest cannot be computed.
+    init(ofFormIn translation: Translation) throws(OpenSSLError) {
+        try self.init(PageScript.text(PackageResources.sign_in_js, keys: MessageKey.ofFormScript, translation))
+    }
+}
+
+/// The icon of the pages.
+enum PageIcon {
+    /// The icon as a `data` URL, so that no page needs another request for it.
+    static let url: String = {
+        let bytes = PackageResources.icon_svg
+        let text = PercentEncoding.encode(bytes.span) { byte in
+            byte >= 0x2A && byte <= 0x3B || byte == UInt8(ascii: "=")
+                || ASCII.lowercased(byte) >= UInt8(ascii: "a") && ASCII.lowercased(byte) <= UInt8(ascii: "z")
+        }
+        return "data:image/svg+xml,\(text)"
+    }()
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import GRDB
+internal import RealmKit
+
+/// Adding users, one or millions, in one transaction.
+extension GatehouseStore {
+    /// Adds users.
+    ///
+    /// If one of the users cannot be added, no user is added.
+    ///
+    /// - Parameters:
+    ///   - users: The users.
+    ///   - realm: The realm.
+    /// - Throws: ``StoreFault``: `exists` with the first name that already exists, `unavailable`, or `cancelled`.
+    public func add(_ users: [UserRow], to realm: String) async throws(StoreFault) {
+        try await add(to: realm) { add in try add(users) }
+    }
+
+    /// Adds users that are read while they are added.
+    ///
+    /// If one of the users cannot be added, or the closure throws an error, no user is added. Other programs cannot write
+    /// to the store until all users are added.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm.
+    ///   - progress: Called after every 1,000 users with the number of users that are added.
+    ///   - read: Reads the users, and passes them in batches to its argument.
+    /// - Throws: ``StoreFault``: `exists` with the first name that already exists, `unavailable`, or `cancelled`. An error
+    ///   of the closure is `unavailable`.
+    public func add(
+        to realm: String,
+        progress: @escaping @Sendable (Int) -> Void = { _ in },
+        from read: @escaping @Sendable (_ add: ([UserRow]) throws -> Void) throws -> Void
+    ) async throws(StoreFault) {
+        try await write { database in
+            var addition = Addition(realm: realm)
+            // The rows of many users do not fit into the usual cache. SQLite would then write and read the same pages
+            // of the index again and again.
+            try database.execute(sql: "PRAGMA cache_size = -\(Self.additionCache)")
+            defer { Self.restoreCache(database) }
+            try read { users in
+                for user in users {
+                    if addition.count % 1000 == 0 { progress(addition.count) }
+                    try addition.add(user, database: database)
+                }
+            }
+            try addition.finish(database)
+        }
+    }
+
+    /// The size of SQLite's cache during an addition, in KiB.
+    private static let additionCache = 131_072
+
+    private static func restoreCache(_ database: Database) {
+        do {
+            try database.execute(sql: "PRAGMA cache_size = -2000")
+        } catch {
+            // The larger cache stays until the store is closed.
+        }
+    }
+
+    /// The state of one addition of users.
+    private struct Addition {
+        let realm: String
+        var count = 0
+        /// The first names that were added, for the list of changes.
+        private var names: [String] = []
+
+        init(realm: String) {
+            self.realm = realm
+        }
+
+        mutating func add(_ user: UserRow, database: Database) throws {
+            let name = user.record.name.text
+            try database.cachedStatement(
+                sql: """
+                    INSERT INTO users (realm, name, hash, cost, enabled, expiry, must_change)
+                    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    """
+            ).execute(
+                arguments: [
+                    realm, name, user.hash, user.cost, user.record.isEnabled, user.record.expiry,
+                    user.record.mustChangePassword,
+                ]
+            )
+            guard database.changesCount == 1 else {
+                let place = user.place.map { "\($0): " } ?? ""
+                throw StoreFault(.exists, "\(place)the user \(name) exists already")
+            }
+            try GatehouseStore.addGroups(user.record.groups, of: name, realm: realm, database: database)
+            try GatehouseStore.addAttributes(user.record.attributes, of: name, realm: realm, database: database)
+            count += 1
+            if names.count < GatehouseStore.rememberedChanges { names.append(name) }
+        }
+
+        /// Adds the changes that other programs read.
+        func finish(_ database: Database) throws {
+            guard count > GatehouseStore.rememberedChanges else {
+                for name in names { try GatehouseStore.addChange(name, realm: realm, database: database) }
+                if count > 0 { try GatehouseStore.forgetOldChanges(database) }
+                return
+            }
+            // So many changes are not kept. A gap in the numbers has the same meaning as changes that were removed: a
+            // reader treats all users as changed.
+            let last =
+                try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'user_changes'") ?? 0
+            try database.execute(sql: "DELETE FROM user_changes")
+            try database.execute(
+                sql: "INSERT INTO user_changes (number, realm, name) VALUES (?, ?, ?)",
+                arguments: [last + Int64(count), realm, names.first]
+            )
+        }
+    }
+}

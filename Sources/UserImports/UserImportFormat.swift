@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// A format of users of another product.
+package enum UserImportFormat: Sendable {
+    /// The file `users_database.yml` of Authelia.
+    case authelia
+    /// The export of a realm of Keycloak.
+    case keycloak
+    /// The file `tomcat-users.xml` of Tomcat, with the algorithms of its credential handlers.
+    case tomcat([TomcatAlgorithm])
+
+    /// Reads the users of a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - name: The name of the file, for places.
+    /// - Returns: The users.
+    /// - Throws: ``BadUserFile`` with the place of the first error, if the file is not in this format.
+    package func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
+        switch self {
+        case .authelia: try AutheliaUsers.read(bytes, name: name)
+        case .keycloak: try KeycloakUsers.read(bytes, name: name)
+        case .tomcat(let algorithms): try TomcatUsers(algorithms: algorithms).read(bytes, name: name)
+        }
+    }
+}

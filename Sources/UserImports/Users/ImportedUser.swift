@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+package import RealmKit
+
+/// A user in a file of another product.
+package struct ImportedUser: Sendable {
+    /// The password of a user in a file of another product.
+    package enum Password: Sendable {
+        /// The user has no password.
+        case none
+        /// A hash, in a format that the realms read; it is not checked yet.
+        case hash(String)
+        /// A password in clear text.
+        case clearText(Secret)
+        /// A password that cannot be taken over, with the reason.
+        case unusable(String)
+    }
+
+    /// The place in the file, such as `tomcat-users.xml:3` or `town.json: users[2]`.
+    package let place: String
+    /// The name, the groups, the state and the attributes.
+    package let record: UserRecord
+    /// The password.
+    package let password: Password
+}
+
+/// The contents of a file of another product.
+package struct ImportedUsers: Sendable {
+    /// The users, each name once.
+    package private(set) var users: [ImportedUser] = []
+    /// The first users that cannot be imported, with their places and the reasons.
+    package private(set) var problems: [String] = []
+    /// The number of problems, with those that are not kept.
+    package private(set) var problemCount = 0
+    /// The first parts of users that are left out, such as one-time codes, with their places.
+    package private(set) var omissions: [String] = []
+    /// The number of parts that are left out, with those that are not kept.
+    package private(set) var omissionCount = 0
+
+    /// The maximum number of problems, and of omissions, that are kept.
+    package static let maximumMessages = 100
+
+    /// The first place of each name, of broken users too.
+    private var placeByName: [Username: String] = [:]
+    /// The names that are not imported.
+    private var rejected: Set<Username> = []
+
+    init() {}
+
+    /// Adds a user.
+    ///
+    /// If the name occurs twice, neither user is imported, even if one of them is broken.
+    mutating func add(_ user: ImportedUser) {
+        let name = user.record.name
+        if let first = placeByName[name] {
+            addProblem("\(user.place): duplicate user \(name) (also at \(first))")
+            rejected.insert(name)
+            return
+        }
+        placeByName[name] = user.place
+        users.append(user)
+    }
+
+    /// Adds the reason why a user cannot be imported; no other user of the name is imported either.
+    mutating func reject(_ name: Username, at place: String, reason: String) {
+        addProblem("\(place): the user \(name) is ignored: \(reason)")
+        exclude(name, at: place)
+    }
+
+    /// Imports no user of a name.
+    mutating func exclude(_ name: Username, at place: String) {
+        if placeByName[name] == nil { placeByName[name] = place }
+        rejected.insert(name)
+    }
+
+    /// Adds a problem; only the first are kept.
+    mutating func addProblem(_ problem: @autoclosure () -> String) {
+        problemCount += 1
+        if problems.count < Self.maximumMessages { problems.append(problem()) }
+    }
+
+    /// Adds a part of a user that is left out; only the first are kept.
+    mutating func addOmission(_ omission: @autoclosure () -> String) {
+        omissionCount += 1
+        if omissions.count < Self.maximumMessages { omissions.append(omission()) }
+    }
+
+    /// Removes the users whose names occur twice, or belong to a broken user as well.
+    consuming func finished() -> ImportedUsers {
+        users.removeAll { rejected.contains($0.record.name) }
+        return self
+    }
+}
+
+/// The fields of a user before they are checked.
+struct UserFields {
+    let place: String
+    let name: String
+    var groups: [String] = []
+    var isEnabled = true
+    var mustChangePassword = false
+    var displayName: String?
+    var mail: String?
+    var password = ImportedUser.Password.none
+
+    /// The maximum number of groups of a user.
+    static let maximumGroups = 1024
+
+    /// Adds the user to the contents of a file, or the reason why the user cannot be imported.
+    func add(to users: inout ImportedUsers) {
+        let checked: Username
+        do throws(BadUsername) {
+            checked = try Username(name)
+        } catch {
+            users.addProblem("\(place): the user is ignored: \(error)")
+            return
+        }
+        // The rule of `gatehouse user add`: HTTP Basic ends the user name at the first colon (RFC 7617).
+        guard !name.utf8.contains(UInt8(ascii: ":")) else {
+            users.reject(checked, at: place, reason: "the user name has a colon, so the user could not sign in with it")
+            return
+        }
+        var attributes: [UserAttribute] = []
+        for (attribute, value) in [(UserAttribute.displayName, displayName), (UserAttribute.mail, mail)] {
+            guard let value, !value.isEmpty else { continue }
+            do throws(BadAttribute) {
+                attributes.append(try UserAttribute(name: attribute, values: [value]))
+            } catch {
+                users.reject(checked, at: place, reason: "\(attribute): \(error)")
+                return
+            }
+        }
+        guard groups.count <= Self.maximumGroups else {
+            users.reject(checked, at: place, reason: "more than \(Self.maximumGroups) groups")
+            return
+        }
+        guard groups.allSatisfy(Self.isGroup) else {
+            users.reject(
+                checked,
+                at: place,
+                reason: "a group's name is empty, has more than 1024 bytes, or contains control characters"
+            )
+            return
+        }
+        users.add(
+            ImportedUser(
+                place: place,
+                record: UserRecord(
+                    checked,
+                    groups: groups,
+                    isEnabled: isEnabled,
+                    mustChangePassword: mustChangePassword,
+                    attributes: attributes
+                ),
+                password: password
+            )
+        )
+    }
+
+    private static func isGroup(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= 1024
+            && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+    }
+}
+
+/// The error for a file that is not in the format of its product.
+package struct BadUserFile: Error, Sendable, CustomStringConvertible {
+    /// The problem, with its place in the file.
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+/// `gatehouse health` with the built server.
+@Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
+struct HealthCommandTests {
+    private static func configuration(listen: String = "127.0.0.1:0", rules: String) -> String {
+        """
+        default-realm xtech;
+        login xtechMyRealm { org.xtech.examples.gfloginmodule.MyLoginModule required; }
+        realm xtech { class StartWithRealm; }
+        server { listen \(listen); }
+        \(rules)
+        """
+    }
+
+    private func health(_ arguments: String..., in folder: TemporaryFolder) async throws -> Finished {
+        try await Program.run(Program.built("gatehouse"), ["health"] + arguments, in: folder.url)
+    }
+
+    @Test(arguments: [("protect /welcome { require any; }", 200), ("protect / { require any; }", 401)])
+    func `a server that answers is healthy, even if a rule protects the page`(rules: String, code: Int) async throws {
+        let server = try await RunningServer(Self.configuration(rules: rules))
+        let answered = try await health("--address", "127.0.0.1:\(server.port)", in: server.folder)
+        #expect(answered.status == 0, "\(answered)")
+        #expect(answered.output == "https://127.0.0.1:\(server.port)/health: the answer is \(code)\n")
+        // The address of the configuration; a server on all addresses is asked on the loopback address.
+        let folder = try TemporaryFolder()
+        try folder.write(Self.configuration(listen: "0.0.0.0:\(server.port)", rules: rules), to: "realms.conf")
+        let configured = try await health(in: folder)
+        #expect(configured.status == 0, "\(configured)")
+        #expect(configured.output == answered.output)
+        // A server that hangs is not healthy.
+        server.signal(SIGSTOP)
+        let stopped = try await health("--address", "127.0.0.1:\(server.port)", "--timeout", "1", in: server.folder)
+        #expect(stopped.status == 4, "\(stopped)")
+        server.signal(SIGCONT)
+        let continued = try await health("--address", "127.0.0.1:\(server.port)", in: server.folder)
+        #expect(continued.status == 0, "\(continued)")
+        let status = await server.end()
+        #expect(status == 0, "\(server.log)")
+        let ended = try await health("--address", "127.0.0.1:\(server.port)", in: server.folder)
+        #expect(ended.status == 4, "\(ended)")
+        #expect(ended.errors == "https://127.0.0.1:\(server.port)/health: cannot connect: Connection refused\n")
+    }
+
+    @Test(
+        .enabled(if: getuid() == 0, "only root can start a program as another user"),
+        .enabled(if: Program.system("setpriv") != nil, "setpriv is not installed")
+    )
+    func `a user without rights can ask a server`() async throws {
+        // On Linux, SO_DEBUG has the number of TCP_NODELAY and needs CAP_NET_ADMIN.
+        let server = try await RunningServer(Self.configuration(rules: "protect /welcome { require any; }"))
+        let user = ["--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]
+        let command = [Program.built("gatehouse").path, "health", "--address", "127.0.0.1:\(server.port)"]
+        let asked = try await Program.run(try #require(Program.system("setpriv")), user + command)
+        #expect(asked.status == 0, "\(asked)")
+    }
+
+    @Test(arguments: [
+        ([], "the configuration has no port; use --address HOST:PORT"),
+        (["--address", "a b"], "--address takes HOST:PORT, as in 127.0.0.1:8443 or [::1]:8443, not a b"),
+        (["--address", ":8443"], "not :8443"), (["--address", "::1:8443"], "not ::1:8443"),
+        (["--address", "localhost:0"], "not localhost:0"), (["--address", "a:1?b"], "not a:1?b"),
+        (["--timeout", "0"], "--timeout takes 1 to 3600 seconds"),
+    ])
+    func `wrong arguments`(arguments: [String], message: String) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.configuration(rules: "protect / { open; }"), to: "realms.conf")
+        let asked = try await Program.run(Program.built("gatehouse"), ["health"] + arguments, in: folder.url)
+        #expect(asked.status == 2, "\(asked)")
+        #expect(asked.errors.contains(message), "\(asked)")
+    }
+}

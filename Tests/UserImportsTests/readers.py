@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Gatehouse
+"""Reads the files 0, 1, ... of a folder with the libraries of Python, and prints the tree of each on one line.
+
+    readers.py FOLDER yaml|xml
+"""
+import os
+import sys
+import xml.parsers.expat
+
+
+def quoted(text):
+    return "'" + ".".join(format(byte, "x") for byte in text.encode("utf-8", "surrogatepass")) + "'"
+
+
+def tree(node):
+    if isinstance(node, dict):
+        return "{" + ",".join(quoted(key) + ":" + tree(value) for key, value in node.items()) + "}"
+    if isinstance(node, list):
+        return "[" + ",".join(tree(item) for item in node) + "]"
+    return quoted(node)
+
+
+def tags(data):
+    found, depth = [], [0]
+    def start(name, attributes):
+        pairs = zip(attributes[::2], attributes[1::2])
+        found.append(f"{depth[0]}{quoted(name)}{{" + ",".join(quoted(a) + ":" + quoted(b) for a, b in pairs) + "}")
+        depth[0] += 1
+    def end(name):
+        depth[0] -= 1
+    parser = xml.parsers.expat.ParserCreate()
+    parser.ordered_attributes = True
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.Parse(data, True)
+    return ",".join(found)
+
+
+folder, kind = sys.argv[1:]
+for number in range(len(os.listdir(folder))):
+    with open(f"{folder}/{number}", "rb") as file:
+        data = file.read()
+    try:
+        if kind == "yaml":
+            import yaml
+            print(tree(yaml.load(data, Loader=yaml.BaseLoader)))
+        else:
+            print(tags(data))
+    except Exception as error:
+        print("rejected:", repr(error).replace("\n", " "))
