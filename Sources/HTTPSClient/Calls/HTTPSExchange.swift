@@ -141,23 +141,38 @@ final class HTTPSExchange: Sendable {
         }
     }
 
-    /// Adds an event without waking the caller's task; returns true if no more bytes should be read.
+    /// Adds a response or a part of its body without waking the caller's task; returns true if no more bytes should be
+    /// read.
     func add(_ event: Event) -> Bool {
-        let (isFull, timer) = state.withLock { state -> (Bool, Scheduled<Void>?) in
-            guard !state.isOver else { return (false, nil) }
+        state.withLock { state in
+            guard !state.isOver else { return false }
             state.events.append(event)
-            switch event {
-            case .part(let part): state.count += part.count
-            case .end: state.isOver = true
-            case .response, .failed: break
-            }
+            if case .part(let part) = event { state.count += part.count }
             if state.count >= Self.highWaterMark { state.isPaused = true }
-            guard state.isOver else { return (state.isPaused, nil) }
+            return state.isPaused
+        }
+    }
+
+    /// Records that the response is complete, so that the exchange cannot fail any more.
+    ///
+    /// The caller's task receives the end by ``deliverEnd()``, not earlier: it may be running, and take events, at any
+    /// moment.
+    func complete() {
+        let timer = state.withLock { state -> Scheduled<Void>? in
+            guard !state.isOver else { return nil }
+            state.isOver = true
             defer { (state.timer, state.channel) = (nil, nil) }
-            return (false, state.timer)
+            return state.timer
         }
         timer?.cancel()
-        return isFull
+    }
+
+    /// Tells the caller's task that a complete response has ended; does nothing if the exchange has failed.
+    func deliverEnd() {
+        state.withLock { state in
+            if !state.hasFailed { state.events.append(.end) }
+        }
+        wake()
     }
 
     /// Wakes the caller's task if there are events.

@@ -106,7 +106,7 @@ final class ConnectionHandler: ChannelInboundHandler {
                 exchange.wake()
             }
         case .end:
-            _ = exchange.add(.end)
+            exchange.complete()
             state = .finished(exchange)
         }
     }
@@ -156,11 +156,11 @@ final class ConnectionHandler: ChannelInboundHandler {
         switch state {
         case .active(let exchange): exchange.wake()
         case .finished(let exchange):
-            // The connection must be free when the caller's task continues, so that its next request can use it.
+            // The connection must be free before the caller's task learns of the end, so that its next request can use it.
             // If the exchange failed before its end, its failure closes the connection, perhaps a moment later. After
             // its end it cannot fail.
             if exchange.hasFailed { close() } else { recycle() }
-            exchange.wake()
+            exchange.deliverEnd()
         case .handshaking, .idle, .closed: break
         }
         context.fireChannelReadComplete()
@@ -213,7 +213,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .active: close(.connectionClosed, "the server closed the connection before the response was complete")
         case .finished(let exchange):
             close()
-            exchange.wake()
+            exchange.deliverEnd()
         case .idle: close()
         case .closed: break
         }
@@ -225,7 +225,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         close()
         switch old {
         case .handshaking(let exchange), .active(let exchange): exchange.fail(code, cause)
-        case .finished(let exchange): exchange.wake()
+        case .finished(let exchange): exchange.deliverEnd()
         case .idle, .closed: break
         }
     }
