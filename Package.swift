@@ -307,6 +307,12 @@ let package = Package(
             name: "conformance",
             dependencies: ["LoginConf", "RealmConfiguration", "RealmKit", "RealmStack"]
         ),
+        // A benchmark of functions that other packages cannot call: make bench-growth.
+        .executableTarget(
+            name: "growth-benchmark",
+            dependencies: ["AccessControl", "BuiltInRealms", "RealmConfiguration", "RealmKit", "Sessions"],
+            path: "Benchmarks/Growth"
+        ),
 
         // Tests.
         .testTarget(name: "BytesTests", dependencies: ["Bytes", "SeededRandom"]),

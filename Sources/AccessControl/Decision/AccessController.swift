@@ -93,9 +93,9 @@ package struct AccessController: Sendable {
         case .nobody: return .decided(.forbidden(nil), nil, by: compiled)
         case .users: break
         }
-        if let (session, token) = session(of: request, for: rule) {
+        if let (session, token) = session(of: request, for: compiled) {
             return .decided(
-                decision(about: session.user, isAllowed: rule.allows(session.user)),
+                decision(about: session.user, isAllowed: compiled.allows(session.user)),
                 .session(session, token),
                 by: compiled
             )
@@ -112,11 +112,14 @@ package struct AccessController: Sendable {
     }
 
     /// Returns the session of a request, if the rule accepts sessions and the realm of its user.
-    private func session(of request: AccessRequest, for rule: ProtectRule) -> (Session, OpaqueToken)? {
-        guard rule.schemes.contains(.form), case .token(let token) = request.session,
+    private func session(
+        of request: AccessRequest,
+        for compiled: ProtectionRules.CompiledRule
+    ) -> (Session, OpaqueToken)? {
+        guard compiled.rule.schemes.contains(.form), case .token(let token) = request.session,
             let host = request.host.sessionHost,
             let session = sessions.session(token, at: host, isActivity: request.isActivity),
-            rule.realms.contains(session.user.realm)
+            compiled.hasRealm(session.user.realm)
         else { return nil }
         return (session, token)
     }
@@ -157,8 +160,7 @@ package struct AccessController: Sendable {
                 }
             }
             let key = credentialCache.key(
-                realms: rule.realms,
-                whenUnavailable: rule.whenUnavailable,
+                realms: compiled.realmField,
                 peer: request.address,
                 certificate: certificate,
                 credentials: cached

@@ -55,7 +55,7 @@ package final class CredentialCache: Sendable {
         func isAllowed(by rule: ProtectionRules.CompiledRule) -> Bool {
             authorization.withLock { last in
                 if last.rule === rule { return last.isAllowed }
-                last.isAllowed = rule.rule.allows(identity)
+                last.isAllowed = rule.allows(user)
                 last.rule = rule
                 return last.isAllowed
             }
@@ -125,19 +125,49 @@ package final class CredentialCache: Sendable {
         self.capacity = capacity
     }
 
+    /// The realms of a rule and its choice of `when-unavailable`, as the beginning of a message.
+    ///
+    /// Users of a later realm who were accepted because an earlier one was unavailable must not be accepted where no further
+    /// realm is used. So both are in the message.
+    struct RealmField: Sendable {
+        /// The longest field that is used as it is; a longer one is replaced by its digest.
+        private static let maximumCount = 256
+
+        fileprivate let bytes: [UInt8]
+
+        init(_ realms: [String], _ whenUnavailable: WhenUnavailable) {
+            var bytes: [UInt8] = []
+            func append(_ number: Int) {
+                for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+            }
+            append(realms.count)
+            append(whenUnavailable == .stop ? 1 : 0)
+            for realm in realms {
+                append(realm.utf8.count)
+                bytes += realm.utf8
+            }
+            if bytes.count > Self.maximumCount {
+                do throws(OpenSSLError) {
+                    // No number of realms is negative, so a digest is never read as a list.
+                    bytes = try [UInt8](repeating: 0xFF, count: 8) + Digest.sha256(bytes).bytes
+                } catch {
+                    // The list as it is works too; it only takes longer.
+                }
+            }
+            self.bytes = bytes
+        }
+    }
+
     /// Returns the key of credentials.
     ///
     /// - Parameters:
     ///   - realms: The realms that check the credentials, in order.
-    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable. Users of a later realm who were
-    ///     accepted in this case must not be accepted where no further realm is used.
     ///   - peer: The client's address.
     ///   - certificate: The client certificate of the connection. Modules may have checked it together with a password.
     ///   - credentials: The credentials.
     /// - Returns: The key; nil if the cache is turned off or the MAC cannot be computed.
-    package func key(
-        realms: [String],
-        whenUnavailable: WhenUnavailable = .continue,
+    func key(
+        realms: RealmField,
         peer: String?,
         certificate: ClientCertificate?,
         credentials: Credentials
@@ -146,9 +176,7 @@ package final class CredentialCache: Sendable {
         let tag: Digest
         do throws(OpenSSLError) {
             tag = try mac.tag { message in
-                message.append(UInt64(realms.count))
-                message.append(UInt64(whenUnavailable == .stop ? 1 : 0))
-                for realm in realms { message.append(field: realm.utf8Span.span) }
+                message.append(realms.bytes.span)
                 message.append(field: (peer ?? "").utf8Span.span)
                 if let certificate {
                     message.append(UInt64(Digest.byteCount))

@@ -7,9 +7,12 @@ internal import RealmConfiguration
 /// The rules for one host, for all hosts below a domain, or for all hosts.
 ///
 /// The rules are in the order of evaluation.
-struct HostRules: Sendable {
+///
+/// It is a class, because a request must not copy it.
+final class HostRules: Sendable {
     let host: ProtectRule.Host
     let paths: [PathRules]
+    private let pathTable: PathTable
 
     init(_ host: ProtectRule.Host, _ rules: [ProtectionRules.CompiledRule]) {
         self.host = host
@@ -25,6 +28,14 @@ struct HostRules: Sendable {
         self.paths = paths.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { PathRules($0.value) }.sorted {
             $0.isExact == $1.isExact ? $0.segments.count > $1.segments.count : $0.isExact
         }
+        pathTable = PathTable(self.paths)
+    }
+
+    /// Returns the result of matching a path and a method against these rules; nil if no rule matches the path.
+    func match(_ path: RequestPath, _ method: String) -> ProtectionRules.Match? {
+        guard let index = pathTable.index(for: path) else { return nil }
+        for compiled in paths[index].rules where compiled.matches(method) { return .rule(compiled) }
+        return .uncovered(allowed: paths[index].allowed, by: paths[index].rules)
     }
 
     /// Returns the canonical form of a host.

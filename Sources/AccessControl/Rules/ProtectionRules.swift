@@ -15,15 +15,6 @@ public import RealmConfiguration
 ///
 /// The order in the file has no effect.
 public struct ProtectionRules: Sendable {
-    /// A rule as an object.
-    ///
-    /// Rules are compared by the identity of their objects, which is faster than a comparison of their contents.
-    package final class CompiledRule: Sendable {
-        package let rule: ProtectRule
-
-        fileprivate init(_ rule: ProtectRule) { self.rule = rule }
-    }
-
     /// The result of matching a request against the rules.
     package enum Match: Sendable {
         /// No rule matches the request.
@@ -40,6 +31,7 @@ public struct ProtectionRules: Sendable {
     }
 
     let hosts: [HostRules]
+    private let hostTable: HostTable
     /// All rules, in no order.
     package let all: [ProtectRule]
     /// True if there is a rule for a host or a domain.
@@ -55,6 +47,7 @@ public struct ProtectionRules: Sendable {
         hosts = groups.map { HostRules($0, $1) }.sorted {
             ($0.host.rank, $1.host.description) > ($1.host.rank, $0.host.description)
         }
+        hostTable = HostTable(hosts)
         hasHosts = hosts.contains { $0.host != .any }
     }
 
@@ -87,12 +80,6 @@ public struct ProtectionRules: Sendable {
     package func match(host: RequestHost?, path: RequestPath, method: String) -> Match { match(host, path, method) }
 
     private func match(_ host: RequestHost?, _ path: RequestPath, _ method: String) -> Match {
-        for rules in hosts where rules.matches(host) {
-            for pathRules in rules.paths where pathRules.matches(path) {
-                for compiled in pathRules.rules where compiled.rule.matches(method: method) { return .rule(compiled) }
-                return .uncovered(allowed: pathRules.allowed, by: pathRules.rules)
-            }
-        }
-        return .none
+        hostTable.first(for: host) { $0.match(path, method) } ?? .none
     }
 }

@@ -64,7 +64,7 @@ extension GatehouseResponder {
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
             check.encoding = login.compiled.rule.identityFields
-            return .deferred { [received, check] _ in
+            return .deferred { [self, received, check] _ in
                 let completed = await accessController.completeLogin(login)
                 var received = received
                 received.rule = ruleText(login.compiled, of: completed.decision)

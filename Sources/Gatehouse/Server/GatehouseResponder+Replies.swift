@@ -20,7 +20,7 @@ extension GatehouseResponder {
             let prepared = responses.prepared(response, as: received.representation, for: authentication)
             return reply(to: received, with: prepared, for: authentication)
         case .asyncOnly:
-            return .deferred { _ in render(response, to: received, after: nil, for: authentication) }
+            return .deferred { [self] _ in render(response, to: received, after: nil, for: authentication) }
         }
     }
 

@@ -15,7 +15,9 @@ internal import SignIn
 /// It finds the client and the route, decides, makes the response, and writes a line of the access log. On the event
 /// loop, each request is passed to ``AccessController/evaluate(_:credentials:)``. If the decision needs a login, a task
 /// calls ``AccessController/completeLogin(_:)``.
-struct GatehouseResponder: Responder {
+///
+/// It is a class, because a copy of a structure of this size costs some twenty reference counts.
+final class GatehouseResponder: Responder {
     /// The lanes that are used: the event loop, and tasks.
     enum Lanes: Sendable {
         /// A request that needs no login is answered on the event loop, and any other request in a task.
@@ -26,6 +28,8 @@ struct GatehouseResponder: Responder {
 
     let accessController: AccessController
     private let signIn: SignInResponder?
+    /// True if there are sign-in pages; a comparison of `signIn` with nil would copy it.
+    private let hasSignIn: Bool
     private let realmAPI: RealmAPI?
     let responses: PreparedResponses
     let forwardAuth: ForwardAuth
@@ -63,6 +67,7 @@ struct GatehouseResponder: Responder {
     ) {
         self.accessController = accessController
         self.signIn = signIn
+        hasSignIn = signIn != nil
         self.realmAPI = realmAPI
         self.responses = responses
         self.proxies = proxies
@@ -103,7 +108,7 @@ struct GatehouseResponder: Responder {
         if case .repeated = received.client.cookies.session { received.remark = " session-cookie-repeated" }
         if let route {
             switch route {
-            case .asset(let asset) where received.isSafe && (signIn != nil || !asset.isForSignIn):
+            case .asset(let asset) where received.isSafe && (hasSignIn || !asset.isForSignIn):
                 return reply(to: received, with: .asset(asset))
             // Requests of other peers are also answered here: a proxy would treat a page with status 200 as permission.
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
@@ -171,7 +176,7 @@ struct GatehouseResponder: Responder {
             let clientKind = received.clientKind(head)
             let target = head.target
             let authority = received.client.authority(head)
-            return .deferred { [received] _ in
+            return .deferred { [self, received] _ in
                 let completed = await accessController.completeLogin(login)
                 let response = response(
                     to: received,
@@ -209,7 +214,7 @@ struct GatehouseResponder: Responder {
         authority: @autoclosure () -> String
     ) -> StandardResponse {
         let outcome = decision.outcome(
-            signInBy: signIn == nil ? nil : responses.renderer.context.links,
+            signInBy: hasSignIn ? responses.renderer.context.links : nil,
             isSafe: received.isSafe,
             clientKind: clientKind(),
             request: .init(target(), at: authority(), cookies: received.client.cookies)
@@ -248,7 +253,7 @@ struct GatehouseResponder: Responder {
         let authority = received.client.authority(head)
         let query = Self.query(head)
         guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
-        return .deferred { request in
+        return .deferred { [self] request in
             let request = WebRequest(
                 method: received.method,
                 path: path,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// A user whom a realm has accepted, just now or at the beginning of a session.
 ///
 /// Access rules are checked against this user. The value is created from an ``AuthenticatedIdentity``, or restored from
@@ -14,6 +16,11 @@ public struct SignedInUser: Sendable, Hashable {
     public let groups: [String]
     /// The user's attributes at the sign-in, each name once.
     public let attributes: [UserAttribute]
+    /// The indices of ``groups``, sorted by the bytes of the names; empty if the groups are few.
+    private let order: [Int32]
+
+    /// The largest number of groups that are compared one by one.
+    private static let linearCount = 8
 
     /// Creates the user of an identity.
     ///
@@ -33,6 +40,11 @@ public struct SignedInUser: Sendable, Hashable {
         self.username = username
         self.groups = groups
         self.attributes = attributes
+        order =
+            groups.count <= Self.linearCount
+            ? []
+            : groups.indices.sorted { groups[$0].utf8.lexicographicallyPrecedes(groups[$1].utf8) }
+                .map { Int32(truncatingIfNeeded: $0) }
     }
 
     /// Returns whether the user is a member of a group.
@@ -40,6 +52,18 @@ public struct SignedInUser: Sendable, Hashable {
     /// - Parameter group: The group's name, compared byte by byte.
     /// - Returns: True if the group is one of ``groups``.
     public func isMember(of group: String) -> Bool {
-        groups.contains { $0.utf8.elementsEqual(group.utf8) }
+        guard !order.isEmpty else { return groups.contains { $0.hasBytes(of: group) } }
+        var range = order.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            let name = groups[Int(order[middle])]
+            if name.hasBytes(of: group) { return true }
+            if name.utf8.lexicographicallyPrecedes(group.utf8) {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return false
     }
 }

@@ -32,7 +32,7 @@ extension AccessDecision {
     ///   - request: The parts of the request that determine the link to the sign-in page.
     /// - Returns: The outcome.
     package func outcome(
-        signInBy links: SignInLinks?,
+        signInBy links: @autoclosure () -> SignInLinks?,
         isSafe: Bool,
         redirectsAfterRejectedCredentials: Bool = false,
         clientKind: @autoclosure () -> ClientKind,
@@ -52,7 +52,7 @@ extension AccessDecision {
             let kind = clientKind()
             // A browser is redirected only if the form is the first scheme.
             let mayRedirect = !wasRejected || redirectsAfterRejectedCredentials
-            guard let links, challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
+            guard let links = links(), challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
                 let challenge = kind == .script ? challenge.forScripts : challenge
                 return .response(.unauthorized(challenge, wasRejected: wasRejected))
             }

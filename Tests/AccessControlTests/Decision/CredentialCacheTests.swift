@@ -191,6 +191,30 @@ import Testing
         }
     }
 
+    @Test func `different lists of realms have different keys, however long they are`() throws {
+        let cache = try CredentialCache(lifetime: 100)
+        let long = (0..<1000).map { "realm \($0)" }
+        let lists = [
+            [], [""], ["", ""], ["a"], ["a", "b"], ["b", "a"], ["ab"], ["caf\u{E9}"], ["cafe\u{301}"], long,
+            long.reversed(),
+            long.dropLast(), [String(repeating: "x", count: 300)], [String(repeating: "x", count: 301)],
+        ]
+        var keys: Set<CredentialCache.Key> = []
+        for list in lists {
+            for choice in [WhenUnavailable.continue, .stop] {
+                func key() throws -> CredentialCache.Key {
+                    let password = CredentialCache.Credentials.password(try credentials("zed", "x"))
+                    return try #require(
+                        cache.key(realms: Array(list), whenUnavailable: choice, peer: nil, credentials: password)
+                    )
+                }
+                keys.insert(try key())
+                #expect(try keys.contains(key()))
+            }
+        }
+        #expect(keys.count == lists.count * 2)
+    }
+
     @Test func `credentials cached for one address are not used for another`() async throws {
         let verified = try CredentialCache(lifetime: 100)
         let zed = try await identity("zed")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import RealmConfiguration
 import SeededRandom
 import Testing
@@ -108,16 +109,30 @@ struct ProtectionRulesTests {
     }
 
     @Test func `the order of rules in the file does not change the deciding rule, which agrees with a model`() {
-        var maker = RandomRules(seed: 5)
-        for _ in 0..<1000 {
+        expectAgreement(RandomRules(seed: 5), sets: 1000)
+    }
+
+    /// Few rules are compared one by one, and many are found by tables.
+    @Test func `many rules for many hosts and paths agree with the model`() {
+        var maker = RandomRules(seed: 6)
+        maker.maximum = 400
+        maker.words = ["a", "b", "A", "caf\u{E9}", "cafe\u{301}"] + (0..<12).map { "s\($0)" }
+        maker.moreNames = (0..<12).flatMap { ["h\($0).a.example", "x.h\($0).a.example"] }
+        expectAgreement(maker, sets: 60)
+    }
+
+    private func expectAgreement(_ maker: RandomRules, sets: Int) {
+        var maker = maker
+        for _ in 0..<sets {
             let made = maker.rules()
             let (rules, shuffled) = (ProtectionRules(made), ProtectionRules(made.shuffled(using: &maker.random)))
             for _ in 0..<10 {
                 let (host, path, method) = maker.request()
+                let target = PercentEncoding.encode(path)
                 let expected = RuleModel(rules: made).decide(host: host, path: path, method: method)
                 let seen = "\(made.map(\.place)) \(made.map(\.target)) \(host ?? "-") \(path) \(method)"
-                #expect(rules.decide(host: host, path: path, method: method) == expected, "\(seen)")
-                #expect(shuffled.decide(host: host, path: path, method: method) == expected, "\(seen)")
+                #expect(rules.decide(host: host, path: target, method: method) == expected, "\(seen)")
+                #expect(shuffled.decide(host: host, path: target, method: method) == expected, "\(seen)")
             }
         }
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import RealmConfiguration
 import RealmKit
+import SeededRandom
 import Testing
 
 @testable import AccessControl
@@ -33,6 +35,39 @@ struct RuleAccessTests {
         #expect(rule.allows(try user("eve", "a")))
         #expect(rule.allows(try user("eve", "b")))
         #expect(!rule.allows(try user("zed")))
+    }
+
+    @Test func `a compiled rule decides as the rule does, with few and with many names`() throws {
+        var random = Random(seed: 9)
+        var allowed = 0
+        for _ in 0..<2000 {
+            let many = random.pick([3, 20, 200])
+            // Two encodings of one letter are two names.
+            let words = ["a", "caf\u{E9}", "cafe\u{301}", ""] + (0..<many).map { "n\($0)" }
+            func names() -> [String] { (0..<random.below(random.pick([2, 12, many]))).map { _ in random.pick(words) } }
+            let role = Role(name: "r", realms: random.pick([[], names()]), groups: names(), users: names())
+            let attribute = ProtectRule.Requirement.attribute("a", values: names())
+            let requirements = [.any, .users(names()), .groups(names()), .roles([role]), attribute]
+            var rule = rule()
+            rule.requirements = Array(requirements.shuffled(using: &random).prefix(random.below(3)))
+            rule.realms = names()
+            rule.access = random.pick([.users, .users, .users, .open, .nobody])
+            let groups = Set(names().map { UTF8Text($0) }).map(\.string)
+            let user = SignedInUser(
+                realm: random.pick(words),
+                username: try Username(random.pick(words.filter { !$0.isEmpty })),
+                groups: groups,
+                attributes: [try UserAttribute(name: "a", values: [random.pick(words.filter { !$0.isEmpty })])]
+            )
+            let compiled = ProtectionRules.CompiledRule(rule)
+            #expect(compiled.allows(user) == rule.allows(user), "\(rule) \(user)")
+            if compiled.allows(user) { allowed += 1 }
+            for name in words {
+                #expect(compiled.hasRealm(name) == rule.realms.contains { $0.hasBytes(of: name) })
+                #expect(user.isMember(of: name) == groups.contains { $0.hasBytes(of: name) })
+            }
+        }
+        #expect((200..<1800).contains(allowed))
     }
 
     @Test func `the requirement any allows all users of the realms, and a rule without requirements denies all users`()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Bytes
 import RealmConfiguration
 import SeededRandom
 
@@ -35,8 +36,8 @@ struct RuleModel {
         return "uncovered \(Set(methods.flatMap(\.self)).sorted())"
     }
 
-    private static func segments(_ path: String) -> [String] {
-        path.split(separator: "/").map(String.init)
+    private static func segments(_ path: String) -> [UTF8Text] {
+        path.split(separator: "/").map { UTF8Text(String($0)) }
     }
 
     private static func weight(_ rule: ProtectRule) -> Int {
@@ -54,11 +55,17 @@ struct RuleModel {
 struct RandomRules {
     var random: Random
     static let names = ["a.example", "b.a.example", "c.b.a.example", "example", "xa.example", "127.0.0.1"]
+    /// The largest number of targets of a set.
+    var maximum = 10
+    /// The segments of paths.
+    var words = ["a", "b", "A"]
+    /// The hosts, besides ``names``.
+    var moreNames: [String] = []
 
     init(seed: UInt64) { random = Random(seed: seed) }
 
     mutating func path() -> String {
-        "/" + (0..<random.below(4)).map { _ in random.pick(["a", "b", "A"]) }.joined(separator: "/")
+        "/" + (0..<random.below(4)).map { _ in random.pick(words) }.joined(separator: "/")
     }
 
     /// Returns random rules, each with its own place.
@@ -67,12 +74,12 @@ struct RandomRules {
     mutating func rules() -> [ProtectRule] {
         var seen: Set<String> = []
         var rules: [ProtectRule] = []
-        for _ in 0..<1 + random.below(10) {
+        for _ in 0..<1 + random.below(maximum) {
             var rule = ProtectRule(path: path(), realms: ["r"], schemes: [.basic], requirements: [.any])
             switch random.below(3) {
             case 0: rule.host = .any
-            case 1: rule.host = .name(random.pick(Self.names))
-            default: rule.host = .below(random.pick(["a.example", "example", "b.a.example"]))
+            case 1: rule.host = .name(random.pick(Self.names + moreNames))
+            default: rule.host = .below(random.pick(["a.example", "example", "b.a.example"] + moreNames))
             }
             rule.isExact = random.below(3) == 0
             guard seen.insert(rule.target).inserted else { continue }
@@ -91,7 +98,7 @@ struct RandomRules {
     }
 
     mutating func request() -> (host: String?, path: String, method: String) {
-        let host = random.below(5) == 0 ? nil : random.pick(Self.names + ["other.test"])
+        let host = random.below(5) == 0 ? nil : random.pick(Self.names + moreNames + ["other.test"])
         return (host, path(), random.pick(["GET", "HEAD", "POST", "DELETE", "get"]))
     }
 

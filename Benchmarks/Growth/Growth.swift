@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import AccessControl
+import BuiltInRealms
+import Bytes
+import Foundation
+import RealmConfiguration
+import RealmKit
+import Sessions
+
+/// Measures how the decision about a guarded request grows with the configuration: see docs/performance.md, "Growth".
+///
+/// With `--check` the status is 1 if a cost that is flat grows by more than half from 10 to 10,000 items.
+@main
+struct Growth {
+    static let sizes = [10, 100, 1_000, 10_000]
+    /// The requests of one sample.
+    static let requests = 2_000
+    /// The samples of each size. Sizes alternate, and the least time counts: noise only adds time.
+    static let samples = 15
+
+    static func main() async throws {
+        var hasGrown = false
+        print("| what there are many of |" + sizes.map { " \($0) |" }.joined() + " growth |")
+        print("|---|" + String(repeating: "--:|", count: sizes.count + 1))
+        for subject in try await subjects() {
+            let scenarios = try await subject.make()
+            var best = [Double](repeating: .infinity, count: scenarios.count)
+            for sample in 0...samples {
+                for (index, scenario) in scenarios.enumerated() {
+                    let time = scenario.measure()
+                    // The first sample fills caches.
+                    if sample > 0 { best[index] = min(best[index], time) }
+                }
+            }
+            let growth = (best.last ?? 0) / (best.first ?? 1)
+            let cells = best.map { String(format: " %.0f |", $0) }.joined()
+            print("| \(subject.name) |\(cells) \(String(format: "%.2f", growth)) |")
+            if let limit = subject.limit, growth > limit {
+                hasGrown = true
+                FileHandle.standardError.write(Data("\(subject.name): the cost has grown by more than \(limit)\n".utf8))
+            }
+        }
+        print("\nNanoseconds of one decision, the least of \(samples) samples of \(requests) decisions.")
+        if hasGrown, CommandLine.arguments.contains("--check") { exit(1) }
+    }
+
+    /// Something that there may be many of.
+    struct Subject {
+        let name: String
+        /// The largest growth from 10 to 10,000 that is allowed; nil if the cost is not flat.
+        let limit: Double?
+        let make: () async throws -> [Scenario]
+    }
+
+    private static func subjects() async throws -> [Subject] {
+        func subject(_ name: String, limit: Double? = 1.5, _ make: @escaping (Int) async throws -> Scenario) -> Subject
+        {
+            Subject(name: name, limit: limit) {
+                var scenarios: [Scenario] = []
+                for size in sizes { scenarios.append(try await make(size)) }
+                return scenarios
+            }
+        }
+        return [
+            subject("rules for paths, in turn") { size in
+                try Site((0..<size).map { open("/app\($0)/admin") })
+                    .scenario(paths: (0..<size).map { "/app\($0)/admin/users" })
+            },
+            subject("rules for hosts, in turn") { size in
+                try Site((0..<size).map { open("/", at: .name("app\($0).example.org")) })
+                    .scenario(hosts: (0..<size).map { "app\($0).example.org" })
+            },
+            subject("rules for domains, in turn") { size in
+                try Site((0..<size).map { open("/", at: .below("d\($0).example.org")) })
+                    .scenario(hosts: (0..<size).map { "www.d\($0).example.org" })
+            },
+            subject("realms of the rule") { size in
+                try await Site([rule(.any, realms: (1..<size).map { "other\($0)" } + ["any"])]).scenario()
+            },
+            subject("groups of the rule and of the user") { size in
+                let wanted = (0..<size).map { "wanted\($0)" } + ["group\(size - 1)"]
+                return try await Site([rule(.groups(wanted))], groups: (0..<size).map { "group\($0)" }).scenario()
+            },
+            subject("users of the rule") { size in
+                try await Site([rule(.users((0..<size).map { "user\($0)" } + ["zed"]))]).scenario()
+            },
+            // Networks are compared one by one.
+            subject("networks of the rule", limit: nil) { size in
+                var rule = rule(.any)
+                rule.networks = try (1..<size).map { try CIDRBlock("10.\($0 / 256).\($0 % 256).0/24") }
+                rule.networks.append(try CIDRBlock("192.0.2.0/24"))
+                return try await Site([rule]).scenario()
+            },
+            // Memory that is not in the processor's caches takes longer.
+            subject("sessions, in turn", limit: 4) { size in
+                try await Site([rule(.any)]).scenario(sessions: size)
+            },
+        ]
+    }
+
+    enum Failure: Error { case login, request, decision }
+
+    private static func open(_ path: String, at host: ProtectRule.Host = .any) -> ProtectRule {
+        var rule = ProtectRule(path: path, realms: [], schemes: [], requirements: [])
+        (rule.host, rule.access) = (host, .open)
+        return rule
+    }
+
+    private static func rule(_ requirement: ProtectRule.Requirement, realms: [String] = ["any"]) -> ProtectRule {
+        ProtectRule(path: "/", realms: realms, schemes: [.form], requirements: [requirement])
+    }
+}
