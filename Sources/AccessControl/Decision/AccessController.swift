@@ -86,9 +86,8 @@ package struct AccessController: Sendable {
             return .decided(.methodNotAllowed(allowed), nil, by: rules.first)
         case .rule(let matching): compiled = matching
         }
-        let rule = compiled.rule
-        guard rule.matches(peer: request.address) else { return .decided(.forbidden(nil), nil, by: compiled) }
-        switch rule.access {
+        guard compiled.matches(peer: request.address) else { return .decided(.forbidden(nil), nil, by: compiled) }
+        switch compiled.rule.access {
         case .open: return .decided(.open, nil, by: compiled)
         case .nobody: return .decided(.forbidden(nil), nil, by: compiled)
         case .users: break
@@ -130,12 +129,11 @@ package struct AccessController: Sendable {
         by compiled: ProtectionRules.CompiledRule,
         credentials: () -> BasicScheme.Presented
     ) -> Evaluation {
-        let rule = compiled.rule
         // A certificate that has expired since the handshake is never used. If a login follows, the log shows it.
         let certificate = request.certificate.flatMap { $0.isValid(at: wallClock.seconds) ? $0 : nil }
         var attempts: [Login.Attempt] = []
         var wasRejected = false
-        for scheme in rule.schemes {
+        for scheme in compiled.rule.schemes {
             let presented: Login.Method
             let cached: CredentialCache.Credentials
             switch scheme {
@@ -176,7 +174,7 @@ package struct AccessController: Sendable {
             attempts.append(Login.Attempt(method: presented, key: key))
         }
         guard !attempts.isEmpty else {
-            return .decided(challenge(of: rule, wasRejected: wasRejected), nil, by: compiled)
+            return .decided(challenge(of: compiled.rule, wasRejected: wasRejected), nil, by: compiled)
         }
         return .login(
             Login(attempts: attempts, certificate: certificate, address: request.address, compiled: compiled)

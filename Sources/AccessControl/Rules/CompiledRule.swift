@@ -13,17 +13,26 @@ extension ProtectionRules {
         /// The realms of the rule in the messages of the credential cache.
         let realmField: CredentialCache.RealmField
         private let realms: NameSet
+        private let networks: CIDRSet
         private let requirements: [Requirement]
 
         init(_ rule: ProtectRule) {
             self.rule = rule
             realmField = CredentialCache.RealmField(rule.realms, rule.whenUnavailable)
             realms = NameSet(rule.realms)
+            networks = CIDRSet(rule.networks)
             requirements = rule.requirements.map { Requirement($0) }
         }
 
         /// Returns whether the rule applies to a method.
         func matches(_ method: String) -> Bool { rule.methods.isEmpty || rule.matches(method: method) }
+
+        /// Returns whether the rule accepts requests from an address, as ``ProtectRule/matches(peer:)`` does.
+        func matches(peer: String?) -> Bool {
+            guard !networks.isEmpty else { return true }
+            guard let peer, let address = NetworkAddress(peer[...]) else { return false }
+            return networks.contains(address)
+        }
 
         /// Returns whether the rule has a realm.
         func hasRealm(_ name: String) -> Bool { realms.contains(name) }

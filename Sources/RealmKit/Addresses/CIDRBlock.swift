@@ -3,8 +3,8 @@
 
 /// A block of addresses with the same first bits, such as `10.0.0.0/8`, `2001:db8::/32` or `127.0.0.1`.
 public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
-    private let first: UInt128
-    private let length: Int
+    fileprivate let first: UInt128
+    fileprivate let length: Int
 
     /// Reads a block.
     ///
@@ -46,4 +46,37 @@ public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
     ///
     /// An IPv4-mapped IPv6 address is treated as the IPv4 address.
     package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }
+}
+
+/// Blocks of addresses in which an address is found in a time that hardly depends on their number.
+package struct CIDRSet: Sendable {
+    /// The blocks in the order of their first addresses, without those that another one contains.
+    private var blocks: [CIDRBlock] = []
+
+    /// A set of blocks in any order.
+    package init(_ blocks: [CIDRBlock]) {
+        // Two blocks are disjoint, or one contains the other. Of two with the same first address the greater comes first.
+        for block in blocks.sorted(by: { ($0.first, $0.length) < ($1.first, $1.length) }) {
+            if let last = self.blocks.last, last.contains(NetworkAddress(bits: block.first)) { continue }
+            self.blocks.append(block)
+        }
+    }
+
+    /// True if the set contains no address.
+    package var isEmpty: Bool { blocks.isEmpty }
+
+    /// Returns whether a block of the set contains an address, as ``CIDRBlock/contains(_:)`` does.
+    package func contains(_ address: NetworkAddress) -> Bool {
+        // The only block that may contain the address is the last one that begins at the address or before it.
+        var range = blocks.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if blocks[middle].first <= address.bits {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound > 0 && blocks[range.lowerBound - 1].contains(address)
+    }
 }

@@ -85,4 +85,36 @@ struct AddressTests {
         #expect(try CIDRBlock(written) == block)
         #expect(block.containsEveryAddress == text.hasSuffix("/0"))
     }
+
+    @Test func `a set of blocks contains the addresses that one of its blocks contains`() throws {
+        var random = Random(seed: 11)
+        func address() -> String {
+            random.below(2) == 0
+                ? "10.\(random.below(4)).\(random.below(4)).\(random.below(4))"
+                : "2001:db8:\(random.below(4))::\(random.below(4))"
+        }
+        var found = 0
+        for _ in 0..<2000 {
+            var blocks: [CIDRBlock] = []
+            for _ in 0..<random.below(30) {
+                let text = address()
+                let maximum = text.contains(":") ? 128 : 32
+                // Only the first address of a block is accepted, so most of these lengths are refused.
+                for length in [random.below(maximum + 1), maximum - random.below(3), maximum] {
+                    do { blocks.append(try CIDRBlock("\(text)/\(length)")) } catch {}
+                }
+            }
+            if random.below(20) == 0 { blocks.append(try CIDRBlock(random.pick(["0.0.0.0/0", "::/0"]))) }
+            let set = CIDRSet(blocks)
+            #expect(set.isEmpty == blocks.isEmpty)
+            for _ in 0..<20 {
+                let text = random.pick([address(), address(), "::", "::1", "255.255.255.255", "ffff::"])
+                let address = try #require(NetworkAddress(text[...]))
+                let expected = blocks.contains { $0.contains(address) }
+                #expect(set.contains(address) == expected, "\(text) in \(blocks)")
+                if expected { found += 1 }
+            }
+        }
+        #expect((2_000..<38_000).contains(found))
+    }
 }
