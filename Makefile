@@ -27,7 +27,7 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -39,6 +39,7 @@ help:
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, and those of the JDK if java is installed"
 	@echo "make bench-http  compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
+	@echo "make bench-growth  measure how a decision grows with the number of rules, hosts, realms, groups and sessions"
 	@echo "make bench-realms  compare logins through each realm with a plain client that does the same"
 	@echo "make examples  build and test the examples"
 	@echo "make docs      build the reference of RealmKit, RealmTesting, AccessControl and HummingbirdRealms with DocC"
@@ -102,6 +103,11 @@ bench: deps
 
 bench-http:
 	Scripts/bench-http.sh
+
+# Fails if a cost that is flat has grown.
+bench-growth: deps
+	swift build -c release --product growth-benchmark
+	"$$(swift build -c release --show-bin-path)/growth-benchmark" --check
 
 # LANES names some lanes; all lanes by default.
 bench-realms: deps

@@ -13,9 +13,12 @@ struct Site {
     private let controller: AccessController
     private let authenticator: Authenticator
 
+    /// Creates a site.
+    ///
     /// - Parameters:
     ///   - rules: The rules.
     ///   - groups: The groups of the realm's users.
+    /// - Throws: ``ConfigurationErrors``, or an error of OpenSSL.
     init(_ rules: [ProtectRule], groups: [String] = []) throws {
         let text = """
             login permit { PermitLoginModule required; }

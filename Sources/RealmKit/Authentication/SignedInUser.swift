@@ -43,7 +43,7 @@ public struct SignedInUser: Sendable, Hashable {
         order =
             groups.count <= Self.linearCount
             ? []
-            : groups.indices.sorted { groups[$0].utf8.lexicographicallyPrecedes(groups[$1].utf8) }
+            : groups.indices.sorted { Self.difference(groups[$0], groups[$1]) < 0 }
                 .map { Int32(truncatingIfNeeded: $0) }
     }
 
@@ -56,14 +56,20 @@ public struct SignedInUser: Sendable, Hashable {
         var range = order.indices
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            let name = groups[Int(order[middle])]
-            if name.hasBytes(of: group) { return true }
-            if name.utf8.lexicographicallyPrecedes(group.utf8) {
-                range = (middle + 1)..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
+            let difference = Self.difference(groups[Int(order[middle])], group)
+            if difference == 0 { return true }
+            range = difference < 0 ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
         }
         return false
+    }
+
+    /// Returns a negative number if the bytes of a name precede those of another, a positive one if they follow them, and 0
+    /// if they are equal.
+    private static func difference(_ name: String, _ other: String) -> Int {
+        let (bytes, others) = (name.utf8Span.span, other.utf8Span.span)
+        for index in 0..<min(bytes.count, others.count) where bytes[index] != others[index] {
+            return Int(bytes[index]) - Int(others[index])
+        }
+        return bytes.count - others.count
     }
 }
