@@ -198,13 +198,17 @@ struct MetricsTests {
         #expect(try await get("\(url)/health").status == 404)
         #expect(try await get("\(url)/metrics", "-X", "POST").status == 405)
         #expect(try await get("\(url)/metrics", "--head").status == 200)
-        // A request without an end is open for some seconds.
+        // A request without an end is open for some seconds. The request before it shows that its beginning has arrived:
+        // both are sent in one piece.
         let shell = try #require(Program.system("sh"))
-        let request = #"(printf 'GET / HTTP/1.1\r\nHost: localhost\r\n'; sleep 8)"#
+        let whole = #"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"#
+        let request = #"(printf '\#(whole)GET / HTTP/1.1\r\n'; sleep 8)"#
         let client = "openssl s_client -quiet -connect 127.0.0.1:\(server.port) >/dev/null 2>&1"
         async let isSent = Program.run(shell, ["-c", "\(request) | \(client)"])
         let isOpen = try await Program.wait {
-            value("gatehouse_connections", in: try await get("\(url)/metrics").body) == 1
+            let text = try await get("\(url)/metrics").body
+            return value(#"gatehouse_requests_total{lane="loop",status="2xx"}"#, in: text) == 1
+                && value("gatehouse_connections", in: text) == 1
         }
         #expect(isOpen)
         server.signal(SIGTERM)

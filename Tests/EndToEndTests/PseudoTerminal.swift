@@ -47,7 +47,11 @@ final class PseudoTerminal {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        unsafe posix_spawnattr_setflags(&attributes, Self.newSession)
+        // Programs of a terminal get its signals, also if these tests run in the background, where SIGINT is ignored.
+        var signals = sigset_t()
+        for signal in [SIGINT, SIGQUIT, SIGTSTP] { unsafe sigaddset(&signals, signal) }
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGDEF))
         let change = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", folder.path]
         let words = change + [program.path] + arguments
         var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
