@@ -11,14 +11,14 @@ extension ProtectionRules {
     package final class CompiledRule: Sendable {
         package let rule: ProtectRule
         /// The realms of the rule in the messages of the credential cache.
-        let realmField: CredentialCache.RealmField
+        let realmField: RealmField
         private let realms: NameSet
         private let networks: CIDRSet
         private let requirements: [Requirement]
 
         init(_ rule: ProtectRule) {
             self.rule = rule
-            realmField = CredentialCache.RealmField(rule.realms, rule.whenUnavailable)
+            realmField = RealmField(rule.realms, rule.whenUnavailable)
             realms = NameSet(rule.realms)
             networks = CIDRSet(rule.networks)
             requirements = rule.requirements.map { Requirement($0) }
