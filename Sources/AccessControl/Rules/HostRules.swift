@@ -107,10 +107,15 @@ struct PathRules: Sendable {
     /// - Parameter rules: At least one rule. All rules have the same path and the same value of `isExact`.
     init(_ rules: [ProtectionRules.CompiledRule]) {
         isExact = rules.first?.rule.isExact ?? false
-        segments = rules.first?.rule.path.split(separator: "/").map { UTF8Text(String($0)) } ?? []
+        // A slash with a combining mark is no separator of characters, but it is one of bytes.
+        segments = rules.first.map { Self.segments(of: $0.rule.path) } ?? []
         self.rules = rules
         let methods = Set(rules.flatMap(\.rule.methods))
         allowed = (methods.contains("GET") ? methods.union(["HEAD"]) : methods).sorted()
+    }
+
+    private static func segments(of path: String) -> [UTF8Text] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { UTF8Text(repairing: Array($0).span) }
     }
 
     /// Returns true if these rules apply to a path.

@@ -108,6 +108,12 @@ struct ProtectionRulesTests {
         #expect(rules.rule(path: path).map { Array($0.path.utf8) } == Array("/cafe\u{301}".utf8))
     }
 
+    @Test func `a segment that begins with a combining mark is protected`() throws {
+        let rules = ProtectionRules([rule(.any, "/admin/\u{338}x")])
+        let path = try #require(RequestPath(target: "/admin/%CC%B8x/users"))
+        #expect(rules.rule(path: path) != nil)
+    }
+
     @Test func `the order of rules in the file does not change the deciding rule, which agrees with a model`() {
         expectAgreement(RandomRules(seed: 5), sets: 1000)
     }
