@@ -146,7 +146,7 @@ def section(figures, peers, settings):
                 continue
             rows.append([
                 request.title, peer.title, figure(taken, "rate", 0), figure(taken, "p50", 0), figure(taken, "p99", 0),
-                figure(taken, "cpu", 1), ratio_of(figures, peer, request.name, "nginx", "basic", "cpu"),
+                figure(taken, "cpu", 1), ratio_of(figures, peer, request.name, "nginx", "plain", "cpu"),
                 figure(taken, "busy", 2, spread=False), figure(taken, "bytes", 0, spread=False),
                 taken[0]["cipher"].replace("TLS_", "").replace("_SHA384", "").replace("_SHA256", ""),
             ])
@@ -156,8 +156,8 @@ def section(figures, peers, settings):
         paragraph(f"""
             TLS 1.3, {settings.connections} connections, wrk with one thread, {rounds(settings.rounds)} of
             {settings.seconds} s. Times in microseconds. *CPU* is the user and system time of all processes of the
-            server, divided by the number of answers. *Ratio* is this time divided by that of nginx auth_basic for Basic in
-            the same round. *Busy* is the share of its core that the server used. If it is well below 1, the load generator
+            server, divided by the number of answers. *Ratio* is this time divided by that of nginx for an open answer without
+            a file (`return 200`) in the same round. *Busy* is the share of its core that the server used. If it is well below 1, the load generator
             was the limit, and only CPU can be compared. *Bytes* is the size of an answer."""),
         "",
         *table(["request", "server", "requests/s", "p50", "p99", "CPU", "ratio", "busy", "bytes", "cipher"], rows,

@@ -42,6 +42,23 @@
 
     @inlinable @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    /// Appends the decimal digits of a number.
+    ///
+    /// - Parameters:
+    ///   - number: A number; a minus sign is written before a negative one.
+    ///   - width: The minimum number of digits; zeros are written before a shorter number.
+    ///   - bytes: The bytes to which the digits are appended.
+    package static func append(decimal number: Int, width: Int = 1, to bytes: inout [UInt8]) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        let begin = bytes.count
+        var rest = number.magnitude
+        while rest > 0 || bytes.count - begin < width {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        }
+        bytes[begin...].reverse()
+    }
 }
 
 extension Span<UInt8> {

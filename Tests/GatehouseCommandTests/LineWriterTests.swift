@@ -43,10 +43,39 @@ import Testing
         #expect(text.count == LineWriter.maximumWaiting - 9 + last.count)
     }
 
+    @Test func `lines of many threads are written whole, whatever their length`() async throws {
+        let pipe = Pipe()
+        let writer = LineWriter(pipe.fileHandleForWriting.fileDescriptor)
+        let expected = (0..<8).flatMap { thread in
+            (0..<50).map { "\(thread) \($0) \(String(repeating: "x", count: ($0 * 37) % 2000))" }
+        }
+        let reading = Task.detached {
+            let reader = LineReader(pipe)
+            var lines: [String] = []
+            while lines.count < 400, let line = reader.next() { lines.append(line) }
+            return lines
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask { for line in expected[thread * 50..<thread * 50 + 50] { writer.write(line) } }
+            }
+        }
+        let lines = await reading.value
+        #expect(lines.sorted() == expected.sorted())
+        for thread in 0..<8 {
+            let own = lines.filter { $0.hasPrefix("\(thread) ") }
+            #expect(own == Array(expected[thread * 50..<thread * 50 + 50]))
+        }
+    }
+
     @Test func `lines are written in order`() throws {
         let pipe = Pipe()
         let writer = LineWriter(pipe.fileHandleForWriting.fileDescriptor)
-        for number in 0..<1000 { writer.write("\(number)") }
+        for number in 0..<1000 {
+            writer.write("\(number)")
+            // The memory of written lines is used again.
+            if number % 100 == 0 { writer.flush() }
+        }
         writer.flush()
         let reader = LineReader(pipe)
         var lines: [String] = []

@@ -78,19 +78,16 @@ extension GatehouseResponder {
         reason: String
     ) {
         guard log.isEnabled else { return }
-        var entry = AccessLog.Entry(
+        let entry = AccessLog.Entry(
             peer: received.client.address,
             user: user,
             method: received.method,
-            path: received.path?.text,
+            path: received.path,
             status: status,
             length: length,
-            reason: received.remark + reason + received.rule
+            original: received.original,
+            remarks: (received.remark, reason, received.rule)
         )
-        if let original = received.original {
-            let place = "\(original.host.text)\(original.path.text)"
-            entry.reason = " for=\(LogText.quoted("\(original.method) \(place)"))" + entry.reason
-        }
         log.write(entry, since: received.begin)
     }
 }

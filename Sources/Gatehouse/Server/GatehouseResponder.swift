@@ -140,7 +140,7 @@ final class GatehouseResponder: Responder {
         let response = responses.prepared(fault)
         if log.isEnabled {
             var entry = AccessLog.Entry(peer: connection.peer, status: response.status, length: response.bodyLength)
-            entry.reason = " \(LogText.quoted(fault.reason))"
+            entry.remarks.0 = " \(LogText.quoted(fault.reason))"
             log.write(entry, since: log.now)
         }
         return response

@@ -35,7 +35,7 @@ public struct GatehouseServer: Service {
     let serviceManager: ServiceManager
     let logger: Logger
     private let files: ConfigurationFiles
-    private let accessLogger: Logger
+    private let accessLog: any AccessLogOutput
     private let onListening: @Sendable (String) -> Void
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
     private let signIn: SignInService
@@ -48,7 +48,7 @@ public struct GatehouseServer: Service {
     ///   - configuration: Realms, rules and settings.
     ///   - files: The access to the files of the certificate.
     ///   - logger: The log of the server.
-    ///   - accessLogger: The access log, with one line for each request.
+    ///   - accessLog: Takes the lines of the access log, one for each request.
     ///   - serviceManager: The program that has started this process as a service. The server listens on its sockets
     ///     instead of the configured addresses if it has passed any. `none` for a process without a service manager.
     ///   - onListening: Called with the URL of each address on which the server listens, such as
@@ -59,7 +59,7 @@ public struct GatehouseServer: Service {
         _ configuration: Configuration,
         files: ConfigurationFiles,
         logger: Logger,
-        accessLogger: Logger,
+        accessLog: any AccessLogOutput,
         serviceManager: ServiceManager,
         onListening: @escaping @Sendable (String) -> Void,
         reload: @escaping @Sendable () throws(ConfigurationErrors) -> Configuration
@@ -74,7 +74,7 @@ public struct GatehouseServer: Service {
         self.configuration = configuration
         self.files = files
         self.logger = logger
-        self.accessLogger = accessLogger
+        self.accessLog = accessLog
         self.serviceManager = serviceManager
         self.onListening = onListening
         self.reload = reload
@@ -299,7 +299,7 @@ public struct GatehouseServer: Service {
             responses: PreparedResponses(components.renderer),
             identityTokens: try IdentityTokenSource(settings, clock: .system),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
-            log: AccessLog(accessLogger, clock: SystemClock(), isEnabled: settings.hasAccessLog),
+            log: AccessLog(accessLog, clock: SystemClock(), isEnabled: settings.hasAccessLog),
             requestsCertificates: settings.tls.clientCertificates != .none
         )
         guard let metrics else { return responder }

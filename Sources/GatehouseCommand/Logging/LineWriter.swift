@@ -13,6 +13,9 @@ final class LineWriter: Sendable {
     /// The maximum number of bytes that wait to be written: 1 MiB.
     static let maximumWaiting = 1 << 20
 
+    /// The maximum number of bytes whose memory is kept for later lines: 256 KiB.
+    private static let maximumSpare = 256 << 10
+
     /// The time after a line until all waiting lines are written together: 10 milliseconds.
     static let delay = DispatchTimeInterval.milliseconds(10)
 
@@ -21,6 +24,8 @@ final class LineWriter: Sendable {
 
     private struct State {
         var waiting: [UInt8] = []
+        /// An empty array with the memory of the lines that were written last.
+        var spare: [UInt8] = []
         /// The number of bytes that were taken from ``waiting`` and are not yet written.
         var beingWritten = 0
         var dropped = 0
@@ -39,13 +44,20 @@ final class LineWriter: Sendable {
     /// Queues a line.
     ///
     /// If too many bytes wait, it drops and counts the line.
-    func write(_ text: String) {
+    func write(_ text: String) { write(text.utf8Span.span) }
+
+    /// Queues a line.
+    ///
+    /// If too many bytes wait, it drops and counts the line.
+    ///
+    /// - Parameter line: The bytes of the line, without its end.
+    func write(_ line: Span<UInt8>) {
         let isFirst = state.withLock { state in
-            guard state.waiting.count + state.beingWritten + text.utf8.count < Self.maximumWaiting else {
+            guard state.waiting.count + state.beingWritten + line.count < Self.maximumWaiting else {
                 state.dropped += 1
                 return false
             }
-            state.waiting.append(contentsOf: text.utf8)
+            unsafe line.withUnsafeBufferPointer { unsafe state.waiting.append(contentsOf: $0) }
             state.waiting.append(UInt8(ascii: "\n"))
             defer { state.isScheduled = true }
             return !state.isScheduled
@@ -70,17 +82,23 @@ final class LineWriter: Sendable {
 
     /// Writes all waiting lines.
     private func writeWaiting() {
-        let (bytes, dropped): ([UInt8], Int) = state.withLock { state in
-            defer {
-                state.beingWritten = state.waiting.count
-                state.waiting = []
-                state.dropped = 0
-            }
-            return (state.waiting, state.dropped)
+        var (bytes, dropped): ([UInt8], Int) = state.withLock { state in
+            let taken = (state.waiting, state.dropped)
+            state.beingWritten = state.waiting.count
+            state.waiting = state.spare
+            state.spare = []
+            state.dropped = 0
+            return taken
         }
-        writeAll(bytes)
-        if dropped > 0 { writeAll(Array("gatehouse: \(dropped) lines were lost: this stream was not read\n".utf8)) }
-        state.withLock { $0.beingWritten = 0 }
+        writeAll(bytes.span)
+        if dropped > 0 {
+            writeAll("gatehouse: \(dropped) lines were lost: this stream was not read\n".utf8Span.span)
+        }
+        bytes.removeAll(keepingCapacity: bytes.count <= Self.maximumSpare)
+        state.withLock { state in
+            state.beingWritten = 0
+            state.spare = bytes
+        }
     }
 
     /// Waits until all lines are written, but no longer than a second.
@@ -93,9 +111,10 @@ final class LineWriter: Sendable {
         _ = done.wait(timeout: .now() + .seconds(1))
     }
 
-    private func writeAll(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
+    private func writeAll(_ bytes: Span<UInt8>) {
+        var begin = 0
+        while begin < bytes.count {
+            let rest = bytes.extracting(begin..<bytes.count)
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
             if written < 0, errno == EAGAIN {
@@ -105,7 +124,7 @@ final class LineWriter: Sendable {
                 continue
             }
             guard written > 0 else { return }
-            rest = rest.dropFirst(written)
+            begin += written
         }
     }
 }

@@ -114,7 +114,7 @@ extension GatehouseOptions.Serve: Subcommand {
                 configuration,
                 files: .system,
                 logger: logger,
-                accessLogger: Logger(label: "access"),
+                accessLog: AccessLogLines(),
                 serviceManager: serviceManager,
                 onListening: { address in
                     LineWriter.standardOutput.write("listening on \(address)")

@@ -65,21 +65,40 @@ package enum LogText {
     /// - Parameter text: Any text.
     /// - Returns: The quoted text.
     package static func quoted(_ text: String) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count + 2)
+        appendQuoted(text, to: &result)
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Appends a text in quotes, as ``quoted(_:)`` returns it.
+    ///
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - line: The line.
+    package static func appendQuoted(_ text: String, to line: inout [UInt8]) {
+        line.append(UInt8(ascii: "\""))
+        appendEscaped(text, to: &line)
+        line.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends the text between the quotes of ``quoted(_:)``.
+    ///
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - line: The line.
+    package static func appendEscaped(_ text: String, to line: inout [UInt8]) {
         let isPlain = text.utf8.allSatisfy { byte in
             byte >= 0x20 && byte <= 0x7E && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
         }
-        guard !isPlain else { return "\"\(text)\"" }
-        var result: [UInt8] = [UInt8(ascii: "\"")]
-        result.reserveCapacity(text.utf8.count * 4 + 2)
+        guard !isPlain else { return line += text.utf8 }
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "\"", "\\": result += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
-            case " "..."~": result.append(UInt8(ascii: scalar))
-            default: appendEscape(of: scalar, to: &result)
+            case "\"", "\\": line += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
+            case " "..."~": line.append(UInt8(ascii: scalar))
+            default: appendEscape(of: scalar, to: &line)
             }
         }
-        result.append(UInt8(ascii: "\""))
-        return String(decoding: result, as: UTF8.self)
     }
 
     /// Appends an escape sequence such as `\u{301}`.

@@ -122,7 +122,7 @@ final class TestServer: Sendable {
             responses: PreparedResponses(ResponseRenderer(rules: configuration.rules, context: context)),
             identityTokens: try IdentityTokenSource(settings, clock: wall),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
-            log: AccessLog(log.logger, clock: SystemClock(), isEnabled: true),
+            log: AccessLog(LoggerAccessLog(log.logger), clock: SystemClock(), isEnabled: true),
             lanes: lanes
         )
     }
