@@ -75,12 +75,15 @@ class Peer:
 # Settings of the server block for the access log, and for the limits: all connections come from one address.
 BOUNDS = "limits { connections 20000; connections-per-address 20000; header-time 10m; idle-time 10m; }"
 OFF, ON = "access-log off; " + BOUNDS, BOUNDS
+# Each request is a login through the modules of the realm.
+NO_CACHE = "credential-cache 0s; " + OFF
 
 
 class Gatehouse(Peer):
     requests = ("basic", "session", "challenge", "index")
 
-    def __init__(self, name, title, variable, *log_lines):
+    def __init__(self, name, title, variable, *log_lines, requests=requests):
+        self.requests = requests
         self.name, self.title, self.variable, self.log_lines = name, title, variable, log_lines
         self.binary = os.environ.get(variable, "")
         self.log_line = self.refusal = ""
@@ -225,6 +228,8 @@ def all_peers():
     return [
         Gatehouse("gatehouse", "**gatehouse**", "GATEHOUSE_BINARY", OFF),
         Gatehouse("gatehouse-log", "gatehouse, access log on", "GATEHOUSE_BINARY", ON),
+        Gatehouse("gatehouse-login", "gatehouse, a login each", "GATEHOUSE_BINARY", NO_CACHE, requests=("basic",)),
+        Gatehouse("gatehouse-before-login", "gatehouse, before, a login each", "GATEHOUSE_BEFORE", NO_CACHE, requests=("basic",)),
         Gatehouse("gatehouse-before", "gatehouse, before", "GATEHOUSE_BEFORE", OFF, ON),
         Nginx(),
         Apache(),

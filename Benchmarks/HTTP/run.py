@@ -51,8 +51,8 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stopped)
     known = [peer.name for peer in all_peers()]
-    # gatehouse-before is measured by default only if GATEHOUSE_BEFORE is set.
-    usual = [name for name in known if name != "gatehouse-before" or "GATEHOUSE_BEFORE" in os.environ]
+    # The program before a change is measured by default only if GATEHOUSE_BEFORE is set.
+    usual = [name for name in known if "-before" not in name or "GATEHOUSE_BEFORE" in os.environ]
     settings = Settings.from_environment(known, usual)
     if settings.server_core == settings.load_core:
         say("there is only one core: server and load share it, so requests per second are meaningless")

@@ -31,12 +31,13 @@ import Testing
     /// Counts the immediate and the deferred responses of a responder.
     private final class CountingResponder: Responder {
         let base: GatehouseResponder
-        private let counts = Mutex((immediate: 0, deferred: 0))
+        private let counts = Mutex((immediate: 0, deferred: 0, begunOnEventLoop: 0))
 
         init(_ base: GatehouseResponder) { self.base = base }
 
         var immediate: Int { counts.withLock { $0.immediate } }
         var deferred: Int { counts.withLock { $0.deferred } }
+        var begunOnEventLoop: Int { counts.withLock { $0.begunOnEventLoop } }
 
         func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
             let reply = base.respond(to: head, on: connection)
@@ -44,6 +45,9 @@ import Testing
                 switch reply {
                 case .immediate: counts.immediate += 1
                 case .deferred: counts.deferred += 1
+                case .prepared(let beginsOnEventLoop, _):
+                    counts.deferred += 1
+                    if beginsOnEventLoop { counts.begunOnEventLoop += 1 }
                 }
             }
             return reply
@@ -160,6 +164,15 @@ import Testing
         #expect(fast.immediate > Self.requests.count)
         #expect(fast.deferred > 20)
         #expect(slow.immediate == 0)
+    }
+
+    @Test func `a login begins on the event loop only if no module of its realms may wait`() async throws {
+        for (path, beginsOnEventLoop) in [("/welcome", true), ("/down", false)] {
+            let responder = CountingResponder(server.responder)
+            _ = try await answer(Self.get(path, [Self.basic("zed:x")]), responder)
+            #expect(responder.deferred == 1)
+            #expect(responder.begunOnEventLoop == (beginsOnEventLoop ? 1 : 0))
+        }
     }
 
     @Test func `accepted credentials are cached, and rejected credentials are not`() async throws {

@@ -39,16 +39,28 @@ import Testing
     }
 
     @Test(arguments: UInt64(0)..<20)
-    func `the responses of both lanes are sent in the order of the requests`(seed: UInt64) async throws {
+    func `the responses of all modes are sent in the order of the requests`(seed: UInt64) async throws {
         var numbers = Random(seed: seed)
         let connection = try await AsyncConnection { _, target in
-            guard target.hasPrefix("/later") else { return .immediate(.text(target)) }
-            return .deferred { _ in
-                for _ in 0..<(target.utf8.count % 7) { await Task.yield() }
-                return .text(target)
+            let parts = target.split(separator: "/")
+            let wait = { @Sendable in
+                for _ in 0..<(Int(parts[1]) ?? 0) % 4 { await Task.yield() }
+            }
+            switch parts[0] {
+            case "now": return .immediate(.text(target))
+            case "later":
+                return .deferred { _ in
+                    await wait()
+                    return .text(target)
+                }
+            case let mode:
+                return .prepared(beginsOnEventLoop: mode == "here") {
+                    await wait()
+                    return .text(target)
+                }
             }
         }
-        let targets = (0..<30).map { (Bool.random(using: &numbers) ? "/later/" : "/now/") + "\($0)" }
+        let targets = (0..<30).map { "/\(["now", "later", "here", "elsewhere"].randomElement(using: &numbers)!)/\($0)" }
         let text = targets.map { "POST \($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" }.joined()
         for piece in numbers.pieces(Array(text.utf8), atMost: 300) {
             try await connection.receive(String(decoding: piece, as: UTF8.self))
@@ -264,6 +276,68 @@ import Testing
         try await connection.wait(for: "an error") { _ in seen.hasHappened }
         #expect(try await connection.responses(1).count == 1)
         try await connection.end()
+    }
+
+    @Test(arguments: [true, false])
+    func `a body is skipped if its response is prepared in a task`(beginsOnEventLoop: Bool) async throws {
+        let latch = CancellableLatch()
+        let connection = try await AsyncConnection { method, target in
+            guard target != "/now" else { return .immediate(.text("now")) }
+            return .prepared(beginsOnEventLoop: beginsOnEventLoop) {
+                if target == "/wait" { _ = await latch.pass() }
+                return .text(target)
+            }
+        }
+        try await connection.receive(Self.post(String(repeating: "x", count: 60_000)) + Self.now)
+        #expect(try await connection.responses(2).map(\.body) == ["/", "now"])
+        try await connection.receive("POST /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
+        try await connection.on { $0.exchange = $0.handler?.exchange }
+        latch.open()
+        #expect(try await connection.responses(3).map(\.body) == ["/", "now", "/wait"])
+        try await connection.receive("llo" + Self.now)
+        #expect(try await connection.responses(4).map(\.body) == ["/", "now", "/wait", "now"])
+        try await connection.wait(for: "release") { $0.exchange == nil }
+        // A client that waits for 100 (Continue) gets the response instead.
+        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+        let last = try #require(try await connection.responses(5).last)
+        #expect(last.status == 200)
+        #expect(last.fields["connection"] == "close")
+        try await connection.end()
+    }
+
+    @Test func `a task that begins on the event loop and does not wait has answered before the read ends`() async throws
+    {
+        let connection = try await AsyncConnection { _, target in
+            .prepared(beginsOnEventLoop: true) { .text(target) }
+        }
+        let text = "GET /0 HTTP/1.1\r\nHost: a\r\n\r\nGET /1 HTTP/1.1\r\nHost: a\r\n\r\n"
+        let begun = try await connection.on { connection in
+            connection.receive(text)
+            return connection.handler?.exchange == nil
+        }
+        #expect(begun)
+        #expect(try await connection.responses(2).map(\.body) == ["/0", "/1"])
+        try await connection.end()
+    }
+
+    @Test(arguments: [true, false])
+    func `a task that prepares a response is cancelled when its client disconnects`(
+        beginsOnEventLoop: Bool
+    ) async throws {
+        let seen = Seen()
+        let connection = try await AsyncConnection { _, _ in
+            .prepared(beginsOnEventLoop: beginsOnEventLoop) {
+                if await !CancellableLatch().pass() { seen.note() }
+                return .text("too late")
+            }
+        }
+        try await connection.receive(Self.get)
+        try await connection.on { $0.exchange = $0.handler?.exchange }
+        try await connection.on { $0.disconnect() }
+        try await connection.wait(for: "a cancellation") { _ in seen.hasHappened }
+        #expect(try await connection.text.isEmpty)
+        try await connection.end()
+        try await connection.wait(for: "release") { $0.exchange == nil && $0.handler == nil }
     }
 
     // MARK: - Ends

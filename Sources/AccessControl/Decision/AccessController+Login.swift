@@ -40,6 +40,21 @@ extension AccessController {
         package var certificateFault: LoginFault?
     }
 
+    /// Returns whether ``completeLogin(_:)`` may begin on an event loop.
+    ///
+    /// It then waits only for the throttle: all modules of the realms are immediate. A login with a certificate or in
+    /// many realms takes too long.
+    ///
+    /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
+    /// - Returns: True if it neither blocks nor computes for long.
+    package func rarelyWaits(_ login: Login) -> Bool {
+        let realms = login.compiled.rule.realms
+        guard login.attempts.count == 1, case .password = login.attempts[0].method, realms.count <= 8 else {
+            return false
+        }
+        return realms.allSatisfy { authenticator.realms[$0]?.stack.isImmediate ?? false }
+    }
+
     /// Logs the user in and decides about the request.
     ///
     /// The schemes are tried in the order of the rule: if the certificate is rejected, the password is checked. For each

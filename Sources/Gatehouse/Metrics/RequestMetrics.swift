@@ -53,6 +53,12 @@ struct MeasuredResponder: Responder {
         case .immediate(let response):
             metrics.count(.loop, status: response.status)
             return .immediate(response)
+        case .prepared(let beginsOnEventLoop, let prepare):
+            return .prepared(beginsOnEventLoop: beginsOnEventLoop) { [metrics] in
+                let response = await prepare()
+                metrics.count(.task, status: response.status)
+                return response
+            }
         case .deferred(let produce):
             return .deferred { [metrics] request in
                 let response = await produce(request)

@@ -64,13 +64,13 @@ extension GatehouseResponder {
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
             check.encoding = login.compiled.rule.identityFields
-            return .deferred { [self, received, check] _ in
+            return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received, check] in
                 let completed = await accessController.completeLogin(login)
                 var received = received
                 received.rule = ruleText(login.compiled, of: completed.decision)
                 let authentication = completed.authentication
-                let rendered = forwardAuth.rendered(completed.decision, for: check, authentication: authentication)
-                return finish(rendered, to: received, after: completed.report, for: authentication)
+                let response = forwardAuth.prepared(completed.decision, for: check, authentication: authentication)
+                return finish(response, to: received, after: completed.report, for: authentication)
             }
         }
     }

@@ -20,7 +20,10 @@ extension GatehouseResponder {
             let prepared = responses.prepared(response, as: received.representation, for: authentication)
             return reply(to: received, with: prepared, for: authentication)
         case .asyncOnly:
-            return .deferred { [self] _ in render(response, to: received, after: nil, for: authentication) }
+            return .prepared(beginsOnEventLoop: false) { [self] in
+                let rendered = responses.renderer.render(response, as: received.representation, for: authentication)
+                return finish(PreparedResponse(rendered), to: received, after: nil, for: authentication)
+            }
         }
     }
 
@@ -41,32 +44,21 @@ extension GatehouseResponder {
         return .immediate(response)
     }
 
-    /// Renders a standard response in a task.
-    func render(
-        _ response: StandardResponse,
-        to received: ReceivedRequest,
-        after report: LoginReport?,
-        for authentication: ExistingAuthentication? = nil
-    ) -> Response {
-        let rendered = responses.renderer.render(response, as: received.representation, for: authentication)
-        return finish(rendered, to: received, after: report, for: authentication)
-    }
-
-    /// Logs a rendered response and returns it.
+    /// Logs the response after a login and returns it.
     func finish(
-        _ rendered: RenderedResponse,
+        _ response: PreparedResponse,
         to received: ReceivedRequest,
         after report: LoginReport?,
-        for authentication: ExistingAuthentication? = nil
-    ) -> Response {
+        for authentication: ExistingAuthentication?
+    ) -> PreparedResponse {
         logAccess(
             received,
             user: report.map { ($0.username, $0.realm) } ?? authentication.map { ($0.user.username, $0.user.realm) },
-            status: rendered.head.status.code,
-            length: rendered.body.readableBytes,
+            status: response.status,
+            length: response.bodyLength,
             reason: report.map { LogText.reason($0) } ?? ""
         )
-        return rendered.response(isHead: received.isHead)
+        return response
     }
 
     /// Writes the line of a request in the access log.

@@ -176,7 +176,7 @@ final class GatehouseResponder: Responder {
             let clientKind = received.clientKind(head)
             let target = head.target
             let authority = received.client.authority(head)
-            return .deferred { [self, received] _ in
+            return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received] in
                 let completed = await accessController.completeLogin(login)
                 let response = response(
                     to: received,
@@ -190,7 +190,12 @@ final class GatehouseResponder: Responder {
                 if let fault = completed.certificateFault {
                     received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
                 }
-                return render(response, to: received, after: completed.report, for: completed.authentication)
+                let prepared = responses.prepared(
+                    response,
+                    as: received.representation,
+                    for: completed.authentication
+                )
+                return finish(prepared, to: received, after: completed.report, for: completed.authentication)
             }
         }
     }

@@ -29,6 +29,14 @@ struct ResponseSender: Sendable {
         }
     }
 
+    /// Sends a whole response.
+    ///
+    /// It is sent at once if the task still runs on the event loop.
+    func send(_ response: PreparedResponse) {
+        guard !eventLoop.inEventLoop else { return sink.value.send(response) }
+        eventLoop.execute { sink.value.send(response) }
+    }
+
     private func fail() {
         eventLoop.execute { sink.value.fail() }
     }

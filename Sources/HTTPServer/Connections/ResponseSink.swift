@@ -13,6 +13,11 @@ protocol ResponseSink: AnyObject {
     ///   - promise: The promise that is fulfilled when the part is sent.
     func write(_ part: ResponsePart, promise: EventLoopPromise<Void>?)
 
+    /// Sends a whole response.
+    ///
+    /// - Parameter response: The response.
+    func send(_ response: PreparedResponse)
+
     /// Ends the connection or the HTTP/2 stream before the response is complete. The client then sees that the response
     /// is incomplete.
     func fail()

@@ -17,8 +17,8 @@ final class HTTP1Exchange: ResponseSink {
     // This is a reference cycle until the connection releases its exchange.
     private let handler: HTTP1Handler
     private let head: RequestHead
-    private let request: Request
     private let source: BodyStream.Source?
+    private let stream: BodyStream.Sequence?
     /// The reference from the body's stream to this exchange.
     ///
     /// The reference is removed when the exchange ends.
@@ -38,8 +38,7 @@ final class HTTP1Exchange: ResponseSink {
         self.handler = handler
         self.head = head
         guard hasBody else {
-            source = nil
-            request = Request(head: head.request, body: RequestBody(buffer: ByteBuffer()))
+            (source, stream) = (nil, nil)
             return
         }
         let owner = NIOLoopBoundBox<HTTP1Exchange?>(nil, eventLoop: handler.loop.eventLoop)
@@ -47,7 +46,7 @@ final class HTTP1Exchange: ResponseSink {
             owner.value?.requestMoreBody()
         }
         self.source = source
-        request = Request(head: head.request, body: RequestBody(asyncSequence: stream))
+        self.stream = stream
         owner.value = self
         streamOwner = owner
     }
@@ -56,9 +55,17 @@ final class HTTP1Exchange: ResponseSink {
     func start(_ produce: @escaping @Sendable (Request) async -> Response) {
         let eventLoop = handler.loop.eventLoop
         let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
-        task = Task { [request] in
-            await sender.send(await produce(request))
-        }
+        let body = stream.map { RequestBody(asyncSequence: $0) } ?? RequestBody(buffer: ByteBuffer())
+        let request = Request(head: head.request, body: body)
+        task = Task { await sender.send(await produce(request)) }
+    }
+
+    /// Starts the task that prepares and sends the whole response.
+    func prepare(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) {
+        let eventLoop = handler.loop.eventLoop
+        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
+        let work = { @Sendable in sender.send(await prepare()) }
+        task = onEventLoop ? Task.immediate(operation: work) : Task(operation: work)
     }
 
     /// Cancels the task.
@@ -96,6 +103,16 @@ final class HTTP1Exchange: ResponseSink {
     }
 
     // MARK: - The response
+
+    func send(_ response: PreparedResponse) {
+        guard let context = handler.context, handler.exchange === self else { return }
+        hasBegunResponse = true
+        handler.write(response, to: head.summary)
+        release()
+        handler.finishResponse(context)
+        // If the task has not waited, the connection is processing this request and continues by itself.
+        handler.process()
+    }
 
     func write(_ part: ResponsePart, promise: EventLoopPromise<Void>?) {
         guard let context = handler.context, handler.exchange === self else {

@@ -107,6 +107,12 @@ extension HTTP1Handler {
             if summary.expectsContinue, body != nil { closesAfterResponse = true }
             write(response, to: summary)
             finishResponse(context)
+        case .prepared(let beginsOnEventLoop, let prepare):
+            if summary.expectsContinue, body != nil { closesAfterResponse = true }
+            enter(.answering)
+            let exchange = HTTP1Exchange(self, head: head, hasBody: false)
+            self.exchange = exchange
+            exchange.prepare(onEventLoop: beginsOnEventLoop, prepare)
         case .deferred(let produce):
             if summary.expectsContinue, body != nil { loop.output.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
             startExchange(head, producing: produce)

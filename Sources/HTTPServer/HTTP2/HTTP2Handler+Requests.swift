@@ -42,6 +42,8 @@ extension HTTP2Handler {
         }
         switch loop.responder.respond(to: head, on: connection) {
         case .immediate(let response): stream.answer(response)
+        case .prepared(let beginsOnEventLoop, let prepare):
+            stream.prepare(onEventLoop: beginsOnEventLoop, prepare)
         case .deferred(let produce):
             if head.summary.expectsContinue, !endsStream { stream.writeContinue() }
             // If the write has closed the stream, no task is started, because nothing would cancel the task.

@@ -72,6 +72,14 @@ final class HTTP2Stream: ResponseSink {
         task = Task { await sender.send(await produce(request)) }
     }
 
+    /// Starts the task that prepares and sends the whole response.
+    func prepare(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) {
+        let eventLoop = handler.loop.eventLoop
+        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
+        let work = { @Sendable in sender.send(await prepare()) }
+        task = onEventLoop ? Task.immediate(operation: work) : Task(operation: work)
+    }
+
     /// The reason why a piece of a body is rejected.
     enum BodyFault {
         /// The body is longer or shorter than the client has announced.
@@ -137,6 +145,12 @@ final class HTTP2Stream: ResponseSink {
     }
 
     // MARK: - The response
+
+    func send(_ response: PreparedResponse) {
+        guard handler.isOpen(self), !hasResponseEnded else { return }
+        answer(response)
+        handler.flush()
+    }
 
     /// Sends a complete response.
     func answer(_ response: PreparedResponse) {

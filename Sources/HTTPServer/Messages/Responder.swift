@@ -6,7 +6,7 @@ public import HummingbirdCore
 /// Answers requests: at once on the event loop (the fast lane), or in a task (the async lane).
 ///
 /// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections. It must not wait or compute for
-/// long. For such work it returns ``ResponseMode/deferred(_:)``.
+/// long. For such work it returns ``ResponseMode/deferred(_:)`` or ``ResponseMode/prepared(beginsOnEventLoop:_:)``.
 public protocol Responder: Sendable {
     /// Answers a request at once, or returns a function that answers it later. Called on the event loop.
     ///
@@ -32,4 +32,11 @@ public enum ResponseMode: Sendable {
     /// A function that produces the response in a new task (the async lane). The task is cancelled when the client
     /// disconnects.
     case deferred(@Sendable (Request) async -> Response)
+    /// A function that prepares the whole response in a new task and does not read the request's body. The task is
+    /// cancelled when the client disconnects.
+    ///
+    /// With `beginsOnEventLoop: true`, the task begins on the event loop, and continues elsewhere after it has waited
+    /// for the first time. A task that does not wait then needs no change of threads. Until it waits, it must neither
+    /// block nor compute for long.
+    case prepared(beginsOnEventLoop: Bool, @Sendable () async -> PreparedResponse)
 }

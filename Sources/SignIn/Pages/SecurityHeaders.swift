@@ -8,7 +8,7 @@ package struct SecurityHeaders: Sendable {
     /// The kind of a page.
     ///
     /// It determines what the browser must allow.
-    package enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable, CaseIterable {
         /// A page without a form or a script.
         case plain
         /// A page with a form.
@@ -25,21 +25,37 @@ package struct SecurityHeaders: Sendable {
         case image
     }
 
+    /// The fields of each kind without a script within the page. They are made once, because most responses have them.
+    private let fields: [Kind: [HTTPField]]
     private let isCertificateTrusted: Bool
 
     /// The header fields of a configuration.
     ///
     /// - Parameter isCertificateTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this
     ///   case, because a development server must not force TLS on other programs on `localhost`.
-    package init(isCertificateTrusted: Bool) { self.isCertificateTrusted = isCertificateTrusted }
+    package init(isCertificateTrusted: Bool) {
+        self.isCertificateTrusted = isCertificateTrusted
+        fields = Dictionary(
+            uniqueKeysWithValues: Kind.allCases.map { kind in
+                (kind, Self.fields(for: kind, script: nil, isCertificateTrusted: isCertificateTrusted))
+            }
+        )
+    }
 
     /// Adds the header fields.
     ///
     /// - Parameters:
-    ///   - headers: The header fields of the response.
+    ///   - headers: The header fields of the response, with none of these fields.
     ///   - kind: The kind of the page.
     ///   - script: The source expression of the script within the page; nil if there is none.
     package func add(to headers: inout HTTPFields, for kind: Kind = .plain, script: String? = nil) {
+        let prepared = script == nil ? fields[kind] : nil
+        let added = prepared ?? Self.fields(for: kind, script: script, isCertificateTrusted: isCertificateTrusted)
+        headers.reserveCapacity(headers.count + added.count)
+        for field in added { headers.append(field) }
+    }
+
+    private static func fields(for kind: Kind, script: String?, isCertificateTrusted: Bool) -> [HTTPField] {
         var policy = ["default-src 'none'"]
         // The icon is a data URL.
         let page = ["style-src 'self'", "img-src 'self' data:"]
@@ -59,16 +75,19 @@ package struct SecurityHeaders: Sendable {
             case .image: "'none'"
             }
         policy += ["form-action \(formAction)", "frame-ancestors 'none'", "base-uri 'none'"]
-        headers[.contentSecurityPolicy] = policy.joined(separator: "; ")
-        headers[.xContentTypeOptions] = "nosniff"
-        Self.set("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "strict-origin", in: &headers)
-        Self.set("Cross-Origin-Opener-Policy", "same-origin", in: &headers)
-        Self.set("Cross-Origin-Resource-Policy", "same-origin", in: &headers)
-        Self.set("Permissions-Policy", "camera=(), geolocation=(), microphone=()", in: &headers)
-        if isCertificateTrusted { headers[.strictTransportSecurity] = "max-age=31536000" }
-    }
-
-    private static func set(_ name: String, _ value: String, in fields: inout HTTPFields) {
-        if let name = HTTPField.Name(name) { fields[name] = value }
+        var fields = [
+            HTTPField(name: .contentSecurityPolicy, value: policy.joined(separator: "; ")),
+            HTTPField(name: .xContentTypeOptions, value: "nosniff"),
+        ]
+        let others = [
+            ("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "strict-origin"),
+            ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+        ]
+        for (name, value) in others {
+            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+        }
+        if isCertificateTrusted { fields.append(HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")) }
+        return fields
     }
 }

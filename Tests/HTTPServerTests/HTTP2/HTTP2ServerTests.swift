@@ -130,6 +130,29 @@ struct HTTP2ServerTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a response that is prepared in a task arrives, and the body of its request is skipped`(
+        beginsOnEventLoop: Bool
+    ) async throws {
+        let reply: @Sendable (String, String) -> ResponseMode = { _, target in
+            .prepared(beginsOnEventLoop: beginsOnEventLoop) {
+                if target == "/wait" { await Task.yield() }
+                return PageResponder.page("at \(target)")
+            }
+        }
+        try await serve(reply) { port in
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-h2-\(UUID())")
+            try Data(repeating: 0x61, count: 60_000).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            for path in ["/wait", "/now", "/wait"] {
+                let result = try await curl(port, path)
+                #expect(result.output == "at \(path)|200|2", "\(result)")
+                let posted = try await curl(port, path, "--data-binary", "@\(file.path)")
+                #expect(posted.output == "at \(path)|200|2", "\(posted)")
+            }
+        }
+    }
+
     @Test func `a long response is streamed completely, with and without a known length`() async throws {
         let reply: @Sendable (String, String) -> ResponseMode = { _, target in
             .deferred { _ in
