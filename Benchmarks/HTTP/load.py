@@ -24,11 +24,12 @@ class RequestKind:
     authorization: str = None
     body: bytes = None
     has_session: bool = False
+    others: tuple = ()
 
     def fields(self, running):
         """Returns the fields that a client sends with each request."""
         if self.authorization:
-            return [f"Authorization: {self.authorization}"]
+            return [f"Authorization: {self.authorization}", *self.others]
         if not self.has_session:
             return []
         if not hasattr(running, "cookie"):
@@ -36,6 +37,13 @@ class RequestKind:
                 running.cookie = client.begin_session("/session", USER, PASSWORD)
         return [f"Cookie: {running.cookie}"]
 
+
+# The fields that nginx sends with a question about a request.
+QUESTION = (
+    "X-Original-URL: https://127.0.0.1/welcome",
+    "X-Original-Method: GET",
+    "X-Forwarded-For: 192.0.2.1",
+)
 
 REQUESTS = {
     request.name: request
@@ -45,6 +53,8 @@ REQUESTS = {
         RequestKind("challenge", "401, no credentials", "/welcome", 401),
         RequestKind("index", "`/`, open", "/", 200),
         RequestKind("plain", "open, no file", "/plain", 200, None, WELCOME),
+        RequestKind("question", "forward-auth question, Basic", "/auth/nginx", 200, AUTHORIZATION, b"", others=QUESTION),
+        RequestKind("nothing", "204, open", "/nothing", 204, None, b""),
     )
 }
 

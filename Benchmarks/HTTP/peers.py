@@ -77,6 +77,8 @@ BOUNDS = "limits { connections 20000; connections-per-address 20000; header-time
 OFF, ON = "access-log off; " + BOUNDS, BOUNDS
 # Each request is a login through the modules of the realm.
 NO_CACHE = "credential-cache 0s; " + OFF
+# nginx may ask about requests that it forwards.
+FOR_PROXY = "trusted-proxies 127.0.0.1; " + OFF
 
 
 class Gatehouse(Peer):
@@ -127,7 +129,7 @@ class Gatehouse(Peer):
 
 class Nginx(Peer):
     name, title, packages = "nginx", "nginx auth_basic", "nginx-light"
-    requests = ("basic", "challenge", "index", "plain")
+    requests = ("basic", "challenge", "index", "plain", "nothing")
 
     def available(self):
         return _program("nginx") is not None
@@ -229,6 +231,8 @@ def all_peers():
         Gatehouse("gatehouse", "**gatehouse**", "GATEHOUSE_BINARY", OFF),
         Gatehouse("gatehouse-log", "gatehouse, access log on", "GATEHOUSE_BINARY", ON),
         Gatehouse("gatehouse-login", "gatehouse, a login each", "GATEHOUSE_BINARY", NO_CACHE, requests=("basic",)),
+        Gatehouse("gatehouse-ask", "gatehouse", "GATEHOUSE_BINARY", FOR_PROXY, requests=("question",)),
+        Gatehouse("gatehouse-before-ask", "gatehouse, before", "GATEHOUSE_BEFORE", FOR_PROXY, requests=("question",)),
         Gatehouse("gatehouse-before-login", "gatehouse, before, a login each", "GATEHOUSE_BEFORE", NO_CACHE, requests=("basic",)),
         Gatehouse("gatehouse-before", "gatehouse, before", "GATEHOUSE_BEFORE", OFF, ON),
         Nginx(),

@@ -25,7 +25,9 @@ package struct SecurityHeaders: Sendable {
         case image
     }
 
-    /// The fields of each kind without a script within the page. They are made once, because most responses have them.
+    /// The fields of each kind without a script within the page.
+    ///
+    /// They are made once, because most responses have them.
     private let fields: [Kind: [HTTPField]]
     private let isCertificateTrusted: Bool
 
