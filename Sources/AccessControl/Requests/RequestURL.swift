@@ -22,24 +22,20 @@ package struct RequestURL {
 
     /// Splits a URL; nil if it does not begin with `http://` or `https://`.
     package init?(_ text: String) {
-        let utf8 = text.utf8
-        guard let scheme = Scheme(beginning: utf8.prefix(8).map(ASCII.lowercased)) else { return nil }
-        self.scheme = scheme
-        let rest = text[utf8.index(utf8.startIndex, offsetBy: scheme.rawValue.utf8.count + 3)...]
-        let slash = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
-        authority = String(rest[..<slash])
-        target = rest[slash...].utf8.first == UInt8(ascii: "/") ? String(rest[slash...]) : "/" + rest[slash...]
-    }
-}
-
-extension RequestURL.Scheme {
-    private static let prefixes: [(prefix: [UInt8], scheme: Self)] = [
-        (Array("https://".utf8), .https), (Array("http://".utf8), .http),
-    ]
-
-    /// Finds the scheme by the first bytes of a URL in lower case; nil if the scheme is not supported.
-    fileprivate init?(beginning bytes: [UInt8]) {
-        guard let found = Self.prefixes.first(where: { bytes.starts(with: $0.prefix) }) else { return nil }
-        self = found.scheme
+        let bytes = text.utf8Span.span
+        let authorityStart: Int
+        if bytes.beginsIgnoringCase(with: "https://") {
+            (scheme, authorityStart) = (.https, 8)
+        } else if bytes.beginsIgnoringCase(with: "http://") {
+            (scheme, authorityStart) = (.http, 7)
+        } else {
+            return nil
+        }
+        var end = authorityStart
+        while end < bytes.count, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?") { end += 1 }
+        let authority = text.utf8.prefix(end).dropFirst(authorityStart)
+        let target = text.utf8.dropFirst(end)
+        self.authority = String(Substring(authority))
+        self.target = target.first == UInt8(ascii: "/") ? String(Substring(target)) : "/" + Substring(target)
     }
 }

@@ -16,6 +16,8 @@ package struct Routes: Sendable, Hashable {
     package let hasLogo: Bool
     /// True if the keys of identity tokens are published.
     package let hasIdentityKeys: Bool
+    /// The beginning of the paths of forward authentication, which the name of the proxy follows.
+    package let forwardAuthPrefix: String
     private let prefixSegments: [UTF8Text]
 
     /// The routes below a prefix.
@@ -35,6 +37,7 @@ package struct Routes: Sendable, Hashable {
         self.hasRealmAPI = hasRealmAPI
         self.hasLogo = hasLogo
         self.hasIdentityKeys = hasIdentityKeys
+        forwardAuthPrefix = prefix + "/auth/"
         prefixSegments = prefix.split(separator: "/").map { UTF8Text(String($0)) }
     }
 

@@ -14,12 +14,12 @@ struct OriginalRequest: Sendable, Hashable {
         ///
         /// The name of the field is in lower case.
         let values: (StaticString) -> [UTF8Text]
-        /// The method of the forward-auth request.
-        let method: String
-        /// The target of the forward-auth request.
-        let target: String
-        /// The host of the forward-auth request.
-        let host: String?
+        /// The method of the forward-auth request, for Envoy.
+        var method = ""
+        /// The target of the forward-auth request, for Envoy.
+        var target = ""
+        /// The host of the forward-auth request, for Envoy.
+        var host: String?
         /// The path to which Envoy appends the target of the original request.
         var prefix = "/auth/envoy"
     }

@@ -24,7 +24,10 @@ extension GatehouseResponder {
         }
         // The path is compared byte by byte. A proxy may block this path for clients, and a client may use another
         // spelling to bypass the block.
-        guard let proxy, head.target.utf8.starts(with: "\(routes.prefix)/auth/\(proxy.rawValue)".utf8) else {
+        let target = head.target
+        guard let proxy, target.utf8.starts(with: routes.forwardAuthPrefix.utf8),
+            target.utf8.dropFirst(routes.forwardAuthPrefix.utf8.count).starts(with: proxy.rawValue.utf8)
+        else {
             return reject(received, because: "not a forward authentication path", remark: nil)
         }
         // Without X-Forwarded-For, every client would have the address of the proxy, and rules for the network of the
@@ -93,17 +96,14 @@ extension GatehouseResponder {
         _ head: borrowing RequestHead,
         of proxy: ForwardAuthProxy
     ) -> OriginalRequest.Description {
-        let names: [StaticString] =
-            proxy == .nginx
-            ? ["x-original-url", "x-original-method"]
-            : ["x-forwarded-method", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-uri"]
-        let values = names.map { ($0.description, head.values(named: $0)) }
-        return OriginalRequest.Description(
-            values: { name in values.first { $0.0 == name.description }?.1 ?? [] },
-            method: head.methodText,
-            target: head.target,
-            host: head.host,
-            prefix: routes.prefix + "/auth/envoy"
-        )
+        let fields = copy head
+        var description = OriginalRequest.Description(values: { fields.values(named: $0) })
+        if proxy == .envoy {
+            description.method = head.methodText
+            description.target = head.target
+            description.host = head.host
+            description.prefix = routes.forwardAuthPrefix + proxy.rawValue
+        }
+        return description
     }
 }

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 extension NetworkAddress: CustomStringConvertible {
     /// The canonical text: `192.0.2.1` for IPv4, the form of RFC 5952 section 4 for IPv6.
     package var description: String {
         guard isIPv4Mapped else { return version6Text }
-        return [24, 16, 8, 0].map { "\(UInt8(truncatingIfNeeded: bits >> $0))" }.joined(separator: ".")
+        var text: [UInt8] = []
+        text.reserveCapacity(15)
+        for (index, shift) in stride(from: 24, through: 0, by: -8).enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ".")) }
+            ASCII.append(decimal: Int(truncatingIfNeeded: bits >> UInt128(shift) & 0xFF), to: &text)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The address in IPv6 notation; an IPv4 address is written as an IPv4-mapped IPv6 address.
