@@ -81,8 +81,6 @@ public final class HTTPListener: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: 16)
             .serverChannelOption(Self.unsentLowWaterMark, value: Self.unsentSize)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.accept(channel) }
             }
@@ -107,6 +105,11 @@ public final class HTTPListener: Sendable {
         case .fullForAddress: throw ConnectionRefused.tooManyFromAddress
         }
         do {
+            // The options of the bootstrap would cost promises and closures for each connection.
+            guard let options = channel.syncOptions else { throw ChannelError.inappropriateOperationForState }
+            try options.setOption(.allowRemoteHalfClosure, value: true)
+            try options.setOption(.maxMessagesPerRead, value: 1)
+            try options.setOption(.recvAllocator, value: UnpooledReceiveBuffers())
             let handler = HTTP1Handler(loop.value, onError: onError) { [counter] in counter.release(address) }
             try channel.pipeline.syncOperations.addHandlers([try makeTLS(), handler])
         } catch {
