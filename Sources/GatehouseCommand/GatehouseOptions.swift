@@ -8,6 +8,9 @@ internal import OpenSSLKit
 internal import RealmKit
 
 /// The arguments of `gatehouse`.
+///
+/// Every subcommand has a `commandName`. Without it, the argument parser would find the name by reflection, for all
+/// subcommands at each start: 4 of 24 milliseconds.
 struct GatehouseOptions: CommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse",
@@ -24,13 +27,17 @@ struct GatehouseOptions: CommandGroup {
     )
 
     struct Serve: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
+        static let configuration = CommandConfiguration(
+            commandName: "serve",
+            abstract: "Serve until SIGTERM or SIGINT."
+        )
 
         @OptionGroup var options: ConfigurationOptions
     }
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Check the configuration: print its errors, or a summary of it."
         )
 

@@ -102,6 +102,18 @@ public final class GatehouseStore: Sendable {
     /// - Returns: The store.
     /// - Throws: ``StoreFault``: `unavailable` or `tooNew`, as in ``open(folder:)``; `tooOld`.
     public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
+        guard let store = try openIfPresent(folder: folder) else { return try inMemory() }
+        return store
+    }
+
+    /// Opens an existing store for reading.
+    ///
+    /// SQLite is not used if the file does not exist.
+    ///
+    /// - Parameter folder: The state folder.
+    /// - Returns: The store; nil if the file does not exist.
+    /// - Throws: ``StoreFault``: `unavailable`, `tooNew` or `tooOld`, as in ``openExisting(folder:)``.
+    static func openIfPresent(folder: String) throws(StoreFault) -> GatehouseStore? {
         let path = "\(folder)/\(fileName)"
         var status = stat()
         if unsafe stat(folder, &status) == 0 {
@@ -114,7 +126,7 @@ public final class GatehouseStore: Sendable {
         }
         guard unsafe lstat(path, &status) == 0 else {
             // A file that is not accessible must not be treated as a missing file.
-            if errno == ENOENT { return try inMemory() }
+            if errno == ENOENT { return nil }
             throw StoreFault(
                 .unavailable,
                 "the store \(path) cannot be accessed: \(unsafe String(cString: strerror(errno)))"

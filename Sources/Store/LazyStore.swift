@@ -31,7 +31,7 @@ public final class LazyStore: Sendable {
         var isOfOlderVersion = false
     }
 
-    /// True if ``store()`` was called with mode ``Mode/checkOnly``, and the store is of an older version.
+    /// True if ``store()`` or ``present()`` was called with mode ``Mode/checkOnly``, and the store is of an older version.
     public var isOfOlderVersion: Bool { opened.withLock { $0.isOfOlderVersion } }
 
     /// Creates a lazy store.
@@ -50,28 +50,35 @@ public final class LazyStore: Sendable {
     /// - Throws: ``StoreFault`` if the store cannot be opened. The next call tries again.
     public func store() throws(StoreFault) -> GatehouseStore {
         try opened.withLock { state throws(StoreFault) -> GatehouseStore in
-            if let opened = state.store { return opened }
-            let store =
-                switch mode {
-                case .createIfMissing: try GatehouseStore.open(folder: folder)
-                case .existingOnly: try GatehouseStore.openExisting(folder: folder)
-                case .checkOnly: try Self.check(folder, isOfOlderVersion: &state.isOfOlderVersion)
-                }
+            if let store = try open(&state) { return store }
+            let store = try GatehouseStore.inMemory()
             state.store = store
             return store
         }
     }
 
-    private static func check(
-        _ folder: String,
-        isOfOlderVersion: inout Bool
-    ) throws(StoreFault) -> GatehouseStore {
+    /// Opens the store, unless an empty store in memory would be used instead.
+    ///
+    /// A program that only needs the content of the store does less work than with ``store()`` if there is none.
+    ///
+    /// - Returns: The store; nil if ``store()`` would return an empty store in memory.
+    /// - Throws: ``StoreFault`` if the store cannot be opened.
+    public func present() throws(StoreFault) -> GatehouseStore? {
+        try opened.withLock { state throws(StoreFault) -> GatehouseStore? in try open(&state) }
+    }
+
+    private func open(_ state: inout State) throws(StoreFault) -> GatehouseStore? {
+        if let store = state.store { return store }
         do throws(StoreFault) {
-            return try GatehouseStore.openExisting(folder: folder)
+            state.store =
+                switch mode {
+                case .createIfMissing: try GatehouseStore.open(folder: folder)
+                case .existingOnly, .checkOnly: try GatehouseStore.openIfPresent(folder: folder)
+                }
         } catch {
-            guard error.code == .tooOld else { throw error }
-            isOfOlderVersion = true
-            return try GatehouseStore.inMemory()
+            guard mode == .checkOnly, error.code == .tooOld else { throw error }
+            state.isOfOlderVersion = true
         }
+        return state.store
     }
 }

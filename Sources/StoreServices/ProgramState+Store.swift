@@ -20,7 +20,8 @@ extension ProgramState {
         return { services in
             services[LazyStore.self] = store
             services[RecordedLockouts.self] = RecordedLockouts { now in
-                try await RecordedLocks(try store.store(), now: now)
+                guard let store = try store.present() else { return RecordedLocks.none }
+                return try await RecordedLocks(store, now: now)
             }
         }
     }

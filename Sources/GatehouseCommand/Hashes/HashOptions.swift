@@ -8,6 +8,7 @@ extension GatehouseOptions {
     /// `gatehouse hash`: the hash of a password, or hash parameters for this machine.
     struct Hash: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "hash",
             abstract:
                 "Hash a password with the settings of the configuration, or find hash parameters for this machine.",
             discussion: """

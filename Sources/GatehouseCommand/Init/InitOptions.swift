@@ -8,6 +8,7 @@ extension GatehouseOptions {
     /// `gatehouse init`: a first configuration.
     struct Init: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "init",
             abstract: "Make a configuration, the files of a proxy, and a first user.",
             discussion: """
                 The command asks on the terminal for each option that is missing. With --defaults, a missing option has its \

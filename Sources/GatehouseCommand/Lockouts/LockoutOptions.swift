@@ -8,13 +8,17 @@ extension GatehouseOptions {
     /// `gatehouse lockouts`: locked accounts and addresses.
     struct Lockouts: CommandGroup {
         static let configuration = CommandConfiguration(
+            commandName: "lockouts",
             abstract: "List and clear locks of accounts and addresses.",
             discussion: "A running server applies changes within a second.",
             subcommands: [List.self, Clear.self]
         )
 
         struct List: ParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "List locked accounts and addresses.")
+            static let configuration = CommandConfiguration(
+                commandName: "list",
+                abstract: "List locked accounts and addresses."
+            )
             @OptionGroup var options: ConfigurationOptions
             @Flag(name: .long, help: "Show all accounts and addresses with failed logins, locked or not.") var all =
                 false
@@ -22,6 +26,7 @@ extension GatehouseOptions {
 
         struct Clear: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "clear",
                 abstract: "Clear failed logins and locks."
             )
             @OptionGroup var options: RealmOptions

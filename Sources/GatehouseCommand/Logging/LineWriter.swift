@@ -103,6 +103,8 @@ final class LineWriter: Sendable {
 
     /// Waits until all lines are written, but no longer than a second.
     func flush() {
+        // A command that has written no line starts no thread.
+        guard state.withLock({ $0.isScheduled || $0.dropped > 0 }) else { return }
         let done = DispatchSemaphore(value: 0)
         queue.async { [self] in
             writeWaiting()

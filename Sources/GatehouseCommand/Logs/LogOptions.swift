@@ -7,6 +7,7 @@ extension GatehouseOptions {
     /// `gatehouse log`: the requests, sign-ins and sessions in a log of the server.
     struct Log: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "log",
             abstract:
                 "Show requests, refused sign-ins and sessions in a log of the server, with the reasons of refusals.",
             discussion: """

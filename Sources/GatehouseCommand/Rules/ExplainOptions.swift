@@ -9,6 +9,7 @@ extension GatehouseOptions {
     /// `gatehouse explain`: the decision about a request, and the reason for it.
     struct Explain: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "explain",
             abstract: "Show whether a request would be allowed, and which rule decides.",
             discussion: """
                 No password is needed. \

@@ -15,6 +15,7 @@ extension GatehouseOptions {
     /// `gatehouse health`: for the health checks of containers, which have no other program.
     struct Health: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "health",
             abstract: "Check that the server of the configuration answers requests.",
             discussion: """
                 The command sends a request to the first address of listen. It accepts any certificate, because the request has \

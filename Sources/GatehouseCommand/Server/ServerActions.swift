@@ -41,7 +41,7 @@ extension GatehouseOptions.Check: Subcommand {
     private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) -> Diagnostic? {
         guard let store = configuration.services[LazyStore.self] else { return nil }
         do throws(StoreFault) {
-            _ = try store.store()
+            _ = try store.present()
             guard store.isOfOlderVersion else { return nil }
             return configuration.server.stateFolder.warning(
                 "the store in \(store.folder) is of an older version; the next start of gatehouse serve upgrades it",

@@ -8,6 +8,7 @@ extension GatehouseOptions {
     /// `gatehouse sessions`: the sessions of signed-in users.
     struct Sessions: CommandGroup {
         static let configuration = CommandConfiguration(
+            commandName: "sessions",
             abstract: "List and end sessions, or send a message to their users.",
             discussion: "A running server applies changes within a second.",
             subcommands: [List.self, End.self, Message.self]
@@ -15,6 +16,7 @@ extension GatehouseOptions {
 
         struct List: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "list",
                 abstract: "List sessions.",
                 discussion: """
                     A sign-in and the sessions at other hosts that were handed over from it are one line. \
@@ -27,7 +29,7 @@ extension GatehouseOptions {
         }
 
         struct End: ParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "End sessions.")
+            static let configuration = CommandConfiguration(commandName: "end", abstract: "End sessions.")
             @OptionGroup var options: RealmOptions
             @Argument(help: "The id of a session, as sessions list shows it.") var id: String?
             @Option(name: .long, help: ArgumentHelp("All sessions of this user of the realm.", valueName: "name"))
@@ -45,6 +47,7 @@ extension GatehouseOptions {
 
         struct Message: ParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "message",
                 abstract: "Send a message to users who have a page open.",
                 discussion: "The text is one line. It is cut to 1,000 bytes."
             )

@@ -9,6 +9,7 @@ extension GatehouseOptions {
     /// `gatehouse user`: commands that manage the users of a realm, if the realm allows changes.
     struct User: CommandGroup {
         static let configuration = CommandConfiguration(
+            commandName: "user",
             abstract: "Manage the users of a realm.",
             discussion: "A running server applies changes within a second, and ends sessions that are no longer valid.",
             subcommands: [
@@ -22,20 +23,23 @@ extension GatehouseOptions {
 
 extension GatehouseOptions.User {
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all users.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List all users.")
         @OptionGroup var options: RealmOptions
         @Flag(name: .long, help: "Print JSON.") var json = false
     }
 
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a user.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a user.")
         @OptionGroup var options: RealmOptions
         @Flag(name: .long, help: "Print JSON.") var json = false
         @Argument(help: "The user.") var user: String
     }
 
     struct Add: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a user; prompts for the password.")
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Add a user; prompts for the password."
+        )
         @OptionGroup var options: RealmOptions
         @OptionGroup var password: NewPasswordOptions
         @Option(
@@ -60,7 +64,7 @@ extension GatehouseOptions.User {
     }
 
     struct SetPassword: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Set a user's password.")
+        static let configuration = CommandConfiguration(commandName: "set-password", abstract: "Set a user's password.")
         @OptionGroup var options: RealmOptions
         @OptionGroup var password: NewPasswordOptions
         @Flag(name: .long, help: "The user cannot sign in until the password is changed.")
@@ -69,13 +73,16 @@ extension GatehouseOptions.User {
     }
 
     struct Remove: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Remove a user.")
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a user.")
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }
 
     struct Groups: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show or change a user's groups.")
+        static let configuration = CommandConfiguration(
+            commandName: "groups",
+            abstract: "Show or change a user's groups."
+        )
         @OptionGroup var options: RealmOptions
         @Option(
             name: .long,
@@ -92,6 +99,7 @@ extension GatehouseOptions.User {
 
     struct Attributes: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "attributes",
             abstract: "Set a user's name or mail address; an empty text removes it."
         )
         @OptionGroup var options: RealmOptions
@@ -100,19 +108,26 @@ extension GatehouseOptions.User {
     }
 
     struct Enable: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Enable a user: allow sign-in again.")
+        static let configuration = CommandConfiguration(
+            commandName: "enable",
+            abstract: "Enable a user: allow sign-in again."
+        )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }
 
     struct Disable: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Disable a user: reject sign-in.")
+        static let configuration = CommandConfiguration(
+            commandName: "disable",
+            abstract: "Disable a user: reject sign-in."
+        )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
     }
 
     struct Unlock: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "unlock",
             abstract: "Unlock a user: clear the failed logins and the lock."
         )
         @OptionGroup var options: RealmOptions
@@ -120,7 +135,10 @@ extension GatehouseOptions.User {
     }
 
     struct Expire: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Set the last day of a user's account.")
+        static let configuration = CommandConfiguration(
+            commandName: "expire",
+            abstract: "Set the last day of a user's account."
+        )
         @OptionGroup var options: RealmOptions
         @Flag(name: .long, help: "Do not ask before a day in the past is set.") var yes = false
         @Argument(help: "The user.") var user: String
@@ -130,6 +148,7 @@ extension GatehouseOptions.User {
 
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract: "Import the users of a file, with their passwords and groups.",
             discussion: """
                 The file is a GlassFish key file, an htpasswd file, a users_database.yml of Authelia, an export of a realm \

@@ -20,7 +20,8 @@ enum Argon2Format: PasswordFormat {
         }
         let fields = all.fields.suffix(3)
         let first = fields.startIndex
-        if fields[first].contains("keyid=") || fields[first].contains("data=") {
+        let isKeyed = fields[first].split(separator: ",").contains { $0.hasPrefix("keyid=") || $0.hasPrefix("data=") }
+        if isKeyed {
             throw all.fault("keyid and data are not supported")
         }
         let numbers = try all.numbers(

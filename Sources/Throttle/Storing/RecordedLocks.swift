@@ -16,7 +16,12 @@ public struct RecordedLocks: LoginThrottle {
         func settle(_ attempts: [RealmAttempt]) async {}
     }
 
+    /// No locks, as in an empty store.
+    public static let none = RecordedLocks(locked: [])
+
     private let locked: Set<ThrottleKey>
+
+    private init(locked: Set<ThrottleKey>) { self.locked = locked }
 
     /// Reads the locks of a store.
     ///
