@@ -27,7 +27,7 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -39,7 +39,8 @@ help:
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, and those of the JDK if java is installed"
 	@echo "make bench-http  compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
-	@echo "make bench-growth  measure how a decision grows with the number of rules, hosts, realms, groups and sessions"
+	@echo "make bench-growth  measure how a decision grows with the number of rules, hosts, realms, groups, sessions and users"
+	@echo "make test-growth  check in a debug build that these costs do not grow"
 	@echo "make bench-realms  compare logins through each realm with a plain client that does the same"
 	@echo "make examples  build and test the examples"
 	@echo "make docs      build the reference of RealmKit, RealmTesting, AccessControl and HummingbirdRealms with DocC"
@@ -108,6 +109,11 @@ bench-http:
 bench-growth: deps
 	swift build -c release --product growth-benchmark
 	"$$(swift build -c release --show-bin-path)/growth-benchmark" --check
+
+# The same with the build of the tests and fewer samples: the times are longer, the growth is the same.
+test-growth: deps
+	swift build --product growth-benchmark
+	"$$(swift build --show-bin-path)/growth-benchmark" --check --quick
 
 # LANES names some lanes; all lanes by default.
 bench-realms: deps

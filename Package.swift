@@ -310,7 +310,10 @@ let package = Package(
         // A benchmark of functions that other packages cannot call: make bench-growth.
         .executableTarget(
             name: "growth-benchmark",
-            dependencies: ["AccessControl", "BuiltInRealms", "RealmConfiguration", "RealmKit", "Sessions"],
+            dependencies: [
+                "AccessControl", "BuiltInRealms", "HostServices", "RealmConfiguration", "RealmKit", "Sessions",
+                "StoreServices",
+            ],
             path: "Benchmarks/Growth"
         ),
 

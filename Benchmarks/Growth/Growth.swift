@@ -8,10 +8,11 @@ import RealmConfiguration
 import RealmKit
 import Sessions
 
-/// Measures how the decision about a guarded request grows with the configuration: see docs/performance.md, "Growth".
+/// Measures how decisions about guarded requests and look-ups of users grow with the configuration: see docs/performance.md,
+/// "Growth".
 ///
 /// With `--check` the status is 1 if a cost that is flat grows by more than half from 10 to 10,000 items, or another cost by
-/// more than its limit.
+/// more than its limit. `--quick` takes fewer samples.
 @main
 struct Growth {
     static let sizes = [10, 100, 1_000, 10_000]
@@ -20,18 +21,37 @@ struct Growth {
     /// The samples of each size.
     ///
     /// Sizes alternate, and the least time counts: noise only adds time.
-    static let samples = 15
+    static let samples = CommandLine.arguments.contains("--quick") ? 5 : 15
 
     static func main() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-growth-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        let hasGrown: Bool
+        do {
+            hasGrown = try await measure(in: folder)
+        } catch {
+            try FileManager.default.removeItem(at: folder)
+            throw error
+        }
+        try FileManager.default.removeItem(at: folder)
+        if hasGrown, CommandLine.arguments.contains("--check") { exit(1) }
+    }
+
+    /// Prints the table.
+    ///
+    /// - Parameter folder: An empty folder for users.
+    /// - Returns: True if a cost has grown by more than its limit.
+    /// - Throws: The error of a scenario that cannot be made.
+    private static func measure(in folder: URL) async throws -> Bool {
         var hasGrown = false
         print("| what there are many of |" + sizes.map { " \($0) |" }.joined() + " growth |")
         print("|---|" + String(repeating: "--:|", count: sizes.count + 1))
-        for subject in try await subjects() {
+        for subject in subjects(in: folder) {
             let scenarios = try await subject.make()
             var best = [Double](repeating: .infinity, count: scenarios.count)
             for sample in 0...samples {
                 for (index, scenario) in scenarios.enumerated() {
-                    let time = scenario.measure()
+                    let time = await scenario.measure()
                     // The first sample fills caches.
                     if sample > 0 { best[index] = min(best[index], time) }
                 }
@@ -44,8 +64,14 @@ struct Growth {
                 FileHandle.standardError.write(Data("\(subject.name): the cost has grown by more than \(limit)\n".utf8))
             }
         }
-        print("\nNanoseconds of one decision, the least of \(samples) samples of \(requests) decisions.")
-        if hasGrown, CommandLine.arguments.contains("--check") { exit(1) }
+        print("\nNanoseconds of one decision or look-up: the least of \(samples) samples, each of \(requests).")
+        return hasGrown
+    }
+
+    /// Returns the time of one of ``requests`` decisions or look-ups, in nanoseconds.
+    static func nanoseconds(_ time: Duration) -> Double {
+        let (seconds, attoseconds) = time.components
+        return (Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / Double(requests)
     }
 
     /// Something that there may be many of.
@@ -53,14 +79,17 @@ struct Growth {
         let name: String
         /// The largest growth from 10 to 10,000 that is allowed; nil if the cost is not flat.
         let limit: Double?
-        let make: () async throws -> [Scenario]
+        let make: () async throws -> [any Scenario]
     }
 
-    private static func subjects() async throws -> [Subject] {
-        func subject(_ name: String, limit: Double? = 1.5, _ make: @escaping (Int) async throws -> Scenario) -> Subject
-        {
+    private static func subjects(in folder: URL) -> [Subject] {
+        func subject(
+            _ name: String,
+            limit: Double? = 1.5,
+            make: @escaping (Int) async throws -> any Scenario
+        ) -> Subject {
             Subject(name: name, limit: limit) {
-                var scenarios: [Scenario] = []
+                var scenarios: [any Scenario] = []
                 for size in sizes { scenarios.append(try await make(size)) }
                 return scenarios
             }
@@ -105,10 +134,20 @@ struct Growth {
             subject("sessions, in turn", limit: 4) { size in
                 try await Site([rule(.any)]).scenario(sessions: size)
             },
+            subject("cached credentials, in turn", limit: 4) { size in
+                try await Site([rule(.any, schemes: [.basic])]).scenario(credentials: size)
+            },
+            subject("users of a file, in turn", limit: 2) { size in
+                try await UserLookup(.file, users: size, in: folder)
+            },
+            // SQLite searches a tree.
+            subject("users of the store, in turn", limit: 2) { size in
+                try await UserLookup(.store, users: size, in: folder)
+            },
         ]
     }
 
-    enum Failure: Error { case login, request, decision }
+    enum Failure: Error { case login, request, decision, realm }
 
     /// Ten numbers below a size.
     ///
@@ -121,7 +160,11 @@ struct Growth {
         return rule
     }
 
-    private static func rule(_ requirement: ProtectRule.Requirement, realms: [String] = ["any"]) -> ProtectRule {
-        ProtectRule(path: "/", realms: realms, schemes: [.form], requirements: [requirement])
+    private static func rule(
+        _ requirement: ProtectRule.Requirement,
+        realms: [String] = ["any"],
+        schemes: [ProtectRule.Scheme] = [.form]
+    ) -> ProtectRule {
+        ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [requirement])
     }
 }

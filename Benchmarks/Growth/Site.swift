@@ -3,11 +3,12 @@
 
 import AccessControl
 import BuiltInRealms
+import Foundation
 import RealmConfiguration
 import RealmKit
 import Sessions
 
-/// A server without a network: rules, a realm that accepts everybody, and sessions.
+/// A server without a network: rules, a realm that accepts all users, sessions, and cached credentials.
 struct Site {
     private let clock = SystemClock()
     private let controller: AccessController
@@ -47,17 +48,17 @@ struct Site {
     }
 
     /// Creates requests without a session, one for each path.
-    func scenario(paths: [String]) throws -> Scenario {
-        try Scenario(controller, paths.map { try request($0, host: "app.example.org") })
+    func scenario(paths: [String]) throws -> RequestScenario {
+        try RequestScenario(controller, paths.map { try request($0, host: "app.example.org") })
     }
 
     /// Creates requests without a session, one for each host.
-    func scenario(hosts: [String]) throws -> Scenario {
-        try Scenario(controller, hosts.map { try request("/", host: $0) })
+    func scenario(hosts: [String]) throws -> RequestScenario {
+        try RequestScenario(controller, hosts.map { try request("/", host: $0) })
     }
 
     /// Creates requests, each with a session of its own.
-    func scenario(sessions count: Int = 1) async throws -> Scenario {
+    func scenario(sessions count: Int = 1) async throws -> RequestScenario {
         let report = try await authenticator.login(
             LoginRequest(realm: "any", username: Username("zed"), service: "benchmark", peer: nil),
             asking: PreparedConversation(name: "zed", password: Secret(utf8: "x"))
@@ -76,7 +77,22 @@ struct Site {
             )
             requests.append(try request("/", host: host.text, cookie: "__Host-gatehouse=\(token.text)"))
         }
-        return try Scenario(controller, requests)
+        return try RequestScenario(controller, requests)
+    }
+
+    /// Creates requests of several users, whose credentials are cached.
+    func scenario(credentials count: Int) async throws -> RequestScenario {
+        let request = try request("/", host: "app.example.org")
+        var presented: [BasicScheme.Presented] = []
+        for number in 0..<count {
+            let field = "Basic \(Data("user\(number):secret".utf8).base64EncodedString())"
+            let credentials = BasicScheme.read(field.utf8Span.span, count: 1)
+            guard case .login(let login) = controller.evaluate(request, credentials: { credentials }),
+                case .allowed = await controller.completeLogin(login).decision
+            else { throw Growth.Failure.login }
+            presented.append(credentials)
+        }
+        return try RequestScenario(controller, [request], credentials: presented)
     }
 
     private func request(_ path: String, host: String, cookie: String = "") throws -> AccessRequest {
@@ -87,42 +103,55 @@ struct Site {
     }
 }
 
+/// Something that is measured for one size.
+protocol Scenario {
+    /// Returns the time of a decision or a look-up, in nanoseconds.
+    func measure() async -> Double
+}
+
 /// Requests, and the controller that decides about them.
-struct Scenario {
+struct RequestScenario: Scenario {
     private let controller: AccessController
     private let requests: [AccessRequest]
+    private let credentials: [BasicScheme.Presented]
+    private let count: Int
 
     /// Requests for a controller.
     ///
+    /// - Parameters:
+    ///   - controller: The controller.
+    ///   - requests: The requests, which are made in turn.
+    ///   - credentials: The credentials of the requests, which are sent in turn.
     /// - Throws: An error if the first or the last request is not allowed.
-    init(_ controller: AccessController, _ requests: [AccessRequest]) throws {
-        (self.controller, self.requests) = (controller, requests)
-        for request in [requests[0], requests[requests.count - 1]] where !isAllowed(request) {
-            throw Growth.Failure.decision
-        }
+    init(
+        _ controller: AccessController,
+        _ requests: [AccessRequest],
+        credentials: [BasicScheme.Presented] = [.nothing]
+    ) throws {
+        (self.controller, self.requests, self.credentials) = (controller, requests, credentials)
+        count = max(requests.count, credentials.count)
+        for index in [0, count - 1] where !isAllowed(index) { throw Growth.Failure.decision }
     }
 
-    /// Returns the time of a decision in nanoseconds.
     func measure() -> Double {
-        let clock = ContinuousClock()
         var allowed = 0
         // The same step for all sizes, so that neighbours are not met in order.
-        let time = clock.measure {
+        let time = ContinuousClock().measure {
             var index = 0
             for _ in 0..<Growth.requests {
-                if isAllowed(requests[index]) { allowed += 1 }
-                index = (index + 7_919) % requests.count
+                if isAllowed(index) { allowed += 1 }
+                index = (index + 7_919) % count
             }
         }
         precondition(allowed == Growth.requests)
-        let (seconds, attoseconds) = time.components
-        return (Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / Double(Growth.requests)
+        return Growth.nanoseconds(time)
     }
 
-    private func isAllowed(_ request: AccessRequest) -> Bool {
-        switch controller.evaluate(request, credentials: { .nothing }) {
-        case .decided(.allowed, _, _), .decided(.open, _, _): true
-        case .decided, .login: false
+    private func isAllowed(_ index: Int) -> Bool {
+        let presented = credentials[index % credentials.count]
+        switch controller.evaluate(requests[index % requests.count], credentials: { presented }) {
+        case .decided(.allowed, _, _), .decided(.open, _, _): return true
+        case .decided, .login: return false
         }
     }
 }
