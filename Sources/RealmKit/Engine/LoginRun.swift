@@ -21,7 +21,8 @@ struct LoginRun: ~Copyable {
     private var walk = StackWalk()
     private var hasEnded = false
     private var trace = LoginTrace()
-    private var lastInstant: UInt64
+    // The time of the last reading of the clock; nil if the durations are not measured.
+    private var lastInstant: UInt64?
     // The modules to call in a logout.
     private let reached: [StepRecord]
 
@@ -30,14 +31,15 @@ struct LoginRun: ~Copyable {
         _ stack: LoginStack,
         request: consuming LoginRequest,
         conversation: any Conversation,
-        mayGrant: Bool = true
+        mayGrant: Bool = true,
+        measuringDurations: Bool
     ) {
         self.stack = stack
         self.mayGrant = mayGrant
         record = LoginRecord(consume request, conversation: conversation, stack: stack, mayGrant: mayGrant)
         phase = .login
         reached = []
-        lastInstant = stack.clock.now
+        lastInstant = measuringDurations ? stack.clock.now : nil
     }
 
     /// Creates the run of a logout.
@@ -255,9 +257,10 @@ struct LoginRun: ~Copyable {
     }
 
     private mutating func elapsed() -> UInt64 {
+        guard let last = lastInstant else { return 0 }
         let now = stack.clock.now
-        defer { lastInstant = now }
-        return now &- lastInstant
+        lastInstant = now
+        return now &- last
     }
 
     // MARK: The end

@@ -161,9 +161,20 @@ public final class LoginStack: Sendable {
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
     ///   - conversation: The connection to the user, for the callbacks of the modules.
+    ///   - measuringDurations: True to measure the durations of the steps. If false, they are zero, and a login through
+    ///     modules that never wait does not read the clock.
     /// - Returns: The decision and the steps that led to it.
-    public func login(_ request: consuming LoginRequest, asking conversation: any Conversation) async -> LoginReport {
-        await login(consume request, asking: conversation, mayGrant: true)
+    public func login(
+        _ request: consuming LoginRequest,
+        asking conversation: any Conversation,
+        measuringDurations: Bool = true
+    ) async -> LoginReport {
+        await login(
+            consume request,
+            asking: conversation,
+            mayGrant: true,
+            measuringDurations: measuringDurations
+        )
     }
 
     /// Evaluates the stack for one login whose account may be locked.
@@ -173,13 +184,21 @@ public final class LoginStack: Sendable {
     ///   - conversation: The connection to the user, for the callbacks of the modules.
     ///   - mayGrant: True if the login may be granted. If not, every success of a module counts as wrong credentials,
     ///     the login is aborted, and the refusal is ``Refusal/locked`` unless a module was unavailable.
+    ///   - measuringDurations: True to measure the durations of the steps.
     /// - Returns: The decision and the steps that led to it.
     func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
-        mayGrant: Bool
+        mayGrant: Bool,
+        measuringDurations: Bool = true
     ) async -> LoginReport {
-        var run = LoginRun(self, request: consume request, conversation: conversation, mayGrant: mayGrant)
+        var run = LoginRun(
+            self,
+            request: consume request,
+            conversation: conversation,
+            mayGrant: mayGrant,
+            measuringDurations: measuringDurations
+        )
         while let call = run.advance() {
             // The task was cancelled before the call.
             if call.phase.decides, Task.isCancelled {
@@ -195,11 +214,19 @@ public final class LoginStack: Sendable {
 
     /// Evaluates the stack for one login without waiting.
     ///
-    /// - Parameter request: The realm, the user name, the service and the client's address.
+    /// - Parameters:
+    ///   - request: The realm, the user name, the service and the client's address.
+    ///   - measuringDurations: True to measure the durations of the steps. If false, they are zero, and the clock is not
+    ///     read.
     /// - Returns: The decision and the steps that led to it; nil if a module of the stack may have to wait.
-    public func loginNow(_ request: consuming LoginRequest) -> LoginReport? {
+    public func loginNow(_ request: consuming LoginRequest, measuringDurations: Bool = true) -> LoginReport? {
         guard isImmediate else { return nil }
-        var run = LoginRun(self, request: consume request, conversation: PreparedConversation.silent)
+        var run = LoginRun(
+            self,
+            request: consume request,
+            conversation: PreparedConversation.silent,
+            measuringDurations: measuringDurations
+        )
         guard run.advance() == nil else { return nil }
         return run.report()
     }

@@ -54,7 +54,8 @@ public struct LoginStep: Sendable {
     public let state: State
     /// The duration of the call, including the engine's work since the previous call.
     ///
-    /// It is zero for the commit, abort and logout of an immediate module, because these calls are not timed.
+    /// It is zero for the commit, abort and logout of an immediate module, because these calls are not timed. It is
+    /// zero for all calls if the caller of the login did not request durations.
     public let duration: Duration
     /// The fault that the module threw; nil if it threw no fault.
     public let fault: LoginFault?

@@ -3,6 +3,7 @@
 
 import RealmKit
 import RealmTesting
+import Synchronization
 import Testing
 
 struct ReportTests {
@@ -92,4 +93,51 @@ struct ReportTests {
         )
         #expect(stack(.required(FixedVerdictModule(.success))).isImmediate)
     }
+
+    @Test(arguments: [Outcome.success, .ignored, .failure(.unknownUser)])
+    func `without durations the clock is not read, and the rest of the report is the same`(outcome: Outcome) throws {
+        let clock = CountingClock()
+        let stack = stack(
+            .optional(FixedVerdictModule(.success)),
+            .required(FixedVerdictModule(outcome, index: 1)),
+            clock: clock
+        )
+        let report = try #require(stack.loginNow(try request(), measuringDurations: false))
+        #expect(clock.count == 0)
+        #expect(report.steps.allSatisfy { $0.duration == .zero })
+        let measured = try #require(stack.loginNow(try request()))
+        #expect(clock.count == 3)
+        #expect(measured.steps.map(\.duration) == [.nanoseconds(1), .nanoseconds(1), .zero, .zero])
+        #expect(report.calls == measured.calls)
+        #expect(report.refusal == measured.refusal)
+        #expect(report.groups == measured.groups)
+    }
+
+    @Test func `the deadline of a module is enforced in a login without durations`() async throws {
+        let clock = ManualClock()
+        let silent = ScriptedModule(.hold())
+        let stack = stack(LoginStack.Entry(silent, .required, deadline: .seconds(5)), clock: clock)
+        let request = try request()
+        let task = Task {
+            await stack.login(request, asking: PreparedConversation.silent, measuringDurations: false)
+        }
+        await silent.untilCalled()
+        await clock.untilAsleep()
+        clock.advance(by: .seconds(5))
+        let report = await task.value
+        #expect(report.steps[0].fault?.log == "the module did not answer within 5.0 seconds")
+        #expect(report.duration == .zero)
+        #expect(report.isUnavailable)
+    }
+}
+
+/// A clock that advances by a nanosecond at each reading, and counts the readings.
+private final class CountingClock: LoginClock {
+    private let readings = Atomic<UInt64>(0)
+
+    var count: UInt64 { readings.load(ordering: .relaxed) }
+
+    var now: UInt64 { readings.add(1, ordering: .relaxed).newValue }
+
+    func sleep(until deadline: UInt64) async throws(CancellationError) { throw CancellationError() }
 }
