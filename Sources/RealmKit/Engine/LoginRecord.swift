@@ -85,6 +85,8 @@ final class LoginRecord: NestingLogin {
     private let state: Mutex<State>
     /// The number of the current round; earlier rounds are closed.
     private let openRound = Atomic(0)
+    /// True if there is more than one contribution; set under the lock of the state, read without it.
+    private let hasMore = Atomic(false)
     private let isLoggedOut = Atomic(false)
     private let hasPresentedSecret = Atomic(false)
 
@@ -112,23 +114,27 @@ final class LoginRecord: NestingLogin {
     ///
     /// - Returns: The number of the contribution; -1 if the round is closed.
     @discardableResult
-    func add(_ contribution: Contribution) -> Int {
-        state.withLock { state in
-            guard contribution.round == openRound.load(ordering: .acquiring) else { return -1 }
+    func add(_ contribution: consuming Contribution) -> Int {
+        let round = contribution.round
+        // An optional, because a closure cannot consume a value that it captures.
+        var added: Contribution? = consume contribution
+        return state.withLock { state in
+            guard round == openRound.load(ordering: .acquiring), let contribution = added.take() else { return -1 }
             if state.first == nil {
                 state.first = contribution
                 return 0
             }
             if state.more.isEmpty { state.more.reserveCapacity(4) }
             state.more.append(contribution)
+            hasMore.store(true, ordering: .releasing)
             return state.more.count
         }
     }
 
     /// Records which success a module returned; the other successes of the round become void.
     func markReturned(_ number: Int, of round: Int) {
+        guard hasMore.load(ordering: .acquiring) else { return }
         state.withLock { state in
-            guard !state.more.isEmpty else { return }
             if state.first?.round == round, state.first?.isCommit == true, number != 0 { state.first?.isVoid = true }
             for index in state.more.indices where state.more[index].round == round && state.more[index].isCommit {
                 if index + 1 != number { state.more[index].isVoid = true }

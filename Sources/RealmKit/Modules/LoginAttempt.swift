@@ -96,8 +96,10 @@ public struct LoginAttempt: Sendable {
         )
     }
 
-    private func success(_ contribution: Contribution) -> Verdict {
-        .success(Verdict.Success(login: login, round: round, number: login.add(contribution)))
+    private func success(_ contribution: consuming Contribution) -> Verdict {
+        let (login, round) = (login, round)
+        let number = login.add(consume contribution)
+        return .success(Verdict.Success(login: login, round: round, number: number))
     }
 
     /// Adds principals and attributes, which count if the current call succeeds.

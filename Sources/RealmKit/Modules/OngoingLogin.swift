@@ -15,7 +15,7 @@ protocol OngoingLogin: AnyObject, Sendable {
     ///
     /// - Returns: The number of the contribution; -1 if its call has ended.
     @discardableResult
-    func add(_ contribution: Contribution) -> Int
+    func add(_ contribution: consuming Contribution) -> Int
 
     /// Reads and changes the shared state; changes of a call that has ended are discarded.
     func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result
