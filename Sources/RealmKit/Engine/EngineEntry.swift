@@ -3,44 +3,54 @@
 
 /// An entry of a stack in the form that the engine uses.
 ///
-/// It is a class, so that reading an entry from an array changes only one reference count.
-final class EngineEntry: Sendable {
-    let entry: LoginStack.Entry
-    let table: ActionTable
-    let level: Int
-    // Calls the module if it is immediate. It is a closure, so that the module is not copied for each call.
-    private let immediate: (@Sendable (ModuleCall, LoginRecord) -> ModuleAnswer)?
+/// It is a reference, so that reading an entry from an array changes only one reference count.
+protocol EngineEntry: AnyObject, Sendable {
+    var entry: LoginStack.Entry { get }
 
-    /// The result of a call without waiting.
-    enum Result {
-        case answered(ModuleAnswer)
-        case nothingToDo
-        case mustWait
-    }
+    /// Calls the module if it is immediate.
+    ///
+    /// - Returns: The answer; nil if the caller has to wait for the module.
+    func answer(to call: ModuleCall, record: LoginRecord) -> ModuleAnswer?
+}
 
-    init(_ entry: LoginStack.Entry) {
-        self.entry = entry
-        table = entry.table
-        level = entry.level
-        if case .immediate(let module) = entry.kind { immediate = Self.caller(of: module) } else { immediate = nil }
-    }
-
-    var name: String { entry.name }
-    var control: String { entry.control }
-
-    @inline(__always)
-    func perform(_ call: ModuleCall, record: LoginRecord) -> Result {
-        if let immediate { return .answered(immediate(call, record)) }
-        switch entry.kind {
-        case .broken(let fault): return .answered(ModuleAnswer(fault))
-        case .substack: return .nothingToDo
-        case .immediate, .waiting: return .mustWait
+extension LoginStack.Entry {
+    /// Creates the entry of the engine.
+    func engineEntry() -> any EngineEntry {
+        switch kind {
+        case .immediate(let module): immediateEntry(module)
+        case .waiting, .broken, .substack: OtherEntry(self)
         }
     }
 
-    private static func caller(
-        of module: some ImmediateLoginModule
-    ) -> @Sendable (ModuleCall, LoginRecord) -> ModuleAnswer {
-        { call, record in call.perform(on: module, record: record) }
+    private func immediateEntry(_ module: some ImmediateLoginModule) -> any EngineEntry {
+        ImmediateEntry(self, module: module)
+    }
+}
+
+/// The entry of a module that never waits.
+///
+/// It is generic, so that the module is neither copied for a call nor unpacked from an existential.
+private final class ImmediateEntry<Module: ImmediateLoginModule>: EngineEntry {
+    let entry: LoginStack.Entry
+    private let module: Module
+
+    init(_ entry: LoginStack.Entry, module: Module) {
+        self.entry = entry
+        self.module = module
+    }
+
+    func answer(to call: ModuleCall, record: LoginRecord) -> ModuleAnswer? { call.perform(on: module, record: record) }
+}
+
+/// The entry of a module that may wait, of a module that could not be created, or of the beginning of a sub-stack.
+private final class OtherEntry: EngineEntry {
+    let entry: LoginStack.Entry
+
+    init(_ entry: LoginStack.Entry) {
+        self.entry = entry
+    }
+
+    func answer(to call: ModuleCall, record: LoginRecord) -> ModuleAnswer? {
+        if case .broken(let fault) = entry.kind { ModuleAnswer(fault) } else { nil }
     }
 }

@@ -313,7 +313,7 @@ final class LoginRecord: NestingLogin {
     /// Every call of a module, in order; empty until the login is decided.
     var steps: [LoginStep] {
         state.withLock { $0.trace.all }.map { step, fault in
-            let entry = stack.entries[Int(step.entry)]
+            let entry = stack.entries[Int(step.entry)].entry
             return LoginStep(
                 index: Int(step.entry),
                 module: entry.name,

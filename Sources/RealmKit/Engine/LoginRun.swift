@@ -63,12 +63,9 @@ struct LoginRun: ~Copyable {
     /// - Returns: The call to make and to pass to ``process(_:with:isTimed:)``; nil at the end.
     mutating func advance() -> ModuleCall? {
         while let call = nextCall() {
-            switch stack.entries[call.entry].perform(call, record: record) {
+            guard let answer = stack.entries[call.entry].answer(to: call, record: record) else { return call }
             // After the login phase immediate modules are not timed: the clock would cost more than their work.
-            case .answered(let answer): process(call, with: answer, isTimed: call.phase == .login)
-            case .nothingToDo: position += 1
-            case .mustWait: return call
-            }
+            process(call, with: answer, isTimed: call.phase == .login)
         }
         return nil
     }
@@ -78,7 +75,10 @@ struct LoginRun: ~Copyable {
         while !hasEnded {
             switch phase {
             case .login:
-                if position < stack.entries.count { return enterNext() }
+                if position < stack.rules.count {
+                    if let call = enterNext() { return call }
+                    continue
+                }
                 trace.reachedCount = trace.count
                 walk.grants && mayGrant ? begin(.commit) : refuse(.login)
             case .commit:
@@ -96,11 +96,20 @@ struct LoginRun: ~Copyable {
         return nil
     }
 
-    private mutating func enterNext() -> ModuleCall {
-        let entryLevel = stack.entries[position].level
-        if entryLevel > level { walk.enter(level: entryLevel) }
-        level = entryLevel
+    /// Returns the call of the next module; nil if the entry has no module, because it begins a sub-stack.
+    @inline(__always)
+    private mutating func enterNext() -> ModuleCall? {
+        enter(level: stack.rules[position].level)
+        if stack.rules[position].isSubstack {
+            position += 1
+            return nil
+        }
         return ModuleCall(entry: position, phase: .login, round: trace.count, succeeded: false)
+    }
+
+    private mutating func enter(level entered: Int) {
+        if entered > level { walk.enter(level: entered) }
+        level = entered
     }
 
     /// Returns the commit call of the next module; sub-stacks are entered as in the login phase.
@@ -108,10 +117,7 @@ struct LoginRun: ~Copyable {
         let step = trace[position]
         if !stack.isFlat {
             let last = position > 0 ? Int(trace[position - 1].entry) + 1 : 0
-            for entry in stack.entries[last...Int(step.entry)] {
-                if entry.level > level { walk.enter(level: entry.level) }
-                level = entry.level
-            }
+            for rule in stack.rules[last...Int(step.entry)] { enter(level: rule.level) }
         }
         return call(again: step)
     }
@@ -157,7 +163,7 @@ struct LoginRun: ~Copyable {
     }
 
     private func reason(_ phase: LoginPhase) -> Refusal {
-        if stack.entries.isEmpty { return .emptyStack }
+        if stack.rules.isEmpty { return .emptyStack }
         guard let cause = walk.failure else { return .allIgnored }
         // A table may count a success or an ignored login as a failure. Such an outcome has no failure code.
         let failure = cause.outcome.failure ?? .permissionDenied
@@ -171,30 +177,30 @@ struct LoginRun: ~Copyable {
         let next: StackWalk.Next
         switch call.phase {
         case .login:
-            let entry = stack.entries[call.entry]
+            let rule = stack.rules[call.entry]
             // A locked login is evaluated as if the password were wrong. Otherwise the response or its time could
             // reveal that the password was right.
             let isCounted = mayGrant || answer.outcome != .success
             let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
             if !isCounted { record.restoreSharedState(before: call.round) }
-            action = entry.table[outcome]
-            next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
+            action = rule.table[outcome]
+            next = walk.count(outcome, of: call.entry, as: action, level: rule.level)
             proceed(next)
         case .commit:
-            let entry = stack.entries[call.entry]
+            let rule = stack.rules[call.entry]
             // If a module did not succeed and has nothing to commit, its outcome in the login phase counts again.
             let isAsBefore = answer.outcome == .ignored && !call.succeeded
-            action = isAsBefore ? trace[position].action.ignoringJump : entry.actionAfterLogin(answer.outcome)
+            action = isAsBefore ? trace[position].action.ignoringJump : rule.actionAfterLogin(answer.outcome)
             let counts = isAsBefore && action != .ignore
             let outcome = counts ? trace[position].outcome : answer.outcome
-            next = walk.count(outcome, of: call.entry, as: action, level: entry.level)
+            next = walk.count(outcome, of: call.entry, as: action, level: rule.level)
             position += 1
             if case .leave(let left) = next { leaveCommit(of: call.entry, level: left) }
         case .abort:
             action = .ignore
             position += 1
         case .logout:
-            action = stack.entries[call.entry].actionAfterLogin(answer.outcome).withoutLeaving
+            action = stack.rules[call.entry].actionAfterLogin(answer.outcome).withoutLeaving
             _ = walk.count(answer.outcome, of: call.entry, as: action, level: 0)
             position += 1
         }
@@ -204,7 +210,7 @@ struct LoginRun: ~Copyable {
 
     /// Skips the rest of a sub-stack, or of the stack, in the commit phase.
     private mutating func leaveCommit(of entry: Int, level left: Int) {
-        let next = stack.entries[(entry + 1)...].firstIndex { $0.level < left } ?? stack.entries.count
+        let next = stack.rules[(entry + 1)...].firstIndex { $0.level < left } ?? stack.rules.count
         while position < trace.reachedCount, Int(trace[position].entry) < next { position += 1 }
     }
 
@@ -226,9 +232,9 @@ struct LoginRun: ~Copyable {
         switch next {
         case .following: break
         case .leave(let left):
-            while position < stack.entries.count, stack.entries[position].level >= left { position += 1 }
+            while position < stack.rules.count, stack.rules[position].level >= left { position += 1 }
         case .skip(let count):
-            for _ in 0..<count where !skipOne(at: stack.entries[current].level) {
+            for _ in 0..<count where !skipOne(at: stack.rules[current].level) {
                 walk.countBadJump(of: current)
                 return
             }
@@ -237,9 +243,9 @@ struct LoginRun: ~Copyable {
 
     /// Skips one entry; a sub-stack with all its entries counts as one entry.
     private mutating func skipOne(at level: Int) -> Bool {
-        guard position < stack.entries.count, stack.entries[position].level >= level else { return false }
+        guard position < stack.rules.count, stack.rules[position].level >= level else { return false }
         position += 1
-        while position < stack.entries.count, stack.entries[position].level > level { position += 1 }
+        while position < stack.rules.count, stack.rules[position].level > level { position += 1 }
         return true
     }
 
@@ -277,15 +283,6 @@ struct LoginRun: ~Copyable {
     mutating func logoutReport() -> LogoutReport {
         record.seal(&trace)
         return LogoutReport(record: record)
-    }
-}
-
-extension EngineEntry {
-    /// Returns the action for an outcome in the commit or logout phase.
-    ///
-    /// A module that had nothing to do is not counted, even if its table counts an ignored login.
-    func actionAfterLogin(_ outcome: Outcome) -> Action {
-        outcome == .ignored ? .ignore : table[outcome].countingJumpAsSuccess
     }
 }
 

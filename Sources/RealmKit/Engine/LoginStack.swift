@@ -121,7 +121,9 @@ public final class LoginStack: Sendable {
 
     /// The name of the entry in login.conf.
     public let name: String
-    let entries: ContiguousArray<EngineEntry>
+    let entries: ContiguousArray<any EngineEntry>
+    /// The rule of each entry.
+    let rules: ContiguousArray<EntryRule>
     /// The clock for durations and deadlines.
     package let clock: any LoginClock
     let timers: TimerQueue
@@ -142,7 +144,8 @@ public final class LoginStack: Sendable {
     public init(name: String, _ entries: [Entry], clock: any LoginClock) {
         precondition(entries.count <= Self.maximumEntries, "a stack has at most \(Self.maximumEntries) entries")
         self.name = name
-        self.entries = ContiguousArray(entries.map(EngineEntry.init))
+        self.entries = ContiguousArray(entries.map { $0.engineEntry() })
+        rules = ContiguousArray(entries.map(EntryRule.init))
         self.clock = clock
         timers = TimerQueue(clock)
         configurationTexts = entries.flatMap { [$0.name, $0.control, "\($0.settings.count)"] + $0.settings }

@@ -37,7 +37,7 @@ extension Outage {
             down[Int(trace[round].entry)] = Self.possibleOutcomes(of: trace[round].outcome, in: round, of: record)
         }
         if down.isEmpty, trace.cancelledAt == nil { return nil }
-        var walks = PossibleWalks(entries: stack.entries, down: down, cancelledAt: trace.cancelledAt)
+        var walks = PossibleWalks(rules: stack.rules, down: down, cancelledAt: trace.cancelledAt)
         walks.explore()
         guard walks.isComplete, walks.allRefusalsMeetOutage else { return nil }
         self.init(mayBeShown: walks.allRefusalsMeetUnavailable, excludesSuccess: !walks.canGrant)
@@ -66,7 +66,8 @@ extension Outcome {
 ///
 /// The modules that are down have few outcomes, most of them only one. The other modules can have any outcome.
 private struct PossibleWalks {
-    let entries: ContiguousArray<EngineEntry>
+    /// The rules of the stack's entries.
+    let rules: ContiguousArray<EntryRule>
     /// The outcomes of the modules that are down, by entry.
     let down: [Int: [Outcome]]
     /// The entry at which the login was cancelled: no evaluation gets further.
@@ -109,8 +110,8 @@ private struct PossibleWalks {
         var failuresMet: FailuresMet = []
     }
 
-    init(entries: ContiguousArray<EngineEntry>, down: [Int: [Outcome]], cancelledAt: Int?) {
-        self.entries = entries
+    init(rules: ContiguousArray<EntryRule>, down: [Int: [Outcome]], cancelledAt: Int?) {
+        self.rules = rules
         self.down = down
         self.cancelledAt = cancelledAt
     }
@@ -124,21 +125,21 @@ private struct PossibleWalks {
                 isComplete = false
                 return
             }
-            guard state.position < entries.count else {
+            guard state.position < rules.count else {
                 end(state)
                 continue
             }
-            let entry = entries[state.position]
-            if entry.level > state.level {
-                while state.saved.count < entry.level { state.saved.append(state.impression) }
-                state.saved[entry.level - 1] = state.impression
+            let rule = rules[state.position]
+            if rule.level > state.level {
+                while state.saved.count < rule.level { state.saved.append(state.impression) }
+                state.saved[rule.level - 1] = state.impression
             }
-            state.level = entry.level
+            state.level = rule.level
             if cancelledAt == state.position {
                 state.impression = .bad
                 state.failuresMet.insert(.countedUnavailable)
                 end(state)
-            } else if case .substack = entry.entry.kind {
+            } else if rule.isSubstack {
                 state.position += 1
                 open.append(state)
             } else if let outcomes = down[state.position] {
@@ -167,7 +168,7 @@ private struct PossibleWalks {
 
     private func next(_ from: WalkState, outcome: Outcome, isDown: Bool) -> WalkState {
         var state = from
-        let action = entries[state.position].table[outcome]
+        let action = rules[state.position].table[outcome]
         state.position += 1
         if isDown { state.failuresMet.insert(outcome.failure == .unavailable ? .unavailable : .broken) }
         switch action {
@@ -198,13 +199,13 @@ private struct PossibleWalks {
     }
 
     private func leave(_ state: inout WalkState) {
-        while state.position < entries.count, entries[state.position].level >= state.level { state.position += 1 }
+        while state.position < rules.count, rules[state.position].level >= state.level { state.position += 1 }
     }
 
     private func skipOne(_ state: inout WalkState) -> Bool {
-        guard state.position < entries.count, entries[state.position].level >= state.level else { return false }
+        guard state.position < rules.count, rules[state.position].level >= state.level else { return false }
         state.position += 1
-        while state.position < entries.count, entries[state.position].level > state.level { state.position += 1 }
+        while state.position < rules.count, rules[state.position].level > state.level { state.position += 1 }
         return true
     }
 }
