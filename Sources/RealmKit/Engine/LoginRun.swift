@@ -21,6 +21,8 @@ struct LoginRun: ~Copyable {
     private var walk = StackWalk()
     private var hasEnded = false
     private var trace = LoginTrace()
+    // The number of modules whose commit was done.
+    private var committedCount = 0
     // The time of the last reading of the clock; nil if the durations are not measured.
     private var lastInstant: UInt64?
     // The modules to call in a logout.
@@ -142,17 +144,11 @@ struct LoginRun: ~Copyable {
         trace.isGranted = true
         hasEnded = true
         // If every reached module has committed, no name can be missing.
-        if isEverythingCommitted || !record.lacksUser(trace) { return }
+        if committedCount == trace.reachedCount || !record.lacksUser(trace) { return }
         trace.isGranted = false
         hasEnded = false
         trace.refusal = .noUserEstablished
         begin(.abort)
-    }
-
-    private var isEverythingCommitted: Bool {
-        guard trace.count == 2 * trace.reachedCount else { return false }
-        for step in trace.reachedCount..<trace.count where trace[step].outcome != .success { return false }
-        return true
     }
 
     private mutating func refuse(_ phase: LoginPhase) {
@@ -167,7 +163,7 @@ struct LoginRun: ~Copyable {
         guard let cause = walk.failure else { return .allIgnored }
         // A table may count a success or an ignored login as a failure. Such an outcome has no failure code.
         let failure = cause.outcome.failure ?? .permissionDenied
-        return .module(index: cause.entry, phase: phase, failure: failure)
+        return .module(index: Int(cause.entry), phase: phase, failure: failure)
     }
 
     /// Processes the answer to a call and moves to the next call.
@@ -195,6 +191,7 @@ struct LoginRun: ~Copyable {
             let outcome = counts ? trace[position].outcome : answer.outcome
             next = walk.count(outcome, of: call.entry, as: action, level: rule.level)
             position += 1
+            if answer.outcome == .success { committedCount += 1 }
             if case .leave(let left) = next { leaveCommit(of: call.entry, level: left) }
         case .abort:
             action = .ignore
@@ -259,7 +256,8 @@ struct LoginRun: ~Copyable {
             action: action,
             state: call.phase == .abort ? .refusing : LoginStep.State(walk.impression)
         )
-        trace.append(step, fault: answer.fault)
+        if case .fault(let fault) = answer { trace.append(fault) }
+        trace.append(step)
     }
 
     private mutating func elapsed() -> UInt64 {

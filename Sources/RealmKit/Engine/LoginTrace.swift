@@ -44,8 +44,12 @@ struct LoginTrace: ~Copyable, Sendable {
         step < Self.inlineCount ? inline[step] : more[step - Self.inlineCount]
     }
 
-    mutating func append(_ step: StepRecord, fault: LoginFault?) {
-        if let fault { faults.append((count, fault)) }
+    /// Adds the fault of the next step.
+    mutating func append(_ fault: LoginFault) {
+        faults.append((count, fault))
+    }
+
+    mutating func append(_ step: StepRecord) {
         if count < Self.inlineCount {
             inline[count] = step
         } else {

@@ -16,18 +16,20 @@ struct ModuleCall: Sendable {
 }
 
 /// The answer of a module to a call.
-struct ModuleAnswer: Sendable {
-    let outcome: Outcome
-    let fault: LoginFault?
+enum ModuleAnswer: Sendable {
+    case outcome(Outcome)
+    // Faults are rare. Behind a reference, they do not make every answer larger.
+    indirect case fault(LoginFault)
 
-    init(_ outcome: Outcome) {
-        self.outcome = outcome
-        fault = nil
-    }
+    init(_ outcome: Outcome) { self = .outcome(outcome) }
 
-    init(_ fault: LoginFault) {
-        outcome = .failure(fault.kind)
-        self.fault = fault
+    init(_ fault: LoginFault) { self = .fault(fault) }
+
+    var outcome: Outcome {
+        switch self {
+        case .outcome(let outcome): outcome
+        case .fault(let fault): .failure(fault.kind)
+        }
     }
 
     init(_ completion: Completion) {

@@ -23,7 +23,12 @@ struct StackWalk {
     /// The outcome that decides, and the entry of its module.
     struct Cause {
         let outcome: Outcome
-        let entry: Int
+        let entry: UInt16
+
+        init(outcome: Outcome, entry: Int) {
+            self.outcome = outcome
+            self.entry = UInt16(truncatingIfNeeded: entry)
+        }
     }
 
     /// The next entry of the walk.
