@@ -44,8 +44,10 @@ final class LoginRecord: NestingLogin {
         /// True if the conversation gave a secret to a module.
         var deliveredSecret: Bool { box.first?.deliveredSecret ?? false }
 
-        init(_ conversation: any Conversation) {
+        @inline(__always)
+        init(_ conversation: any Conversation, nested: [NestedReport]) {
             self.conversation = conversation
+            if !nested.isEmpty { rare.nested = nested }
         }
 
         mutating func forgetNotes() {
@@ -105,9 +107,7 @@ final class LoginRecord: NestingLogin {
         self.request = consume request
         self.stack = stack
         self.mayGrant = mayGrant
-        var first = State(conversation)
-        if let login, case let nested = login.nestedReports, !nested.isEmpty { first.rare.nested = nested }
-        state = Mutex(first)
+        state = Mutex(State(conversation, nested: login?.nestedReports ?? []))
     }
 
     /// Adds a contribution, unless its round is closed.

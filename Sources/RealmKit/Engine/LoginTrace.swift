@@ -30,6 +30,10 @@ struct LoginTrace: ~Copyable, Sendable {
     /// The effect of outages on the refusal.
     var outage: Outage?
 
+    // Inlined, so that the steps get their initial values where they are stored, and are not copied there.
+    @inline(__always)
+    init() {}
+
     var count: Int { Int(storedCount) }
 
     /// The number of steps of the login phase.
