@@ -136,6 +136,11 @@ extension OpenSSLHandler {
         case .closed: return
         case .idle, .handshaking, .open, .closing: state = .closed
         }
+        // If the rest of a plain HTTP request is awaited, whatever ends the waiting, the request is answered.
+        let isPlainHTTP = plainHTTPError != nil
+        let error = plainHTTPError ?? error
+        let response = isPlainHTTP ? configuration.plainHTTPResponse : response
+        plainHTTPError = nil
         cancelDeadline()
         cancelQuietCheck()
         var alert = takeOutput()

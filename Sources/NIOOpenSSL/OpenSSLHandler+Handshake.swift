@@ -24,7 +24,7 @@ extension OpenSSLHandler {
 
     /// Continues the handshake as far as the received bytes allow.
     func continueHandshake(_ context: ChannelHandlerContext) {
-        guard case .handshaking = state, let connection else { return }
+        guard case .handshaking = state, plainHTTPError == nil, let connection else { return }
         do throws(OpenSSLError) {
             let (step, taken) = try connection.handshake(input.readableBytesSpan)
             dropInput(taken)
@@ -36,12 +36,31 @@ extension OpenSSLHandler {
             let isHTTP = error.code == .plainHTTP || PlainHTTP.matches(firstBytes)
             let failure = NIOOpenSSLError(isHTTP ? .plainHTTP : .handshakeFailed, cause: error)
             if isHTTP, let response = configuration.plainHTTPResponse {
+                guard PlainHTTP.isComplete(input.readableBytesUInt8Span) else {
+                    return awaitPlainHTTP(context, failure)
+                }
                 return fail(context, with: failure, sending: response)
             }
             // An alert is not answered with an alert.
             fail(context, with: failure, needsAlert: error.code != .alertReceived)
         }
     }
+
+    /// Waits for the rest of a plain HTTP request, before the request is answered.
+    ///
+    /// If the connection were closed while the system has unread data of the client, the system would send a reset, and
+    /// the client could lose the answer (RFC 9112 section 9.6). One more read takes the rest of a usual request. The answer
+    /// does not wait for it for longer than ``plainHTTPTime``.
+    private func awaitPlainHTTP(_ context: ChannelHandlerContext, _ error: NIOOpenSSLError) {
+        plainHTTPError = error
+        input = ByteBuffer()
+        // An alert of OpenSSL would be unreadable for the client.
+        _ = takeOutput()
+        schedule(context, in: Self.plainHTTPTime) { handler, context in handler.fail(context, with: error) }
+    }
+
+    /// The maximum time for which the rest of a plain HTTP request is awaited.
+    static let plainHTTPTime = TimeAmount.milliseconds(100)
 
     private func completeHandshake(
         _ context: ChannelHandlerContext,

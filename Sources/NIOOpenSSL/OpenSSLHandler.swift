@@ -46,6 +46,8 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     ///
     /// They are kept until the handshake is complete.
     var firstBytes: [UInt8] = []
+    /// The error of a plain HTTP request whose rest is awaited; nil for any other connection.
+    var plainHTTPError: NIOOpenSSLError?
     /// True if the application has called `read()` and has received no data yet.
     var isReadWanted = false
     var hasDeliveredThisCycle = false
@@ -159,6 +161,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         case .idle, .handshaking: keepFirstBytes(ciphertext)
         case .open, .closing: break
         }
+        if let plainHTTPError { return fail(context, with: plainHTTPError) }
         // Data after close_notify is ignored (RFC 8446 section 6.1).
         guard !hasReceivedEnd else { return }
         undecryptedCount += ciphertext.readableBytes

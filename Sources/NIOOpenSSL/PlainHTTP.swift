@@ -17,4 +17,14 @@ enum PlainHTTP {
     static func matches(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 3 && requestPrefixes.contains { prefix in zip(prefix.utf8, bytes).allSatisfy { $0 == $1 } }
     }
+
+    /// Returns whether bytes end with the end of a header.
+    ///
+    /// Requests without a body end so.
+    static func isComplete(_ bytes: Span<UInt8>) -> Bool {
+        let end = bytes.count
+        guard end >= 4 else { return false }
+        return bytes[end - 4] == UInt8(ascii: "\r") && bytes[end - 3] == UInt8(ascii: "\n")
+            && bytes[end - 2] == UInt8(ascii: "\r") && bytes[end - 1] == UInt8(ascii: "\n")
+    }
 }

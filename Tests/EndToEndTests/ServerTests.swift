@@ -163,6 +163,24 @@ struct ServerTests {
         #expect(try await server.request("/").status == 200)
     }
 
+    @Test func `the answer to plain HTTP is followed by the end of the stream, and not by a reset`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let python = try #require(Program.system("python3"))
+        let script = """
+            import socket, time
+            with socket.create_connection(("127.0.0.1", \(server.port))) as end:
+                end.sendall(b"GET /welcome HTTP/1.1\\r\\nHost: localhost\\r\\nAccept: */*\\r\\n\\r\\n")
+                # The reset would arrive while the client does not read.
+                time.sleep(0.5)
+                received = b""
+                while piece := end.recv(65536):
+                    received += piece
+                print(received[:12].decode())
+            """
+        let finished = try await Program.run(python, ["-c", script])
+        #expect(finished.output == "HTTP/1.1 400\n", "\(finished)")
+    }
+
     @Test func `the requests of one client share one connection`() async throws {
         let server = try await RunningServer(Self.configuration)
         let curl = try #require(Program.system("curl"))

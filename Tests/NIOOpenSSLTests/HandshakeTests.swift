@@ -150,6 +150,41 @@ import Testing
         #expect(try pair.server.sent() != response)
     }
 
+    /// A server with a response for plain HTTP, and the response.
+    private func plainHTTPPair() throws -> (TLSPair, ByteBuffer) {
+        let response = ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        var configuration = OpenSSLHandlerConfiguration()
+        configuration.plainHTTPResponse = response
+        let pair = try TLSPair(server: configuration)
+        try pair.server.connect()
+        return (pair, response)
+    }
+
+    @Test func `a plain HTTP request is answered when its rest is read, so that the system sends no reset`() throws {
+        let (pair, response) = try plainHTTPPair()
+        try pair.server.receive(ByteBuffer(string: "GET / HTTP/1.1\r\nHo"))
+        #expect(pair.server.channel.isActive)
+        #expect(try pair.server.sent().readableBytes == 0)
+        try pair.server.receive(ByteBuffer(string: "st: a\r\n\r\n"))
+        #expect(pair.server.application.codes == [.plainHTTP])
+        #expect(try pair.server.sent() == response)
+        #expect(!pair.server.channel.isActive)
+    }
+
+    @Test(arguments: [true, false])
+    func `a plain HTTP request whose rest does not arrive is answered all the same`(endsStream: Bool) throws {
+        let (pair, response) = try plainHTTPPair()
+        try pair.server.receive(ByteBuffer(string: "GET / HTTP/1.1\r\nHo"))
+        if endsStream {
+            pair.server.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        } else {
+            pair.loop.advanceTime(by: .milliseconds(100))
+        }
+        #expect(pair.server.application.codes == [.plainHTTP])
+        #expect(try pair.server.sent() == response)
+        #expect(!pair.server.channel.isActive)
+    }
+
     @Test func `a plain HTTP request that arrives in single bytes is detected`() throws {
         let pair = try TLSPair()
         try pair.server.connect()
