@@ -29,6 +29,17 @@ struct ResponseSender: Sendable {
         }
     }
 
+    /// Starts a task that prepares and sends a whole response.
+    ///
+    /// - Parameters:
+    ///   - onEventLoop: True if the task begins on the event loop, at once.
+    ///   - prepare: Prepares the response.
+    /// - Returns: The task, which the sink cancels when its client disconnects.
+    func start(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) -> Task<Void, Never> {
+        let work = { @Sendable in send(await prepare()) }
+        return onEventLoop ? Task.immediate(operation: work) : Task(operation: work)
+    }
+
     /// Sends a whole response.
     ///
     /// It is sent at once if the task still runs on the event loop.

@@ -11,6 +11,8 @@ internal import NIOCore
 final class HTTP1Exchange: ResponseSink {
     /// True if the responder can receive more of the body now.
     private(set) var acceptsBody = true
+    /// True if the client waits for 100 (Continue), which it does not get, before it sends the body.
+    private(set) var isBodyWithheld = false
     /// True if a part of the response has been written.
     private(set) var hasBegunResponse = false
 
@@ -62,10 +64,10 @@ final class HTTP1Exchange: ResponseSink {
 
     /// Starts the task that prepares and sends the whole response.
     func prepare(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) {
+        isBodyWithheld = head.summary.expectsContinue
         let eventLoop = handler.loop.eventLoop
         let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
-        let work = { @Sendable in sender.send(await prepare()) }
-        task = onEventLoop ? Task.immediate(operation: work) : Task(operation: work)
+        task = sender.start(onEventLoop: onEventLoop, prepare)
     }
 
     /// Cancels the task.

@@ -166,8 +166,10 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
         case .awaitingRequest where input.readableBytes > 0:
             if deadlines.isHeaderOverdue(at: now, times: times) { refuse(.timedOut) }
         case .awaitingRequest: if deadlines.isRequestOverdue(at: now, times: times) { close() }
-        // The responder does not read the body, so this time is not counted against the client.
-        case .answering where exchange?.acceptsBody == false: body?.exclude(UInt64(EventLoopState.tick.nanoseconds))
+        // The responder does not read the body, or the client was not asked for it, so this time is not counted against
+        // the client.
+        case .answering where exchange.map { !$0.acceptsBody || $0.isBodyWithheld } ?? false:
+            body?.exclude(UInt64(EventLoopState.tick.nanoseconds))
         case .answering, .discardingBody: if let body, body.isTooSlow(at: now, times: times) { refuse(.timedOut) }
         case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
         case .lingering: if deadlines.isCloseOverdue(at: now, times: times) { abort() }

@@ -192,7 +192,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
         for stream in Array(streams.values) where isOpen(stream) {
             if stream.isStalled(at: now) {
                 reset(stream, code: .cancel)
-            } else if isWindowShort || stream.unreadCount > 0 {
+            } else if isWindowShort || stream.unreadCount > 0 || stream.isBodyWithheld {
                 stream.exclude(UInt64(EventLoopState.tick.nanoseconds))
             } else if stream.isTooSlow(at: now) {
                 refuse(stream, because: .timedOut)

@@ -29,6 +29,9 @@ final class HTTP2Stream: ResponseSink {
     // This is a reference cycle until the stream is closed.
     private let handler: HTTP2Handler
     private let isHead: Bool
+    private let expectsContinue: Bool
+    /// True if the client waits for 100 (Continue), which it does not get, before it sends the body.
+    private(set) var isBodyWithheld = false
     /// The body length that the client has announced; nil if it has announced no length.
     private let announcedLength: Int?
     private var pace: BodyPace
@@ -47,6 +50,7 @@ final class HTTP2Stream: ResponseSink {
         self.handler = handler
         self.id = id
         isHead = request?.method == .head
+        expectsContinue = request?.expectsContinue ?? false
         hasRequestEnded = endsStream
         pace = BodyPace(at: handler.loop.now)
         if case .length(let length)? = request?.body { announcedLength = length } else { announcedLength = nil }
@@ -74,10 +78,10 @@ final class HTTP2Stream: ResponseSink {
 
     /// Starts the task that prepares and sends the whole response.
     func prepare(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) {
+        isBodyWithheld = expectsContinue
         let eventLoop = handler.loop.eventLoop
         let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
-        let work = { @Sendable in sender.send(await prepare()) }
-        task = onEventLoop ? Task.immediate(operation: work) : Task(operation: work)
+        task = sender.start(onEventLoop: onEventLoop, prepare)
     }
 
     /// The reason why a piece of a body is rejected.
