@@ -21,7 +21,11 @@ struct Growth {
     /// The samples of each size.
     ///
     /// Sizes alternate, and the least time counts: noise only adds time.
+    ///
+    /// If a cost has grown by more than its limit, up to ``attempts`` times as many are taken.
     static let samples = CommandLine.arguments.contains("--quick") ? 5 : 15
+
+    private static let attempts = 4
 
     static func main() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "gatehouse-growth-\(UUID().uuidString)")
@@ -49,17 +53,20 @@ struct Growth {
         for subject in subjects(in: folder) {
             let scenarios = try await subject.make()
             var best = [Double](repeating: .infinity, count: scenarios.count)
-            for sample in 0...samples {
-                for (index, scenario) in scenarios.enumerated() {
-                    let time = await scenario.measure()
-                    // The first sample fills caches.
-                    if sample > 0 { best[index] = min(best[index], time) }
+            // A busy machine needs more samples: only a growth that stays counts.
+            for _ in 0..<Self.attempts where !Self.isWithin(subject.limit, best) {
+                // The first sample fills caches.
+                for scenario in scenarios { _ = await scenario.measure() }
+                for _ in 0..<samples {
+                    for (index, scenario) in scenarios.enumerated() {
+                        best[index] = min(best[index], await scenario.measure())
+                    }
                 }
             }
-            let growth = (best.last ?? 0) / (best.first ?? 1)
+            let growth = growth(best)
             let cells = best.map { String(format: " %.0f |", $0) }.joined()
             print("| \(subject.name) |\(cells) \(String(format: "%.2f", growth)) |")
-            if let limit = subject.limit, growth > limit {
+            if let limit = subject.limit, !Self.isWithin(limit, best) {
                 hasGrown = true
                 FileHandle.standardError.write(Data("\(subject.name): the cost has grown by more than \(limit)\n".utf8))
             }
@@ -68,10 +75,20 @@ struct Growth {
         return hasGrown
     }
 
-    /// Returns the time of one of ``requests`` decisions or look-ups, in nanoseconds.
-    static func nanoseconds(_ time: Duration) -> Double {
-        let (seconds, attoseconds) = time.components
-        return (Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / Double(requests)
+    private static func growth(_ times: [Double]) -> Double { (times.last ?? 0) / (times.first ?? 1) }
+
+    private static func isWithin(_ limit: Double?, _ times: [Double]) -> Bool {
+        guard let first = times.first, first.isFinite else { return false }
+        return growth(times) <= limit ?? .infinity
+    }
+
+    /// Calls a function, which makes ``requests`` decisions or look-ups.
+    ///
+    /// - Returns: The processor time of one of them on all threads, in nanoseconds.
+    static func time(_ body: () async -> Void) async -> Double {
+        let begin = clock()
+        await body()
+        return Double(clock() - begin) * 1e9 / Double(CLOCKS_PER_SEC) / Double(requests)
     }
 
     /// Something that there may be many of.

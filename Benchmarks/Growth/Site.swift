@@ -133,10 +133,10 @@ struct RequestScenario: Scenario {
         for index in [0, count - 1] where !isAllowed(index) { throw Growth.Failure.decision }
     }
 
-    func measure() -> Double {
+    func measure() async -> Double {
         var allowed = 0
         // The same step for all sizes, so that neighbours are not met in order.
-        let time = ContinuousClock().measure {
+        let time = await Growth.time {
             var index = 0
             for _ in 0..<Growth.requests {
                 if isAllowed(index) { allowed += 1 }
@@ -144,7 +144,7 @@ struct RequestScenario: Scenario {
             }
         }
         precondition(allowed == Growth.requests)
-        return Growth.nanoseconds(time)
+        return time
     }
 
     private func isAllowed(_ index: Int) -> Bool {

@@ -63,15 +63,14 @@ struct UserLookup: Scenario {
 
     func measure() async -> Double {
         var found = 0
-        let clock = ContinuousClock()
-        let begin = clock.now
-        var index = 0
-        for _ in 0..<Growth.requests {
-            if case .present = await realm.state(of: names[index]) { found += 1 }
-            index = (index + 7_919) % names.count
+        let time = await Growth.time {
+            var index = 0
+            for _ in 0..<Growth.requests {
+                if case .present = await realm.state(of: names[index]) { found += 1 }
+                index = (index + 7_919) % names.count
+            }
         }
-        let time = clock.now - begin
         precondition(found == Growth.requests)
-        return Growth.nanoseconds(time)
+        return time
     }
 }
