@@ -61,7 +61,7 @@ public final class LazyStore: Sendable {
     ///
     /// A program that only needs the content of the store does less work than with ``store()`` if there is none.
     ///
-    /// - Returns: The store; nil if ``store()`` would return an empty store in memory.
+    /// - Returns: The store; nil if none exists and ``store()`` has not made an empty store in memory.
     /// - Throws: ``StoreFault`` if the store cannot be opened.
     public func present() throws(StoreFault) -> GatehouseStore? {
         try opened.withLock { state throws(StoreFault) -> GatehouseStore? in try open(&state) }

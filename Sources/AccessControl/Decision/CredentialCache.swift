@@ -23,8 +23,6 @@ internal import Synchronization
 package final class CredentialCache: Sendable {
     /// An identity whose credentials were accepted.
     package final class Entry: Sendable {
-        /// The identity.
-        package let identity: AuthenticatedIdentity
         /// The user of the identity, for rules and pages.
         package let user: SignedInUser
         /// The cached responses that depend only on the identity.
@@ -44,7 +42,6 @@ package final class CredentialCache: Sendable {
         }
 
         fileprivate init(_ identity: AuthenticatedIdentity, of client: Client, expiry: UInt64, number: UInt64) {
-            self.identity = identity
             user = SignedInUser(identity)
             self.client = client
             self.expiry = expiry

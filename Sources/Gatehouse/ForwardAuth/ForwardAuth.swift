@@ -101,7 +101,7 @@ struct ForwardAuth: Sendable {
     ///   - authentication: The authentication of the original request.
     ///   - time: The time of the identity token, in seconds since 1970; nil for the present time.
     /// - Returns: The response.
-    func rendered(
+    private func rendered(
         _ decision: AccessDecision,
         for check: Check,
         authentication: ExistingAuthentication?,

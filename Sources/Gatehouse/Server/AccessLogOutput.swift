@@ -7,7 +7,7 @@ public import Logging
 public protocol AccessLogOutput: Sendable {
     /// Writes a line.
     ///
-    /// It is called on the event loops, with several lines at the same time, so it must not block.
+    /// It is called on any thread, the event loops included, with several lines at the same time, so it must not block.
     ///
     /// - Parameter line: Visible ASCII characters and spaces, without an end of line; the texts of clients are quoted.
     func write(_ line: Span<UInt8>)

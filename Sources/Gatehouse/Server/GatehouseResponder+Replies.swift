@@ -44,7 +44,7 @@ extension GatehouseResponder {
         return .immediate(response)
     }
 
-    /// Logs the response after a login and returns it.
+    /// Logs the response of a task and returns it.
     func finish(
         _ response: PreparedResponse,
         to received: ReceivedRequest,

@@ -9,7 +9,6 @@ internal import SignIn
 /// The properties of a request that its response and its line in the access log need.
 struct ReceivedRequest: Sendable {
     let method: String
-    let isHead: Bool
     /// True if the method is safe: GET or HEAD.
     let isSafe: Bool
     /// The form of a page that suits the client.
@@ -28,7 +27,6 @@ struct ReceivedRequest: Sendable {
 
     init(_ head: borrowing RequestHead, on connection: Connection, at time: UInt64, _ translations: Translations) {
         method = head.methodText
-        isHead = head.method == .head
         isSafe = head.method == .get || head.method == .head
         representation = Representation(
             isHTML: head.withFirst(.accept) { AcceptField.prefersHTML($0) } ?? false,

@@ -94,7 +94,7 @@ final class LineWriter: Sendable {
         if dropped > 0 {
             writeAll("gatehouse: \(dropped) lines were lost: this stream was not read\n".utf8Span.span)
         }
-        bytes.removeAll(keepingCapacity: bytes.count <= Self.maximumSpare)
+        bytes.removeAll(keepingCapacity: bytes.capacity <= Self.maximumSpare)
         state.withLock { state in
             state.beingWritten = 0
             state.spare = bytes

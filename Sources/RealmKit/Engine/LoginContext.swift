@@ -3,7 +3,8 @@
 
 /// Logs a subject in and out through one stack, any number of times, like the LoginContext of JAAS.
 ///
-/// It is for programs that keep a subject over several logins. A server needs only ``LoginStack/login(_:asking:)``.
+/// It is for programs that keep a subject over several logins. A server needs only
+/// ``LoginStack/login(_:asking:measuringDurations:)``.
 /// Only one task at a time may use a context.
 ///
 /// Source: `javax.security.auth.login.LoginContext`; docs/jaas.md lists the intended differences.

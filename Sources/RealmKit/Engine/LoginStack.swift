@@ -130,7 +130,7 @@ public final class LoginStack: Sendable {
     /// True if the stack has no sub-stacks.
     let isFlat: Bool
 
-    /// True if all modules are immediate, so that ``loginNow(_:)`` returns a report.
+    /// True if all modules are immediate, so that ``loginNow(_:measuringDurations:)`` returns a report.
     public let isImmediate: Bool
     /// The configuration of all modules as text, without secrets, for comparing two configurations.
     package let configurationTexts: [String]

@@ -58,7 +58,7 @@ import Testing
         let zed = try await identity("zed")
         #expect(verified.entry(for: key, at: 0) == nil)
         verified.add(zed, for: key, of: known(zed), at: 50)
-        for now in UInt64(50)..<150 { #expect(verified.entry(for: key, at: now)?.identity.username == zed.username) }
+        for now in UInt64(50)..<150 { #expect(verified.entry(for: key, at: now)?.user.username == zed.username) }
         #expect(verified.entry(for: key, at: 150) == nil)
         #expect(verified.entry(for: key, at: .max) == nil)
     }

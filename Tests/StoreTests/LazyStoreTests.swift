@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Testing
+
+@testable import Store
+
+@Suite struct LazyStoreTests {
+    private static func folder() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-lazy-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    @Test(arguments: [LazyStore.Mode.existingOnly, .checkOnly])
+    func `a program that only reads makes no file, and learns that there is no store`(mode: LazyStore.Mode) throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let lazy = LazyStore(folder: folder, mode: mode)
+        #expect(try lazy.present() == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        // An empty store in memory takes the place of the missing one, and stays.
+        let empty = try lazy.store()
+        #expect(try lazy.present() === empty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        #expect(!lazy.isOfOlderVersion)
+    }
+
+    @Test(arguments: [LazyStore.Mode.createIfMissing, .existingOnly, .checkOnly])
+    func `a store that exists is opened once`(mode: LazyStore.Mode) throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try GatehouseStore.open(folder: folder)
+        let lazy = LazyStore(folder: folder, mode: mode)
+        let store = try #require(try lazy.present())
+        #expect(try lazy.store() === store)
+        #expect(try lazy.present() === store)
+    }
+
+    @Test(arguments: [LazyStore.Mode.createIfMissing, .existingOnly, .checkOnly])
+    func `a store that cannot be opened is an error, and never an empty store`(mode: LazyStore.Mode) throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        let text = "this is no database, and long enough for a header of SQLite"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        let lazy = LazyStore(folder: folder, mode: mode)
+        #expect(throws: StoreFault.self) { _ = try lazy.present() }
+        #expect(throws: StoreFault.self) { _ = try lazy.store() }
+    }
+}
