@@ -280,14 +280,17 @@ extension EmbeddedChannel {
     static func client(
         _ limits: HTTPLimits = HTTPLimits(),
         _ text: String = "hello",
-        sendsPreface: Bool = true
+        sendsPreface: Bool = true,
+        reply: (@Sendable (_ method: String, _ target: String) -> ResponseMode)? = nil
     ) throws -> (client: HTTP2Client, loop: EmbeddedEventLoop) {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
         let loopState = EventLoopState(
             loop,
             limits: limits,
-            responder: PageResponder { _, _ in .immediate(PageResponder.page(text)) }
+            responder: PageResponder { method, target in
+                reply?(method, target) ?? .immediate(PageResponder.page(text))
+            }
         ) { 0 }
         loopState.start()
         return (try HTTP2Client(channel, loopState, sendsPreface: sendsPreface, run: { loop.run() }), loop)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import HTTPLimits
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -55,6 +56,28 @@ struct HTTP2DeadlineTests {
         }
         client.collect()
         #expect(client.isOver && client.goAway == 11)
+    }
+
+    @Test(arguments: [true, false])
+    func `an HTTP/2 client that waits for 100 has as much time as the task that prepares its response`(
+        expectsContinue: Bool
+    ) throws {
+        var limits = HTTPLimits()
+        limits.idleTime = .seconds(600)
+        let (client, loop) = try EmbeddedChannel.client(limits) { _, _ in
+            .prepared(beginsOnEventLoop: true) {
+                // The response is never prepared.
+                unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return PageResponder.page("never")
+            }
+        }
+        let stream = try client.request(
+            HTTP2Client.get("/", expectsContinue ? [("expect", "100-continue")] : []),
+            ends: false
+        )
+        for _ in 0..<100 { loop.advanceTime(by: .seconds(1)) }
+        client.collect()
+        #expect(client.status(stream) == (expectsContinue ? nil : "408"))
     }
 
     @Test func `an HTTP/2 client that reads nothing is disconnected`() throws {
