@@ -167,11 +167,12 @@ struct ServerTests {
         let server = try await RunningServer(Self.configuration)
         let python = try #require(Program.system("python3"))
         let script = """
-            import socket, time
-            with socket.create_connection(("127.0.0.1", \(server.port))) as end:
+            from socket import create_connection
+            from time import sleep
+            with create_connection(("127.0.0.1", \(server.port))) as end:
                 end.sendall(b"GET /welcome HTTP/1.1\\r\\nHost: localhost\\r\\nAccept: */*\\r\\n\\r\\n")
                 # The reset would arrive while the client does not read.
-                time.sleep(0.5)
+                sleep(0.5)
                 received = b""
                 while piece := end.recv(65536):
                     received += piece
