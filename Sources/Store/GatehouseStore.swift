@@ -125,11 +125,15 @@ public final class GatehouseStore: Sendable {
             }
         }
         guard unsafe lstat(path, &status) == 0 else {
-            // A file that is not accessible must not be treated as a missing file.
-            if errno == ENOENT { return nil }
+            // A file that is not accessible must not be treated as a missing file: an empty store has no locks.
+            let number = errno
+            if number == ENOENT {
+                guard let link = StateFolder.brokenLink(in: folder) else { return nil }
+                throw StoreFault(.unavailable, "the state folder cannot be used: \(link) is a link that leads nowhere")
+            }
             throw StoreFault(
                 .unavailable,
-                "the store \(path) cannot be accessed: \(unsafe String(cString: strerror(errno)))"
+                "the store \(path) cannot be accessed: \(unsafe String(cString: strerror(number)))"
             )
         }
         guard status.st_mode & S_IFMT == S_IFREG else {

@@ -49,4 +49,18 @@ import Testing
         #expect(throws: StoreFault.self) { _ = try lazy.present() }
         #expect(throws: StoreFault.self) { _ = try lazy.store() }
     }
+
+    @Test(arguments: [LazyStore.Mode.createIfMissing, .existingOnly, .checkOnly], ["", "/var", "/var/lib"])
+    func `a state folder behind a link that leads nowhere is an error, and never an empty store`(
+        mode: LazyStore.Mode,
+        rest: String
+    ) throws {
+        let folder = try Self.folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let link = "\(folder)/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/not-mounted")
+        let lazy = LazyStore(folder: link + rest, mode: mode)
+        #expect(throws: StoreFault.self) { _ = try lazy.present() }
+        #expect(throws: StoreFault.self) { _ = try lazy.store() }
+    }
 }

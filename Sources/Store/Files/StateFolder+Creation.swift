@@ -19,31 +19,46 @@ extension StateFolder {
     /// - Parameter path: The folder.
     /// - Returns: The reason, for administrators.
     package static func creationFault(of path: String) -> CreationFault? {
-        var made = path.hasPrefix("/") ? "/" : "."
-        var parts = path.split(separator: "/")[...]
-        var status = stat()
-        while let part = parts.first {
-            let next = made.hasSuffix("/") ? "\(made)\(part)" : "\(made)/\(part)"
-            guard unsafe stat(next, &status) == 0 else { break }
-            made = next
-            parts = parts.dropFirst()
-        }
-        guard !parts.isEmpty, let missing = parts.first else { return nil }
-        // A file, a loop of links or a folder without the right to enter it ends the path that exists.
-        let number = errno
+        guard let (made, missing, number) = firstMissingPart(of: path) else { return nil }
         guard number == ENOENT else {
-            let reason = "\(made)/\(missing): \(unsafe String(cString: strerror(number)))"
+            let reason = "\(missing): \(unsafe String(cString: strerror(number)))"
             return number == EACCES ? .notPermitted(reason) : .impossible(reason)
         }
         if let kernel = kernelFileSystem(of: made) {
             return .impossible("\(kernel) is a file system of the kernel")
         }
-        // A link that leads nowhere is not a missing file.
-        var link = stat()
-        let next = made.hasSuffix("/") ? "\(made)\(missing)" : "\(made)/\(missing)"
-        if unsafe lstat(next, &link) == 0 { return .impossible("\(next) is a link that leads nowhere") }
+        if let link = brokenLink(in: path) { return .impossible("\(link) is a link that leads nowhere") }
         guard unsafe faccessat(AT_FDCWD, made, W_OK | X_OK, AT_EACCESS) == 0 else {
             return .notPermitted("\(made): \(unsafe String(cString: strerror(errno)))")
+        }
+        return nil
+    }
+
+    /// Returns the first part of a path that is a symbolic link and leads nowhere; nil if there is none.
+    ///
+    /// Such a link is not a missing folder: the folder may be on a file system that is not mounted.
+    ///
+    /// - Parameter path: The folder.
+    /// - Returns: The path of the link.
+    static func brokenLink(in path: String) -> String? {
+        guard let (_, missing, number) = firstMissingPart(of: path), number == ENOENT else { return nil }
+        var link = stat()
+        return unsafe lstat(missing, &link) == 0 ? missing : nil
+    }
+
+    /// Returns the part of a path at which the existing folders end; nil if the whole path exists.
+    ///
+    /// A file, a loop of links or a folder without the right to enter it also ends the existing folders.
+    ///
+    /// - Parameter path: The folder.
+    /// - Returns: The last existing folder, the path of the next part, and the error number of stat(2) for it.
+    private static func firstMissingPart(of path: String) -> (made: String, missing: String, number: Int32)? {
+        var made = path.hasPrefix("/") ? "/" : "."
+        var status = stat()
+        for part in path.split(separator: "/") {
+            let next = made.hasSuffix("/") ? "\(made)\(part)" : "\(made)/\(part)"
+            guard unsafe stat(next, &status) == 0 else { return (made, next, errno) }
+            made = next
         }
         return nil
     }
