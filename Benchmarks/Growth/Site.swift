@@ -29,11 +29,8 @@ struct Site {
                 \(groups.isEmpty ? "" : "assign-groups \(groups.joined(separator: " "));")
             }
             """
-        let files = ConfigurationFiles(
-            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
-            environment: { _ in nil }
-        )
-        let configuration = try ConfigurationLoader(builtInRealms, files: files, clock: clock).load("realms.conf")
+        let loader = ConfigurationLoader(builtInRealms, files: ConfigurationFiles(text), clock: clock)
+        let configuration = try loader.load("realms.conf")
         authenticator = configuration.authenticator
         var settings = SessionSettings()
         settings.perUser = settings.total
@@ -100,6 +97,13 @@ struct Site {
         var client = RequestClient(address: "192.0.2.1")
         client.cookies.read(cookie.utf8Span.span)
         return AccessRequest(method: "GET", path: path, host: .text(host), client: client)
+    }
+}
+
+extension ConfigurationFiles {
+    /// A single file, whatever its name, and no environment.
+    init(_ text: String) {
+        self.init(read: { _ in .success(Contents(bytes: Array(text.utf8))) }, environment: { _ in nil })
     }
 }
 

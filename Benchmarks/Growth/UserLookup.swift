@@ -47,12 +47,13 @@ struct UserLookup: Scenario {
             }
             server { listen 127.0.0.1:8443; state \(folder.path); }
             """
-        let files = ConfigurationFiles(
-            read: { _ in .success(ConfigurationFiles.Contents(bytes: Array(text.utf8))) },
-            environment: { _ in nil }
-        )
         let services = ProgramServices(.store, access: .createIfMissing, log: .discarding)
-        let loader = ConfigurationLoader(builtInRealms, files: files, clock: SystemClock(), services: services)
+        let loader = ConfigurationLoader(
+            builtInRealms,
+            files: ConfigurationFiles(text),
+            clock: SystemClock(),
+            services: services
+        )
         let bound = try loader.load("realms.conf").authenticator.realms["users"]?.realm
         guard let realm = bound as? any ManagedRealm & RefreshingRealm else { throw Growth.Failure.realm }
         if place == .store {

@@ -125,22 +125,18 @@ extension OpenSSLHandler {
     ///   - context: The handler's context.
     ///   - error: The error for the application.
     ///   - needsAlert: True to send an alert even if OpenSSL has made no alert.
-    ///   - response: The bytes to send instead of the alert; nil for the alert.
     func fail(
         _ context: ChannelHandlerContext,
         with error: any Error,
-        needsAlert: Bool = false,
-        sending response: ByteBuffer? = nil
+        needsAlert: Bool = false
     ) {
         switch state {
         case .closed: return
         case .idle, .handshaking, .open, .closing: state = .closed
         }
-        // If the rest of a plain HTTP request is awaited, whatever ends the waiting, the request is answered.
-        let isPlainHTTP = plainHTTPError != nil
+        // A plain HTTP request is answered, whatever ends the waiting for its rest.
         let error = plainHTTPError ?? error
-        let response = isPlainHTTP ? configuration.plainHTTPResponse : response
-        plainHTTPError = nil
+        let response = plainHTTPError == nil ? nil : configuration.plainHTTPResponse
         cancelDeadline()
         cancelQuietCheck()
         var alert = takeOutput()

@@ -35,11 +35,12 @@ extension OpenSSLHandler {
         } catch {
             let isHTTP = error.code == .plainHTTP || PlainHTTP.matches(firstBytes)
             let failure = NIOOpenSSLError(isHTTP ? .plainHTTP : .handshakeFailed, cause: error)
-            if isHTTP, let response = configuration.plainHTTPResponse {
+            if isHTTP, configuration.plainHTTPResponse != nil {
+                plainHTTPError = failure
                 guard PlainHTTP.isComplete(input.readableBytesUInt8Span) else {
                     return awaitPlainHTTP(context, failure)
                 }
-                return fail(context, with: failure, sending: response)
+                return fail(context, with: failure)
             }
             // An alert is not answered with an alert.
             fail(context, with: failure, needsAlert: error.code != .alertReceived)
@@ -52,7 +53,6 @@ extension OpenSSLHandler {
     /// the client could lose the answer (RFC 9112 section 9.6). One more read takes the rest of a usual request. The answer
     /// does not wait for it for longer than ``plainHTTPTime``.
     private func awaitPlainHTTP(_ context: ChannelHandlerContext, _ error: NIOOpenSSLError) {
-        plainHTTPError = error
         input = ByteBuffer()
         // An alert of OpenSSL would be unreadable for the client.
         _ = takeOutput()

@@ -46,7 +46,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     ///
     /// They are kept until the handshake is complete.
     var firstBytes: [UInt8] = []
-    /// The error of a plain HTTP request whose rest is awaited; nil for any other connection.
+    /// The error of a client that speaks plain HTTP and gets a response; nil for any other connection.
     var plainHTTPError: NIOOpenSSLError?
     /// True if the application has called `read()` and has received no data yet.
     var isReadWanted = false

@@ -305,26 +305,6 @@ import Testing
         try await connection.end()
     }
 
-    @Test(arguments: [true, false])
-    func `a client that waits for 100 has as much time as the task that prepares its response`(
-        expectsContinue: Bool
-    ) async throws {
-        let latch = CancellableLatch()
-        let connection = try await AsyncConnection { _, target in
-            .prepared(beginsOnEventLoop: true) {
-                _ = await latch.pass()
-                return .text(target)
-            }
-        }
-        let expect = expectsContinue ? "Expect: 100-continue\r\n" : ""
-        try await connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\(expect)\r\n")
-        for _ in 0..<100 { await connection.advance(.seconds(1)) }
-        latch.open()
-        // A client that was not asked to wait has sent nothing of its body in time.
-        #expect(try await connection.responses(1).map(\.status) == [expectsContinue ? 200 : 408])
-        try await connection.end()
-    }
-
     @Test func `a task that begins on the event loop and does not wait has answered before the read ends`() async throws
     {
         let connection = try await AsyncConnection { _, target in

@@ -43,7 +43,7 @@ extension HTTP2Handler {
         switch loop.responder.respond(to: head, on: connection) {
         case .immediate(let response): stream.answer(response)
         case .prepared(let beginsOnEventLoop, let prepare):
-            stream.prepare(onEventLoop: beginsOnEventLoop, prepare)
+            stream.prepare(head, onEventLoop: beginsOnEventLoop, by: prepare)
         case .deferred(let produce):
             if head.summary.expectsContinue, !endsStream { stream.writeContinue() }
             // If the write has closed the stream, no task is started, because nothing would cancel the task.

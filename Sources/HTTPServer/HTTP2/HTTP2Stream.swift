@@ -29,7 +29,6 @@ final class HTTP2Stream: ResponseSink {
     // This is a reference cycle until the stream is closed.
     private let handler: HTTP2Handler
     private let isHead: Bool
-    private let expectsContinue: Bool
     /// True if the client waits for 100 (Continue), which it does not get, before it sends the body.
     private(set) var isBodyWithheld = false
     /// The body length that the client has announced; nil if it has announced no length.
@@ -50,7 +49,6 @@ final class HTTP2Stream: ResponseSink {
         self.handler = handler
         self.id = id
         isHead = request?.method == .head
-        expectsContinue = request?.expectsContinue ?? false
         hasRequestEnded = endsStream
         pace = BodyPace(at: handler.loop.now)
         if case .length(let length)? = request?.body { announcedLength = length } else { announcedLength = nil }
@@ -77,8 +75,12 @@ final class HTTP2Stream: ResponseSink {
     }
 
     /// Starts the task that prepares and sends the whole response.
-    func prepare(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) {
-        isBodyWithheld = expectsContinue
+    func prepare(
+        _ head: RequestHead,
+        onEventLoop: Bool,
+        by prepare: @escaping @Sendable () async -> PreparedResponse
+    ) {
+        isBodyWithheld = head.summary.expectsContinue
         let eventLoop = handler.loop.eventLoop
         let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
         task = sender.start(onEventLoop: onEventLoop, prepare)

@@ -27,7 +27,7 @@ extension StateFolder {
         if let kernel = kernelFileSystem(of: made) {
             return .impossible("\(kernel) is a file system of the kernel")
         }
-        if let link = brokenLink(in: path) { return .impossible("\(link) is a link that leads nowhere") }
+        if isLink(missing) { return .impossible("\(missing) is a link that leads nowhere") }
         guard unsafe faccessat(AT_FDCWD, made, W_OK | X_OK, AT_EACCESS) == 0 else {
             return .notPermitted("\(made): \(unsafe String(cString: strerror(errno)))")
         }
@@ -41,9 +41,16 @@ extension StateFolder {
     /// - Parameter path: The folder.
     /// - Returns: The path of the link.
     static func brokenLink(in path: String) -> String? {
-        guard let (_, missing, number) = firstMissingPart(of: path), number == ENOENT else { return nil }
+        guard let (_, missing, number) = firstMissingPart(of: path), number == ENOENT, isLink(missing) else {
+            return nil
+        }
+        return missing
+    }
+
+    /// Returns whether a path that stat(2) does not find is a symbolic link.
+    private static func isLink(_ path: String) -> Bool {
         var link = stat()
-        return unsafe lstat(missing, &link) == 0 ? missing : nil
+        return unsafe lstat(path, &link) == 0
     }
 
     /// Returns the part of a path at which the existing folders end; nil if the whole path exists.
