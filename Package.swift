@@ -127,12 +127,14 @@ let package = Package(
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
             name: "RealmExec",
-            dependencies: ["Bytes", "HelperProcesses", "RealmKit"],
+            dependencies: ["Bytes", "HelperProcesses", "RealmKit", "WorkerThreads"],
             path: "Sources/Realms/Exec"
         ),
         .target(
             name: "RealmRemote",
-            dependencies: ["Bytes", "HTTPSClient", "JSONReading", "OpenSSLKit", "RealmKit", "Slots"],
+            dependencies: [
+                "Bytes", "HTTPSClient", "JSONReading", "OpenSSLKit", "RealmKit", "ServerConnections", "Slots",
+            ],
             path: "Sources/Realms/Remote"
         ),
         .target(
@@ -147,7 +149,7 @@ let package = Package(
         .target(name: "PAMMessages", path: "Sources/Realms/PAMMessages"),
         .target(
             name: "RealmPAM",
-            dependencies: ["Bytes", "HelperProcesses", "PAMMessages", "RealmKit"],
+            dependencies: ["Bytes", "HelperProcesses", "PAMMessages", "RealmKit", "WorkerThreads"],
             path: "Sources/Realms/PAM"
         ),
         .executableTarget(
@@ -191,6 +193,8 @@ let package = Package(
         .target(name: "Slots", dependencies: ["Bytes", deques]),
         // Threads for work that blocks.
         .target(name: "WorkerThreads"),
+        // Connections to servers of users, each with a thread, with fail-over between servers.
+        .target(name: "ServerConnections", dependencies: ["Bytes", "RealmKit", "Slots", "WorkerThreads"]),
         // Programs of their own that answer requests of realms.
         .target(name: "CHelperSpawn", path: "Sources/System/CHelperSpawn"),
         .target(
@@ -339,8 +343,9 @@ let package = Package(
         .testTarget(name: "RealmStartWithTests", dependencies: ["RealmKit", "RealmStartWith", "RealmTesting"]),
         .testTarget(
             name: "PasswordsTests",
-            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "SeededRandom", "TestTools"]
+            dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "SeededRandom", "TestTools", "WorkerThreads"]
         ),
+        .testTarget(name: "ServerConnectionsTests", dependencies: ["RealmKit", "ServerConnections", "TestTools", "WorkerThreads"]),
         .testTarget(name: "HelperProcessesTests", dependencies: ["HelperProcesses", "RealmKit", "TestTools"]),
         .testTarget(
             name: "RealmExecTests",

@@ -3,6 +3,7 @@
 
 internal import Bytes
 package import RealmKit
+internal import WorkerThreads
 
 /// The limits of the helper processes of one realm.
 package struct HelperPoolSettings: Sendable, Hashable {

@@ -3,6 +3,7 @@
 
 internal import CHelperSpawn
 internal import Glibc
+internal import WorkerThreads
 
 /// A file descriptor that is closed with its last reference.
 package final class Descriptor: Sendable {
@@ -93,22 +94,5 @@ package final class WakeUp: Sendable {
     func reset() {
         var count: UInt64 = 0
         _ = unsafe read(descriptor.number, &count, 8)
-    }
-}
-
-/// Times of the system's monotonic clock, in nanoseconds.
-package enum MonotonicTime {
-    /// The current time.
-    package static var now: UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
-
-    /// Returns the number of milliseconds until a time for poll(2), rounded up.
-    static func milliseconds(until time: UInt64) -> Int32 {
-        let now = now
-        guard time > now else { return 0 }
-        return Int32(clamping: (time - now) / 1_000_000 + 1)
     }
 }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Synchronization
+internal import WorkerThreads
 
 /// One request to a helper, with its deadline and its cancellation.
 ///

@@ -3,6 +3,7 @@
 
 internal import HelperProcesses
 public import RealmKit
+internal import WorkerThreads
 
 /// A realm whose users are checked by a helper program, in any language.
 ///

@@ -6,6 +6,7 @@ internal import HelperProcesses
 internal import PAMMessages
 internal import RealmKit
 internal import Synchronization
+internal import WorkerThreads
 
 /// The dialog of one login between the thread that talks with the helper and the task that talks with the user.
 final class PAMDialog: Sendable {

@@ -4,6 +4,7 @@
 internal import Glibc
 internal import HelperProcesses
 public import RealmKit
+internal import WorkerThreads
 
 /// A realm whose users are authenticated by PAM, with a service file of the system.
 ///

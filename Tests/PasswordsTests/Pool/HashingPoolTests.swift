@@ -5,6 +5,7 @@ import OpenSSLKit
 import Synchronization
 import TestTools
 import Testing
+import WorkerThreads
 
 @testable import Passwords
 

@@ -4,6 +4,7 @@
 internal import HTTPSClient
 internal import OpenSSLKit
 internal import RealmKit
+internal import ServerConnections
 
 /// Creates the HTTPS client of a realm from its properties.
 enum ClientSettings {

@@ -2,12 +2,12 @@
 // Gatehouse
 
 internal import Glibc
-internal import RealmKit
+package import RealmKit
 
 /// Reads the files that the properties name.
-enum SettingsFile {
+package enum SettingsFile {
     /// The maximum length of a file, in bytes.
-    static let maximumBytes = 1 << 20
+    package static let maximumBytes = 1 << 20
 
     /// Returns the bytes of a file; they are wiped with the secret.
     ///
@@ -18,7 +18,7 @@ enum SettingsFile {
     /// - Returns: The bytes.
     /// - Throws: ``BadRealm`` if the file cannot be read, is too long, or is a private key with other modes than 0600,
     ///   or 0640 if root owns it.
-    static func read(_ path: String, setting: String, isPrivateKey: Bool = false) throws(BadRealm) -> Secret {
+    package static func read(_ path: String, setting: String, isPrivateKey: Bool = false) throws(BadRealm) -> Secret {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault(path, setting: setting) }
         defer { close(descriptor) }

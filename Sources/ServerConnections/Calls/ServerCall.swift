@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import Glibc
+internal import Synchronization
+internal import WorkerThreads
+
+/// One call to the servers, with its deadline and its cancellation.
+///
+/// The thread of a connection waits for its server with ``wait(for:events:until:)``. Any thread may cancel the call,
+/// which ends the wait at once.
+package final class ServerCall: Sendable {
+    private struct State {
+        var isCancelled = false
+        /// The descriptor that the thread waits for; nil if it does not wait. It stays open during the wait.
+        var descriptor: Int32?
+    }
+
+    /// The time at which the call ends, of `MonotonicTime`.
+    package let deadline: UInt64
+    private let state = Mutex(State())
+
+    /// Creates a call.
+    ///
+    /// - Parameter deadline: The time at which the call ends, of `MonotonicTime`.
+    package init(until deadline: UInt64) {
+        self.deadline = deadline
+    }
+
+    /// Returns the earlier one of the deadline and a time from now.
+    ///
+    /// - Parameter limit: The time for one step of the call.
+    /// - Returns: A time of `MonotonicTime`.
+    package func end(within limit: Duration) -> UInt64 {
+        min(deadline, MonotonicTime.now &+ limit.nanoseconds)
+    }
+
+    /// Returns the time until the earlier one of the deadline and a time from now, for libraries that wait themselves.
+    ///
+    /// - Parameter limit: The time for one step of the call.
+    /// - Returns: The time, more than zero.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
+    package func timeLeft(atMost limit: Duration) throws(ServerFault) -> Duration {
+        try check()
+        let now = MonotonicTime.now
+        guard deadline > now else { throw Self.late }
+        return min(limit, .nanoseconds(Int64(clamping: deadline - now)))
+    }
+
+    /// Throws if the call is cancelled or late.
+    package func check() throws(ServerFault) {
+        if state.withLock({ $0.isCancelled }) { throw Self.cancelled }
+        if MonotonicTime.now >= deadline { throw Self.late }
+    }
+
+    /// Waits until a descriptor can be read or written, or has failed.
+    ///
+    /// - Parameters:
+    ///   - descriptor: An open socket. If the call is cancelled, it is shut down.
+    ///   - events: The events of poll(2).
+    ///   - time: The time at which the wait ends, of `MonotonicTime`.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
+    package func wait(for descriptor: Int32, events: Int32, until time: UInt64) throws(ServerFault) {
+        try guarding(descriptor) { () throws(ServerFault) in
+            var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+            while true {
+                let count = unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: time))
+                if count > 0 { return }
+                if count < 0, errno != EINTR { throw ServerFault(.lost, "the connection cannot be waited for") }
+                if MonotonicTime.now >= time { throw Self.late }
+            }
+        }
+    }
+
+    /// Calls a library that waits for a descriptor itself.
+    ///
+    /// - Parameters:
+    ///   - descriptor: An open socket. If the call is cancelled, it is shut down, which ends the wait of the library.
+    ///   - body: Calls the library, and does not close the socket.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``ServerFault`` of code `cancelled`, or the fault of `body`.
+    package func guarding<Value>(
+        _ descriptor: Int32,
+        _ body: () throws(ServerFault) -> Value
+    ) throws(ServerFault) -> Value {
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.descriptor = descriptor }
+            return state.isCancelled
+        }
+        guard !isCancelled else { throw Self.cancelled }
+        let result: Result<Value, ServerFault>
+        do throws(ServerFault) {
+            result = .success(try body())
+        } catch {
+            result = .failure(error)
+        }
+        let wasCancelled = state.withLock { state in
+            state.descriptor = nil
+            return state.isCancelled
+        }
+        guard !wasCancelled else { throw Self.cancelled }
+        return try result.get()
+    }
+
+    /// Cancels the call, and ends the wait of its thread.
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            if let descriptor = state.descriptor { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    private static let cancelled = ServerFault(.cancelled, "the login was cancelled")
+    private static let late = ServerFault(.timedOut, "no answer in time")
+}

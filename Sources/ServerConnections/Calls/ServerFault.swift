@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The error for a server that has given no usable answer.
+///
+/// Two faults are equal if their codes are equal.
+package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of faults.
+    package enum Code: String, Sendable, Hashable, CaseIterable {
+        /// No connection could be made: the server cannot be reached, its certificate is rejected, or it rejects this
+        /// program.
+        case unreachable
+        /// The connection ended before the answer was complete.
+        case lost
+        /// The server has not answered in time.
+        case timedOut = "timed-out"
+        /// The server has answered that it cannot serve now.
+        case unavailable
+        /// The server has answered with an error of the configuration or of the data, such as a missing table.
+        ///
+        /// Another server would answer the same, so none is asked.
+        case failed
+        /// The caller has cancelled the call.
+        case cancelled
+        /// Too many calls wait for a connection.
+        case full
+    }
+
+    /// The kind of the fault.
+    package let code: Code
+    /// The event for the log, without secrets.
+    package let log: String
+
+    /// Creates a fault.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of the fault.
+    ///   - log: The event for the log, without secrets.
+    package init(_ code: Code, _ log: String) {
+        self.code = code
+        self.log = log
+    }
+
+    /// True if another server may be able to answer.
+    package var isOfOneServer: Bool {
+        switch code {
+        case .unreachable, .lost, .timedOut, .unavailable: true
+        case .failed, .cancelled, .full: false
+        }
+    }
+
+    /// The text for the log.
+    package var description: String { log }
+
+    /// Compares the codes.
+    package static func == (left: ServerFault, right: ServerFault) -> Bool { left.code == right.code }
+
+    /// Hashes the code.
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+internal import Synchronization
+internal import WorkerThreads
+
+/// The threads behind a ``ServerPool``.
+///
+/// The threads retain this object but not the pool, so that the pool can be released.
+final class PoolCore<Connection: ServerConnection>: Sendable {
+    /// Runs a call, and returns the function that passes its result to the caller.
+    typealias Job = @Sendable (WorkerConnections<Connection>) -> () -> Void
+
+    /// A thread with its connections.
+    private final class Worker: Sendable {
+        let next = Monitor<Job?>(nil)
+    }
+
+    private struct State {
+        var isClosed = false
+        /// The threads without a call, the last one that became idle last.
+        var idle: [Worker] = []
+    }
+
+    let servers: Servers<Connection>
+    let settings: ServerPoolSettings
+    let states: ServerStates
+    private let log: RealmLog?
+    private let realmName: String
+    private let outages: OutageLog
+    private let state = Mutex(State())
+    private let end = Monitor(false)
+
+    init(_ servers: Servers<Connection>, settings: ServerPoolSettings, log: RealmLog?, realmName: String) {
+        self.servers = servers
+        self.settings = settings
+        self.log = log
+        self.realmName = realmName
+        states = ServerStates(count: servers.names.count, isRoundRobin: settings.isRoundRobin)
+        outages = OutageLog(log, realmName: realmName, now: { MonotonicTime.now })
+    }
+
+    /// Ends the threads that have no call; the others end after their calls.
+    func close() {
+        let idle = state.withLock { state in
+            state.isClosed = true
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for worker in idle { give({ _ in {} }, to: worker) }
+        end.withLock { $0 = true }
+        end.wakeAll()
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    // MARK: Calls
+
+    /// Passes a call to a thread without one.
+    ///
+    /// The number of calls at a time is limited by the caller.
+    ///
+    /// - Returns: False if the system has no more threads.
+    func begin(_ job: @escaping Job) -> Bool {
+        if let worker = state.withLock({ $0.idle.popLast() }) {
+            give(job, to: worker)
+            return true
+        }
+        let worker = Worker()
+        worker.next.withLock { $0 = job }
+        return WorkerThread.start(niceness: 0) { self.serve(worker) }
+    }
+
+    private func give(_ job: @escaping Job, to worker: Worker) {
+        worker.next.withLock { $0 = job }
+        worker.next.wakeOne()
+    }
+
+    /// The life of a thread.
+    private func serve(_ worker: Worker) {
+        let connections = WorkerConnections(self)
+        defer { connections.closeAll() }
+        while true {
+            let until = MonotonicTime.now &+ settings.idleTime.nanoseconds
+            guard let job = worker.next.wait(until: until, { job in job.take() }) else {
+                let isIdle = state.withLock { state in
+                    guard let place = state.idle.firstIndex(where: { $0 === worker }) else { return false }
+                    state.idle.remove(at: place)
+                    return true
+                }
+                // A call may have been given to the thread at the same moment.
+                if isIdle { return }
+                continue
+            }
+            let deliver = job(connections)
+            let isClosed = state.withLock { state in
+                if !state.isClosed { state.idle.append(worker) }
+                return state.isClosed
+            }
+            deliver()
+            if isClosed { return }
+        }
+    }
+
+    // MARK: Servers
+
+    /// Records a fault of a server, and starts a check of it.
+    func record(_ fault: ServerFault, of server: Int) {
+        outages.write(fault.log, kind: fault.code.rawValue, server: servers.names[server])
+        // A server that refuses connections is down; one that is only slow is checked first.
+        let state: ServerStates.State = fault.code == .unreachable || fault.code == .unavailable ? .down : .suspect
+        guard states.record(fault, of: server, as: state), !isClosed else { return }
+        guard WorkerThread.start(niceness: 0, work: { self.check(server) }) else {
+            _ = states.recordUp(server)
+            return
+        }
+    }
+
+    /// Checks a server until it answers; runs on a thread of its own.
+    private func check(_ server: Int) {
+        var pause = Duration.milliseconds(100)
+        while !isClosed {
+            let call = ServerCall(until: MonotonicTime.now &+ settings.timeout.nanoseconds)
+            do throws(ServerFault) {
+                try servers.connect(server, call).close()
+                if states.recordUp(server) {
+                    log?("realm \(realmName): \(servers.names[server]): the server answers again", .notice)
+                }
+                return
+            } catch {
+                outages.write(error.log, kind: error.code.rawValue, server: servers.names[server])
+                _ = states.record(error, of: server, as: .down)
+            }
+            let until = MonotonicTime.now &+ min(pause, settings.checkInterval).nanoseconds
+            if end.wait(until: until, { $0 ? true : nil }) != nil { return }
+            pause = min(pause * 2, settings.checkInterval)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+
+/// A state protected by a lock, with a condition variable on which threads wait.
+///
+/// It blocks threads, so tasks must not wait on it.
+@safe
+package final class Monitor<State>: @unchecked Sendable {
+    // `state` is only accessed under the lock.
+    private var state: State
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    /// Creates a monitor.
+    ///
+    /// - Parameter state: The first state.
+    package init(_ state: State) {
+        self.state = state
+        unsafe lock = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe lock.initialize(to: pthread_mutex_t())
+        unsafe condition.initialize(to: pthread_cond_t())
+        unsafe pthread_mutex_init(lock, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(lock)
+        unsafe condition.deallocate()
+        unsafe lock.deallocate()
+    }
+
+    /// Reads and changes the state.
+    ///
+    /// `body` must be short, because other threads wait for the lock.
+    package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+        unsafe pthread_mutex_lock(lock)
+        defer { unsafe pthread_mutex_unlock(lock) }
+        return body(&state)
+    }
+
+    /// Calls `body` with the state, now and whenever the thread is woken, until `body` returns a result.
+    package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+        unsafe pthread_mutex_lock(lock)
+        defer { unsafe pthread_mutex_unlock(lock) }
+        while true {
+            if let result = body(&state) { return result }
+            unsafe pthread_cond_wait(condition, lock)
+        }
+    }
+
+    /// Calls `body` with the state, now and whenever the thread is woken, until `body` returns a result or the time is up.
+    ///
+    /// - Parameters:
+    ///   - time: The time at which the wait ends, of ``MonotonicTime``.
+    ///   - body: Reads and changes the state.
+    /// - Returns: The result of `body`; nil if the time is up.
+    package func wait<Result>(until time: UInt64, _ body: (inout State) -> Result?) -> Result? {
+        var limit = timespec(tv_sec: Int(clamping: time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
+        unsafe pthread_mutex_lock(lock)
+        defer { unsafe pthread_mutex_unlock(lock) }
+        while true {
+            if let result = body(&state) { return result }
+            if unsafe pthread_cond_timedwait(condition, lock, &limit) == ETIMEDOUT { return body(&state) }
+        }
+    }
+
+    /// Wakes one waiting thread.
+    package func wakeOne() { unsafe pthread_cond_signal(condition) }
+
+    /// Wakes all waiting threads.
+    package func wakeAll() { unsafe pthread_cond_broadcast(condition) }
+}

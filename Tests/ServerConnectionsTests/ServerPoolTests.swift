@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import ServerConnections
+import Synchronization
+import TestTools
+import Testing
+import WorkerThreads
+
+/// Servers whose behaviour a test sets.
+private final class FakeServers: Sendable {
+    enum Mode { case working, refusing, hanging, closing, failing }
+
+    struct State {
+        var modes: [Mode]
+        var connects: [Int] = []
+        var calls: [Int] = []
+        var open = 0
+        var log: [String] = []
+    }
+
+    final class Connection: ServerConnection {
+        let number: Int
+        let servers: FakeServers
+        var isUsable = true
+
+        init(_ number: Int, of servers: FakeServers) {
+            (self.number, self.servers) = (number, servers)
+            servers.state.withLock { $0.open += 1 }
+        }
+
+        func close() { servers.state.withLock { $0.open -= 1 } }
+
+        /// Returns the number of the server.
+        func ask(_ call: ServerCall) throws(ServerFault) -> Int {
+            servers.state.withLock { $0.calls.append(number) }
+            switch servers.mode(number) {
+            case .working: return number
+            case .refusing, .closing: throw ServerFault(.lost, "closed")
+            case .failing: throw ServerFault(.failed, "no such table")
+            case .hanging: throw try FakeServers.hang(call)
+            }
+        }
+    }
+
+    /// Waits like a connection whose server does not answer.
+    static func hang(_ call: ServerCall) throws(ServerFault) -> ServerFault {
+        let end = call.end(within: .milliseconds(100))
+        while MonotonicTime.now < end { try call.check() }
+        return ServerFault(.timedOut, "no answer in 100 ms")
+    }
+
+    let state: Mutex<State>
+
+    init(_ modes: Mode...) { state = Mutex(State(modes: modes)) }
+
+    func mode(_ number: Int) -> Mode { state.withLock { $0.modes[number] } }
+
+    func set(_ number: Int, _ mode: Mode) { state.withLock { $0.modes[number] = mode } }
+
+    var calls: [Int] { state.withLock { $0.calls } }
+    var log: [String] { state.withLock { $0.log } }
+
+    func pool(_ change: (inout ServerPoolSettings) -> Void = { _ in }) -> ServerPool<Connection> {
+        var settings = ServerPoolSettings()
+        settings.checkInterval = .milliseconds(10)
+        change(&settings)
+        let names = state.withLock { $0.modes.indices.map { "server\($0)" } }
+        let servers = Servers<Connection>(names) { [self] number, call throws(ServerFault) in
+            state.withLock { $0.connects.append(number) }
+            switch mode(number) {
+            case .refusing: throw ServerFault(.unreachable, "refused")
+            case .hanging: throw try Self.hang(call)
+            case .working, .closing, .failing: return Connection(number, of: self)
+            }
+        }
+        let log = RealmLog { [self] _, line in state.withLock { $0.log.append(line) } }
+        return ServerPool(servers, settings: settings, log: log, realmName: "people")
+    }
+}
+
+private func ask(
+    _ pool: ServerPool<FakeServers.Connection>,
+    note: @escaping @Sendable (String) -> Void = { _ in }
+) async throws(ServerFault) -> Int {
+    try await pool.run(source: "here", note: note) { connection, call throws(ServerFault) in try connection.ask(call) }
+}
+
+struct ServerPoolTests {
+    @Test func `calls use the first server, and keep its connection`() async throws {
+        let servers = FakeServers(.working, .working)
+        let pool = servers.pool()
+        for _ in 0..<5 { #expect(try await ask(pool) == 0) }
+        #expect(servers.state.withLock { $0.connects } == [0])
+    }
+
+    @Test func `servers take turns if so configured`() async throws {
+        let servers = FakeServers(.working, .working, .working)
+        let pool = servers.pool { $0.isRoundRobin = true }
+        var answers: [Int] = []
+        for _ in 0..<6 { answers.append(try await ask(pool)) }
+        #expect(answers == [0, 1, 2, 0, 1, 2])
+    }
+
+    @Test func `a call uses the next server if one refuses, and the first one again when it is back`() async throws {
+        let servers = FakeServers(.refusing, .working)
+        let pool = servers.pool()
+        let notes = Mutex<[String]>([])
+        #expect(try await ask(pool) { note in notes.withLock { $0.append(note) } } == 1)
+        #expect(notes.withLock { $0 } == ["server0: refused"])
+        #expect(servers.log.contains("realm people: server0: refused"))
+        servers.set(0, .working)
+        try await Waiting.until { servers.log.contains("realm people: server0: the server answers again") }
+        #expect(try await ask(pool) == 0)
+    }
+
+    @Test func `if a server hangs, each connection pays at most one time-out`() async throws {
+        let servers = FakeServers(.working, .working)
+        let pool = servers.pool { $0.connections = 3 }
+        for _ in 0..<3 { #expect(try await ask(pool) == 0) }
+        servers.set(0, .hanging)
+        let before = servers.calls.count
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<200 { group.addTask { try await ask(pool) } }
+            for try await answer in group { #expect(answer == 1) }
+        }
+        #expect(servers.calls.dropFirst(before).filter { $0 == 0 }.count <= 3)
+    }
+
+    @Test func `a single server that is slow once is not given up`() async throws {
+        let servers = FakeServers(.working)
+        let pool = servers.pool()
+        #expect(try await ask(pool) == 0)
+        servers.set(0, .hanging)
+        await #expect(throws: ServerFault(.timedOut, "")) { try await ask(pool) }
+        // The check is running, so the server is suspect and not down.
+        servers.set(0, .working)
+        #expect(try await ask(pool) == 0)
+    }
+
+    @Test func `calls fail at once while no server is up`() async throws {
+        let servers = FakeServers(.refusing, .refusing)
+        let pool = servers.pool()
+        await #expect(throws: ServerFault(.unreachable, "")) { try await ask(pool) }
+        let connects = servers.state.withLock { $0.connects.count }
+        let fault = await #expect(throws: ServerFault.self) { try await ask(pool) }
+        #expect(fault?.log == "no server answers; server0: refused; server1: refused")
+        #expect(servers.calls == [])
+        #expect(connects >= 2)
+        servers.set(1, .working)
+        try await Waiting.until { servers.log.contains("realm people: server1: the server answers again") }
+        #expect(try await ask(pool) == 1)
+    }
+
+    @Test func `a connection that the server has closed is replaced without a fault`() async throws {
+        let servers = FakeServers(.working)
+        let pool = servers.pool()
+        _ = try await ask(pool)
+        let isFirst = Atomic(true)
+        let answer = try await pool.run(source: "here") { connection, call throws(ServerFault) in
+            if isFirst.exchange(false, ordering: .relaxed) { throw ServerFault(.lost, "closed") }
+            return try connection.ask(call)
+        }
+        #expect(answer == 0)
+        #expect(servers.log == [])
+        #expect(servers.state.withLock { $0.connects } == [0, 0])
+    }
+
+    @Test func `a call that must not be repeated is made once`() async throws {
+        let servers = FakeServers(.closing, .working)
+        let pool = servers.pool()
+        let calls = Atomic(0)
+        await #expect(throws: ServerFault(.lost, "")) {
+            try await pool.run(source: "here", isRepeatable: false) { connection, call throws(ServerFault) in
+                calls.add(1, ordering: .relaxed)
+                return try connection.ask(call)
+            }
+        }
+        #expect(calls.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func `an error of the data is not asked of another server`() async throws {
+        let servers = FakeServers(.failing, .working)
+        let pool = servers.pool()
+        await #expect(throws: ServerFault(.failed, "")) { try await ask(pool) }
+        #expect(servers.calls == [0])
+        #expect(servers.log == [])
+    }
+
+    @Test func `a cancelled call ends, and its connection is not used again`() async throws {
+        let servers = FakeServers(.working)
+        let pool = servers.pool()
+        _ = try await ask(pool)
+        servers.set(0, .hanging)
+        let task = Task { try await ask(pool) }
+        try await Waiting.until { servers.calls.count == 2 }
+        task.cancel()
+        let result = await task.result
+        #expect(throws: ServerFault(.cancelled, "")) { try result.get() }
+        try await Waiting.until { servers.state.withLock { $0.open } == 0 }
+    }
+
+    @Test func `connections without calls are closed after a while, and all when the pool is released`() async throws {
+        let servers = FakeServers(.working)
+        var pool: ServerPool? = servers.pool { $0.idleTime = .milliseconds(20) }
+        _ = try await ask(try #require(pool))
+        try await Waiting.until { servers.state.withLock { $0.open } == 0 }
+        pool = servers.pool()
+        _ = try await ask(try #require(pool))
+        #expect(servers.state.withLock { $0.open } == 1)
+        pool = nil
+        try await Waiting.until { servers.state.withLock { $0.open } == 0 }
+    }
+}
