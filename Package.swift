@@ -345,7 +345,10 @@ let package = Package(
             name: "PasswordsTests",
             dependencies: ["OpenSSLKit", "Passwords", "RealmKit", "SeededRandom", "TestTools", "WorkerThreads"]
         ),
-        .testTarget(name: "ServerConnectionsTests", dependencies: ["RealmKit", "ServerConnections", "TestTools", "WorkerThreads"]),
+        .testTarget(
+            name: "ServerConnectionsTests",
+            dependencies: ["RealmKit", "ServerConnections", "TestTools", "WorkerThreads"]
+        ),
         .testTarget(name: "HelperProcessesTests", dependencies: ["HelperProcesses", "RealmKit", "TestTools"]),
         .testTarget(
             name: "RealmExecTests",

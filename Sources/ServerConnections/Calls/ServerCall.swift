@@ -13,7 +13,9 @@ internal import WorkerThreads
 package final class ServerCall: Sendable {
     private struct State {
         var isCancelled = false
-        /// The descriptor that the thread waits for; nil if it does not wait. It stays open during the wait.
+        /// The descriptor that the thread waits for; nil if it does not wait.
+        ///
+        /// It stays open during the wait.
         var descriptor: Int32?
     }
 

@@ -55,8 +55,8 @@ final class ServerStates: Sendable {
     /// Records that a server has failed.
     ///
     /// - Parameters:
-    ///   - server: The number of the server.
     ///   - fault: The fault.
+    ///   - server: The number of the server.
     ///   - state: The new state. A server that is down stays down.
     /// - Returns: True if the caller must start a check of the server.
     func record(_ fault: ServerFault, of server: Int, as state: State) -> Bool {
