@@ -58,8 +58,9 @@ let package = Package(
         .executable(name: "conformance", targets: ["conformance"]),
     ],
     traits: [
+        .trait(name: "LDAP", description: "LDAPRealm; needs libldap-dev."),
         .trait(name: "PAM", description: "PAMRealm and its helper program; needs libpam0g-dev."),
-        .default(enabledTraits: ["PAM"]),
+        .default(enabledTraits: ["LDAP", "PAM"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -143,6 +144,16 @@ let package = Package(
                 "RealmAggregate", "RealmCertificate", "RealmExec", "RealmFile", "RealmKit", "RealmStack",
                 "RealmStartWith",
             ]
+        ),
+        // Directories, by the system's libldap.
+        .systemLibrary(name: "CLDAP", path: "Sources/System/CLDAP", providers: [.apt(["libldap-dev"])]),
+        .target(
+            name: "RealmLDAP",
+            dependencies: [
+                "Bytes", .target(name: "CLDAP", condition: .when(traits: ["LDAP"])), "RealmKit", "ServerConnections",
+                "WorkerThreads",
+            ],
+            path: "Sources/Realms/LDAP"
         ),
         // PAM. libpam is in the helper program only.
         .systemLibrary(name: "CPAM", path: "Sources/System/CPAM", providers: [.apt(["libpam0g-dev"])]),

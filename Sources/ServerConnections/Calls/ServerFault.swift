@@ -7,9 +7,12 @@
 package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kinds of faults.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// No connection could be made: the server cannot be reached, its certificate is rejected, or it rejects this
-        /// program.
+        /// No connection could be made: the server cannot be reached, or its certificate is rejected.
         case unreachable
+        /// The server rejects the credentials of this program.
+        ///
+        /// It is not asked again for a minute, because it may lock the account of this program after some failures.
+        case rejected
         /// The connection ended before the answer was complete.
         case lost
         /// The server has not answered in time.
@@ -44,7 +47,7 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// True if another server may be able to answer.
     package var isOfOneServer: Bool {
         switch code {
-        case .unreachable, .lost, .timedOut, .unavailable: true
+        case .unreachable, .rejected, .lost, .timedOut, .unavailable: true
         case .failed, .cancelled, .full: false
         }
     }

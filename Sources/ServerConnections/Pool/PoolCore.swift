@@ -110,17 +110,18 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
     func record(_ fault: ServerFault, of server: Int) {
         outages.write(fault.log, kind: fault.code.rawValue, server: servers.names[server])
         // A server that refuses connections is down; one that is only slow is checked first.
-        let state: ServerStates.State = fault.code == .unreachable || fault.code == .unavailable ? .down : .suspect
+        let state: ServerStates.State = fault.code == .lost || fault.code == .timedOut ? .suspect : .down
         guard states.record(fault, of: server, as: state), !isClosed else { return }
-        guard WorkerThread.start(niceness: 0, work: { self.check(server) }) else {
+        guard WorkerThread.start(niceness: 0, work: { self.check(server, after: fault) }) else {
             _ = states.recordUp(server)
             return
         }
     }
 
     /// Checks a server until it answers; runs on a thread of its own.
-    private func check(_ server: Int) {
+    private func check(_ server: Int, after fault: ServerFault) {
         var pause = Duration.milliseconds(100)
+        guard fault.code != .rejected || waitForCheck(Self.pauseAfterRejection) else { return }
         while !isClosed {
             let call = ServerCall(until: MonotonicTime.now &+ settings.timeout.nanoseconds)
             do throws(ServerFault) {
@@ -132,10 +133,17 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
             } catch {
                 outages.write(error.log, kind: error.code.rawValue, server: servers.names[server])
                 _ = states.record(error, of: server, as: .down)
+                let next = error.code == .rejected ? Self.pauseAfterRejection : min(pause, settings.checkInterval)
+                guard waitForCheck(next) else { return }
             }
-            let until = MonotonicTime.now &+ min(pause, settings.checkInterval).nanoseconds
-            if end.wait(until: until, { $0 ? true : nil }) != nil { return }
             pause = min(pause * 2, settings.checkInterval)
         }
+    }
+
+    private static var pauseAfterRejection: Duration { .seconds(60) }
+
+    /// Waits between two checks; returns false if the pool was closed.
+    private func waitForCheck(_ pause: Duration) -> Bool {
+        end.wait(until: MonotonicTime.now &+ pause.nanoseconds, { $0 ? true : nil }) == nil
     }
 }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import CLDAP
+internal import RealmKit
+internal import ServerConnections
+internal import WorkerThreads
+
+/// The connections of one thread to one server: one for searches, and one for the binds of users.
+final class LDAPConnection: ServerConnection {
+    /// What the root entry of the server says about it (RFC 4512 section 5.1).
+    struct Abilities: Sendable {
+        /// True for Active Directory and Samba.
+        var isActiveDirectory = false
+        /// True if the extended operation of RFC 3062 is supported.
+        var changesPasswords = false
+    }
+
+    let url: LDAPServerURL
+    let settings: LDAPSettings
+    /// The connection for searches; nil if users bind without a search.
+    private let service: LDAPHandle?
+    private var user: LDAPHandle?
+    private var knownAbilities: Abilities?
+
+    /// Connects to a server, and binds for searches.
+    init(_ url: LDAPServerURL, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
+        self.url = url
+        self.settings = settings
+        if case .none = settings.serviceBind {
+            service = nil
+            user = try Self.open(url, settings: settings, call: call)
+        } else {
+            let handle = try Self.open(url, settings: settings, call: call)
+            do throws(ServerFault) {
+                try Self.bind(handle, settings: settings, call: call)
+            } catch {
+                handle.close(isBroken: true)
+                throw error
+            }
+            service = handle
+        }
+    }
+
+    private static func open(
+        _ url: LDAPServerURL,
+        settings: LDAPSettings,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPHandle {
+        let time = call.end(within: settings.transport.connectTimeout)
+        return try LDAPHandle(url, transport: settings.transport, call: call, until: time)
+    }
+
+    private static func bind(_ handle: LDAPHandle, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
+        let reply: LDAPReply
+        let name: String
+        switch settings.serviceBind {
+        case .none, .anonymous: return
+        case .external:
+            name = "the client certificate"
+            reply = try handle.bindExternal(call: call, limit: settings.bindTimeout)
+        case .simple(let dn, let password):
+            name = dn
+            reply = try handle.bind(
+                dn,
+                password: password,
+                asksForPolicy: false,
+                call: call,
+                limit: settings.bindTimeout
+            )
+        }
+        guard reply.isSuccess else {
+            throw ServerFault(.rejected, "the bind of this program as \(name) was rejected: \(reply.description)")
+        }
+    }
+
+    var isUsable: Bool { (service?.isUsable ?? true) && (user?.isUsable ?? true) }
+
+    func close() {
+        let isBroken = !isUsable
+        service?.close(isBroken: isBroken)
+        user?.close(isBroken: isBroken)
+    }
+
+    /// The connection for the binds of users, which is opened if there is none.
+    private func userHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
+        if let user { return user }
+        let handle = try Self.open(url, settings: settings, call: call)
+        user = handle
+        return handle
+    }
+
+    /// The connection for searches: after a direct bind, that of the user.
+    private func searchHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
+        if let service { return service }
+        return try userHandle(call)
+    }
+
+    // MARK: Operations
+
+    /// Binds as a user.
+    func bind(_ name: String, password: Secret, call: ServerCall) throws(ServerFault) -> LDAPReply {
+        try userHandle(call).bind(
+            name,
+            password: password,
+            asksForPolicy: true,
+            call: call,
+            limit: settings.bindTimeout
+        )
+    }
+
+    /// Searches, and returns the entries.
+    ///
+    /// - Throws: ``ServerFault``; of code `failed` if the server answers with an error, also if it has more entries than
+    ///   it returns.
+    func search(_ search: LDAPSearch, call: ServerCall) throws(ServerFault) -> [LDAPEntry] {
+        let found = try searchHandle(call).search(search, call: call, limit: settings.searchTimeout)
+        // More entries than were asked for are an answer, too.
+        let isLimited = search.sizeLimit > 0 && found.reply.code == LDAP_SIZELIMIT_EXCEEDED
+        guard found.reply.isSuccess || isLimited else { throw Self.fault(found.reply, search: search) }
+        return found.entries
+    }
+
+    /// Searches with pages, and passes the entries of each page to a function.
+    func searchAll(
+        _ search: LDAPSearch,
+        call: ServerCall,
+        _ body: ([LDAPEntry]) throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        var cookie: [UInt8] = []
+        repeat {
+            let page = (size: Int32(500), cookie: cookie)
+            let found = try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
+            guard found.reply.isSuccess else { throw Self.fault(found.reply, search: search) }
+            try body(found.entries)
+            cookie = found.cookie
+        } while !cookie.isEmpty
+    }
+
+    private static func fault(_ reply: LDAPReply, search: LDAPSearch) -> ServerFault {
+        ServerFault(
+            .failed,
+            "the search below \(search.base) for \(LDAPText.printable(search.filter.utf8)) has failed: "
+                + reply.description
+        )
+    }
+
+    /// Changes the password of the user who has bound with ``bind(_:password:call:)``.
+    func changeOwnPassword(
+        of name: String,
+        from old: Secret,
+        to new: Secret,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPReply {
+        try userHandle(call).changePassword(of: name, from: old, to: new, call: call, limit: settings.bindTimeout)
+    }
+
+    /// Changes the password of a user of Active Directory, by the old password.
+    ///
+    /// A user whose password has expired cannot bind, so this is done on the connection for searches. The directory
+    /// checks the old password and its rules, as for a change by the user.
+    func changeActiveDirectoryPassword(
+        of name: String,
+        from old: Secret,
+        to new: Secret,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPReply {
+        try searchHandle(call).replace(
+            "unicodePwd",
+            of: name,
+            from: old,
+            to: new,
+            call: call,
+            limit: settings.bindTimeout
+        )
+    }
+
+    /// The abilities of the server; they are read once for each connection.
+    func abilities(_ call: ServerCall) throws(ServerFault) -> Abilities {
+        if let knownAbilities { return knownAbilities }
+        let search = LDAPSearch(
+            base: "",
+            scope: .base,
+            filter: "(objectClass=*)",
+            attributes: Self.abilityAttributes
+        )
+        let root = try self.search(search, call: call).first
+        let capabilities = root?.values(of: "supportedcapabilities") ?? []
+        let extensions = root?.values(of: "supportedextension") ?? []
+        let abilities = Abilities(
+            isActiveDirectory: capabilities.contains(Array("1.2.840.113556.1.4.800".utf8)),
+            changesPasswords: extensions.contains(Array("1.3.6.1.4.1.4203.1.11.1".utf8))
+        )
+        knownAbilities = abilities
+        return abilities
+    }
+
+    private static let abilityAttributes = LDAPAttributeList(["supportedCapabilities", "supportedExtension"])
+}
+#endif

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import CLDAP
+internal import Glibc
+internal import RealmKit
+internal import ServerConnections
+internal import WorkerThreads
+
+/// One connection of libldap, used by one thread at a time.
+///
+/// All waits are limited, and end when the call is cancelled. After a ``ServerFault`` the connection must be closed,
+/// unless its code is `failed`.
+@safe
+final class LDAPHandle {
+    private let handle: OpaquePointer
+    private let descriptor: Int32
+    private var isClosed = false
+
+    /// Opens a connection, with TLS if the settings ask for it.
+    ///
+    /// - Parameters:
+    ///   - url: The server.
+    ///   - transport: The settings of TLS.
+    ///   - call: The call that needs the connection.
+    ///   - time: The time at which the attempt ends, of `MonotonicTime`.
+    /// - Throws: ``ServerFault``.
+    init(
+        _ url: LDAPServerURL,
+        transport: LDAPTransport,
+        call: ServerCall,
+        until time: UInt64
+    ) throws(ServerFault) {
+        guard Self.isPrepared else { throw ServerFault(.failed, "libldap cannot be used") }
+        descriptor = try LDAPSocket.open(url, call: call, until: time)
+        var made: OpaquePointer?
+        let kind = url.scheme == .ldapi ? LDAP_PROTO_IPC : LDAP_PROTO_TCP
+        let status = unsafe ldap_init_fd(descriptor, kind, url.scheme == .ldapi ? nil : url.text, &made)
+        guard status == LDAP_SUCCESS, let made = unsafe made else {
+            Glibc.close(descriptor)
+            throw ServerFault(.failed, "libldap cannot use the connection: \(unsafe String(cString: ldap_err2string(status)))")
+        }
+        unsafe handle = made
+        do throws(ServerFault) {
+            try setOptions(until: time)
+            try unsafe transport.start(on: handle, url: url, descriptor: descriptor, call: call)
+        } catch {
+            close(isBroken: true)
+            throw error
+        }
+    }
+
+    deinit { close(isBroken: true) }
+
+    private static let isPrepared = gatehouse_ldap_prepare() != 0
+
+    /// Sets all options that libldap might have read from files or from the environment.
+    private func setOptions(until time: UInt64) throws(ServerFault) {
+        let now = MonotonicTime.now
+        let left = time > now ? time - now : 1_000_000
+        let limit = timeval(tv_sec: Int(left / 1_000_000_000), tv_usec: Int(left % 1_000_000_000 / 1000))
+        let numbers = [
+            (LDAP_OPT_PROTOCOL_VERSION, LDAP_VERSION3), (LDAP_OPT_DEREF, LDAP_DEREF_NEVER), (LDAP_OPT_SIZELIMIT, 0),
+            (LDAP_OPT_TIMELIMIT, 0),
+        ]
+        for (option, value) in numbers {
+            guard unsafe gatehouse_ldap_set_number(handle, option, value) == LDAP_OPT_SUCCESS else {
+                throw ServerFault(.failed, "libldap does not take the option \(option)")
+            }
+        }
+        guard unsafe gatehouse_ldap_set_off(handle, LDAP_OPT_REFERRALS) == LDAP_OPT_SUCCESS,
+            unsafe gatehouse_ldap_set_time(handle, LDAP_OPT_NETWORK_TIMEOUT, limit) == LDAP_OPT_SUCCESS,
+            unsafe gatehouse_ldap_set_time(handle, LDAP_OPT_TIMEOUT, limit) == LDAP_OPT_SUCCESS
+        else { throw ServerFault(.failed, "libldap does not take its options") }
+    }
+
+    /// True if the server has neither closed the connection nor sent anything unasked.
+    var isUsable: Bool {
+        guard !isClosed else { return false }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) == 0
+    }
+
+    /// Closes the connection.
+    ///
+    /// - Parameter isBroken: True if the server may not read any more; then nothing is sent to it.
+    func close(isBroken: Bool) {
+        guard !isClosed else { return }
+        isClosed = true
+        if isBroken { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        _ = unsafe ldap_unbind_ext(handle, nil, nil)
+    }
+
+    // MARK: Operations
+
+    /// Binds with a name and a password (RFC 4513 section 5.1.3).
+    ///
+    /// - Parameters:
+    ///   - name: The distinguished name, or the name that the server takes instead; not empty.
+    ///   - password: The password; not empty, because the server would then accept any name (RFC 4513 section 5.1.2).
+    ///   - asksForPolicy: True to request the password policy control.
+    ///   - call: The call.
+    ///   - limit: The time for the answer.
+    /// - Returns: The reply.
+    /// - Throws: ``ServerFault``.
+    func bind(
+        _ name: String,
+        password: Secret,
+        asksForPolicy: Bool,
+        call: ServerCall,
+        limit: Duration
+    ) throws(ServerFault) -> LDAPReply {
+        guard !name.isEmpty, !password.isEmpty, !name.utf8.contains(0) else {
+            throw ServerFault(.failed, "a bind needs a name and a password")
+        }
+        var control: UnsafeMutablePointer<LDAPControl>?
+        if asksForPolicy { _ = unsafe ldap_create_passwordpolicy_control(handle, &control) }
+        defer { if let control = unsafe control { unsafe ldap_control_free(control) } }
+        var controls = unsafe [control, nil]
+        var number: Int32 = 0
+        let status = password.withBytes { bytes in
+            unsafe bytes.withUnsafeBufferPointer { bytes in
+                // libldap does not write to the password.
+                var value = unsafe berval(
+                    bv_len: ber_len_t(bytes.count),
+                    bv_val: UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
+                        .assumingMemoryBound(to: CChar.self)
+                )
+                return unsafe ldap_sasl_bind(handle, name, nil, &value, &controls, nil, &number)
+            }
+        }
+        return try reply(status, number: number, call: call, limit: limit)
+    }
+
+    /// Binds by the client certificate of the connection (RFC 4513 section 5.2.3).
+    func bindExternal(call: ServerCall, limit: Duration) throws(ServerFault) -> LDAPReply {
+        var number: Int32 = 0
+        let status = unsafe ldap_sasl_bind(handle, nil, "EXTERNAL", nil, nil, nil, &number)
+        return try reply(status, number: number, call: call, limit: limit)
+    }
+
+    /// Changes a password by the extended operation of RFC 3062.
+    func changePassword(
+        of name: String,
+        from old: Secret,
+        to new: Secret,
+        call: ServerCall,
+        limit: Duration
+    ) throws(ServerFault) -> LDAPReply {
+        var control: UnsafeMutablePointer<LDAPControl>?
+        _ = unsafe ldap_create_passwordpolicy_control(handle, &control)
+        defer { if let control = unsafe control { unsafe ldap_control_free(control) } }
+        var controls = unsafe [control, nil]
+        var number: Int32 = 0
+        let status = unsafe Self.withValue(name) { user in
+            unsafe Self.withValue(old) { old in
+                unsafe Self.withValue(new) { new in
+                    unsafe ldap_passwd(handle, user, old, new, &controls, nil, &number)
+                }
+            }
+        }
+        return try reply(status, number: number, call: call, limit: limit)
+    }
+
+    /// Replaces one value of an attribute by another one, in one operation.
+    func replace(
+        _ attribute: String,
+        of name: String,
+        from old: Secret,
+        to new: Secret,
+        call: ServerCall,
+        limit: Duration
+    ) throws(ServerFault) -> LDAPReply {
+        var number: Int32 = 0
+        let status = unsafe Self.withValue(old) { old in
+            unsafe Self.withValue(new) { new in
+                unsafe Self.withText(attribute) { attribute in
+                    var oldValues = unsafe [old, nil]
+                    var newValues = unsafe [new, nil]
+                    return unsafe oldValues.withUnsafeMutableBufferPointer { oldValues in
+                        unsafe newValues.withUnsafeMutableBufferPointer { newValues in
+                            var removal = unsafe LDAPMod()
+                            unsafe removal.mod_op = LDAP_MOD_DELETE | LDAP_MOD_BVALUES
+                            unsafe removal.mod_type = attribute
+                            unsafe removal.mod_vals.modv_bvals = oldValues.baseAddress
+                            var addition = unsafe LDAPMod()
+                            unsafe addition.mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES
+                            unsafe addition.mod_type = attribute
+                            unsafe addition.mod_vals.modv_bvals = newValues.baseAddress
+                            return unsafe withUnsafeMutablePointer(to: &removal) { removal in
+                                unsafe withUnsafeMutablePointer(to: &addition) { addition in
+                                    var changes = unsafe [removal, addition, nil]
+                                    return unsafe ldap_modify_ext(handle, name, &changes, nil, nil, &number)
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        return try reply(status, number: number, call: call, limit: limit)
+    }
+
+    /// Searches for entries.
+    ///
+    /// - Parameters:
+    ///   - search: The base, the scope, the filter and the attributes.
+    ///   - page: The number of entries of a page and the position of the page; nil for a search without pages.
+    ///   - call: The call.
+    ///   - limit: The time for the answer.
+    /// - Returns: The entries.
+    /// - Throws: ``ServerFault``; `failed` for a filter that libldap does not take.
+    func search(
+        _ search: LDAPSearch,
+        page: (size: Int32, cookie: [UInt8])? = nil,
+        call: ServerCall,
+        limit: Duration
+    ) throws(ServerFault) -> LDAPSearchReply {
+        var control: UnsafeMutablePointer<LDAPControl>?
+        if let page {
+            var cookie = page.cookie
+            let status = unsafe cookie.withUnsafeMutableBytes { bytes in
+                var value = unsafe berval(
+                    bv_len: ber_len_t(bytes.count),
+                    bv_val: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                )
+                return unsafe ldap_create_page_control(handle, ber_int_t(page.size), &value, 0, &control)
+            }
+            guard status == LDAP_SUCCESS else { throw ServerFault(.failed, "libldap cannot ask for a page") }
+        }
+        defer { if let control = unsafe control { unsafe ldap_control_free(control) } }
+        var controls = unsafe [control, nil]
+        var number: Int32 = 0
+        let status = unsafe search.attributes.withPointer { attributes in
+            unsafe ldap_search_ext(
+                handle, search.base, search.scope.rawValue, search.filter, attributes, 0, &controls, nil, nil,
+                search.sizeLimit, &number
+            )
+        }
+        if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
+        let message = try unsafe wait(status, number: number, call: call, limit: limit)
+        defer { unsafe _ = ldap_msgfree(message) }
+        let (reply, cookie) = try unsafe parse(message, call: call)
+        return LDAPSearchReply(reply: reply, entries: unsafe entries(message), cookie: cookie)
+    }
+
+    // MARK: Replies
+
+    private func reply(
+        _ status: Int32,
+        number: Int32,
+        call: ServerCall,
+        limit: Duration
+    ) throws(ServerFault) -> LDAPReply {
+        let message = try unsafe wait(status, number: number, call: call, limit: limit)
+        defer { unsafe _ = ldap_msgfree(message) }
+        return try unsafe parse(message, call: call).reply
+    }
+
+    /// Waits for all messages of an operation.
+    private func wait(
+        _ status: Int32,
+        number: Int32,
+        call: ServerCall,
+        limit: Duration
+    ) throws(ServerFault) -> OpaquePointer {
+        guard status == LDAP_SUCCESS else { throw lost(status) }
+        let left = try call.timeLeft(atMost: limit)
+        return try unsafe call.guarding(descriptor) { () throws(ServerFault) -> OpaquePointer in
+            let nanoseconds = left.nanoseconds
+            var time = timeval(
+                tv_sec: Int(nanoseconds / 1_000_000_000),
+                tv_usec: Int(nanoseconds % 1_000_000_000 / 1000)
+            )
+            var message: OpaquePointer?
+            let kind = unsafe ldap_result(handle, number, LDAP_MSG_ALL, &time, &message)
+            guard kind != 0 else { throw ServerFault(.timedOut, "no answer in \(left)") }
+            guard kind > 0, let message = unsafe message else { throw lost(unsafe gatehouse_ldap_error(handle)) }
+            return unsafe message
+        }
+    }
+
+    private func lost(_ status: Int32) -> ServerFault {
+        ServerFault(.lost, "the connection has ended: \(unsafe String(cString: ldap_err2string(status)))")
+    }
+
+    /// Reads the result of an operation.
+    private func parse(
+        _ message: OpaquePointer,
+        call: ServerCall
+    ) throws(ServerFault) -> (reply: LDAPReply, cookie: [UInt8]) {
+        var code: Int32 = 0
+        var text: UnsafeMutablePointer<CChar>?
+        var controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?
+        let status = unsafe ldap_parse_result(handle, message, &code, nil, &text, nil, &controls, 0)
+        defer {
+            if let text = unsafe text { unsafe ldap_memfree(text) }
+            if let controls = unsafe controls { unsafe ldap_controls_free(controls) }
+        }
+        guard status == LDAP_SUCCESS else { throw ServerFault(.lost, "the server has sent a malformed answer") }
+        let line = unsafe text.map { text in
+            LDAPText.printable(unsafe String(cString: text).utf8)
+        }
+        var reply = LDAPReply(code: code, message: line ?? "")
+        try Self.check(reply)
+        reply.policy = unsafe policy(controls)
+        return (reply, unsafe cookie(controls))
+    }
+
+    /// Throws if a server cannot serve now.
+    private static func check(_ reply: LDAPReply) throws(ServerFault) {
+        switch reply.code {
+        case LDAP_BUSY, LDAP_UNAVAILABLE, LDAP_SERVER_DOWN, LDAP_CONNECT_ERROR:
+            throw ServerFault(.unavailable, "the server has answered \(reply.description)")
+        case LDAP_TIMELIMIT_EXCEEDED, LDAP_TIMEOUT:
+            throw ServerFault(.timedOut, "the server has answered \(reply.description)")
+        default: break
+        }
+    }
+
+    private func policy(_ controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?) -> LDAPReply.Policy? {
+        guard unsafe controls != nil,
+            let control = unsafe ldap_control_find(LDAP_CONTROL_PASSWORDPOLICYRESPONSE, controls, nil)
+        else { return nil }
+        var seconds: ber_int_t = -1
+        var logins: ber_int_t = -1
+        var problem = LDAPPasswordPolicyError(rawValue: UInt32(UInt16.max))
+        guard unsafe ldap_parse_passwordpolicy_control(handle, control, &seconds, &logins, &problem) == LDAP_SUCCESS
+        else { return nil }
+        return LDAPReply.Policy(
+            problem: LDAPReply.Policy.Problem(rawValue: problem.rawValue),
+            secondsLeft: seconds >= 0 ? Int(seconds) : nil,
+            loginsLeft: logins >= 0 ? Int(logins) : nil
+        )
+    }
+
+    private func cookie(_ controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?) -> [UInt8] {
+        guard unsafe controls != nil,
+            let control = unsafe ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, nil)
+        else { return [] }
+        var count: ber_int_t = 0
+        var value = unsafe berval()
+        guard unsafe ldap_parse_pageresponse_control(handle, control, &count, &value) == LDAP_SUCCESS else { return [] }
+        defer { if let base = unsafe value.bv_val { unsafe ber_memfree(base) } }
+        return unsafe Self.bytes(value)
+    }
+
+    private func entries(_ message: OpaquePointer) -> [LDAPEntry] {
+        var entries: [LDAPEntry] = []
+        var next = unsafe ldap_first_entry(handle, message)
+        while let entry = unsafe next {
+            entries.append(unsafe self.entry(entry))
+            unsafe next = ldap_next_entry(handle, entry)
+        }
+        return entries
+    }
+
+    private func entry(_ entry: OpaquePointer) -> LDAPEntry {
+        let nameText = unsafe ldap_get_dn(handle, entry)
+        defer { if let nameText = unsafe nameText { unsafe ldap_memfree(nameText) } }
+        var attributes: [(name: String, values: [[UInt8]])] = []
+        var place: OpaquePointer?
+        var next = unsafe ldap_first_attribute(handle, entry, &place)
+        while let attribute = unsafe next {
+            var values: [[UInt8]] = []
+            if let list = unsafe ldap_get_values_len(handle, entry, attribute) {
+                var index = 0
+                while let value = unsafe list[index] {
+                    values.append(unsafe Self.bytes(value.pointee))
+                    index += 1
+                }
+                unsafe ldap_value_free_len(list)
+            }
+            attributes.append((unsafe String(cString: attribute).lowercased(), values))
+            unsafe ldap_memfree(attribute)
+            unsafe next = ldap_next_attribute(handle, entry, place)
+        }
+        if let place = unsafe place { unsafe ber_free(place, 0) }
+        return LDAPEntry(name: unsafe nameText.map { unsafe String(cString: $0) } ?? "", attributes: attributes)
+    }
+
+    // MARK: Values
+
+    private static func bytes(_ value: berval) -> [UInt8] {
+        guard let base = unsafe value.bv_val else { return [] }
+        return unsafe Array(UnsafeRawBufferPointer(start: base, count: Int(value.bv_len)))
+    }
+
+    private static func withValue<Result>(
+        _ text: String,
+        _ body: (UnsafeMutablePointer<berval>) -> Result
+    ) -> Result {
+        var bytes = Array(text.utf8)
+        return unsafe bytes.withUnsafeMutableBytes { bytes in
+            var value = unsafe berval(
+                bv_len: ber_len_t(bytes.count),
+                bv_val: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            )
+            return unsafe body(&value)
+        }
+    }
+
+    private static func withValue<Result>(
+        _ secret: Secret,
+        _ body: (UnsafeMutablePointer<berval>) -> Result
+    ) -> Result {
+        secret.withBytes { bytes in
+            unsafe bytes.withUnsafeBufferPointer { bytes in
+                // libldap does not write to the value.
+                var value = unsafe berval(
+                    bv_len: ber_len_t(bytes.count),
+                    bv_val: UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
+                        .assumingMemoryBound(to: CChar.self)
+                )
+                return unsafe body(&value)
+            }
+        }
+    }
+
+    private static func withText<Result>(_ text: String, _ body: (UnsafeMutablePointer<CChar>) -> Result) -> Result {
+        var bytes = Array(text.utf8CString)
+        return unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+            // The array has at least the final NUL.
+            unsafe body(bytes.baseAddress.unsafelyUnwrapped)
+        }
+    }
+}
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import RealmKit
+internal import ServerConnections
+internal import WorkerThreads
+
+/// The directory of one realm: its servers, and what is kept between logins.
+final class Directory: Sendable {
+    let settings: LDAPSettings
+    let pool: ServerPool<LDAPConnection>
+    private let cache: GroupCache
+    private let bindTimes = BindTimes()
+    private let outages: OutageLog
+
+    init(_ properties: RealmProperties) throws(BadRealm) {
+        let settings = try LDAPSettings(properties)
+        self.settings = settings
+        cache = GroupCache(settings.groups.cacheTime)
+        let log = properties.services[RealmLog.self]
+        outages = OutageLog(log, realmName: properties.realmName, now: { MonotonicTime.now })
+        let servers = Servers(settings.servers.map(\.text)) { number, call throws(ServerFault) in
+            try LDAPConnection(settings.servers[number], settings: settings, call: call)
+        }
+        pool = ServerPool(
+            servers,
+            settings: try ServerPoolSettings(properties, connections: "pool-size"),
+            log: log,
+            realmName: properties.realmName
+        )
+    }
+
+    /// Checks a name and a password.
+    ///
+    /// - Parameters:
+    ///   - typed: The name.
+    ///   - password: The password; not empty.
+    ///   - source: The source of the login.
+    ///   - note: Receives the steps, for the administrator.
+    /// - Returns: The answer.
+    /// - Throws: ``LoginFault`` of kind `unavailable`.
+    func authenticate(
+        _ typed: TypedName,
+        password: Secret,
+        source: String,
+        note: @escaping @Sendable (String) -> Void
+    ) async throws(LoginFault) -> DirectoryAnswer {
+        try await run(source: source, note: note) { login throws(ServerFault) in
+            try login.authenticate(typed, password: password)
+        }
+    }
+
+    /// Changes a password that has expired or must be changed.
+    ///
+    /// - Parameters:
+    ///   - typed: The name.
+    ///   - passwords: The old password and the new one; neither is empty.
+    ///   - change: How the password is changed.
+    ///   - source: The source of the login.
+    ///   - note: Receives the steps, for the administrator.
+    /// - Returns: The answer to a login with the new password.
+    /// - Throws: ``LoginFault`` of kind `unavailable`.
+    func change(
+        _ typed: TypedName,
+        passwords: (old: Secret, new: Secret),
+        change: BindProblem.PasswordChange,
+        source: String,
+        note: @escaping @Sendable (String) -> Void
+    ) async throws(LoginFault) -> DirectoryAnswer {
+        try await run(source: source, isRepeatable: false, note: note) { login throws(ServerFault) in
+            try login.change(typed, from: passwords.old, to: passwords.new, change: change)
+        }
+    }
+
+    /// Runs a call on a connection.
+    private func run<Value: Sendable>(
+        source: String,
+        isRepeatable: Bool = true,
+        note: @escaping @Sendable (String) -> Void,
+        _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
+    ) async throws(LoginFault) -> Value {
+        do throws(ServerFault) {
+            return try await pool.run(source: source, isRepeatable: isRepeatable, note: note) {
+                [cache, bindTimes] connection, call throws(ServerFault) in
+                let steps = DirectorySteps(server: connection.url.text, note: note)
+                return try body(
+                    DirectoryLogin(
+                        connection: connection,
+                        call: call,
+                        cache: cache,
+                        bindTimes: bindTimes,
+                        steps: steps
+                    )
+                )
+            }
+        } catch {
+            // Faults of servers are in the log already, each with its server.
+            if error.code == .failed || error.code == .full { outages.write(error.log, kind: error.code.rawValue) }
+            throw .unavailable(error.log)
+        }
+    }
+
+    // MARK: Without a password
+
+    /// Finds a user and the groups; nil if there is no such user.
+    ///
+    /// - Throws: ``RealmError`` of code `invalidOperation` if this program cannot search without the user's password.
+    func user(
+        _ typed: TypedName,
+        note: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws(RealmError) -> DirectoryUser? {
+        guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
+        return try await mapped { () async throws(LoginFault) in
+            try await run(source: ClientNetwork.source(nil), note: note) { login throws(ServerFault) in
+                guard let user = try login.find(typed, filter: filter, scope: scope) else { return nil }
+                return DirectoryUser(
+                    username: user.username,
+                    groups: try login.groups(of: user, typed: typed),
+                    attributes: user.attributes
+                )
+            }
+        }
+    }
+
+    /// Returns all users without their groups, in the order of the directory.
+    func users() async throws(RealmError) -> [DirectoryUser] {
+        guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
+        let search = LDAPSearch(
+            base: settings.base,
+            scope: scope,
+            filter: filter.filterForAll,
+            attributes: settings.userAttributes
+        )
+        return try await mapped { () async throws(LoginFault) in
+            try await run(source: ClientNetwork.source(nil), note: { _ in }) { [settings] login throws(ServerFault) in
+                var users: [DirectoryUser] = []
+                try login.connection.searchAll(search, call: login.call) { entries throws(ServerFault) in
+                    for entry in entries {
+                        do throws(BadEntry) {
+                            let user = try UserEntry(entry, typed: nil, settings: settings)
+                            users.append(
+                                DirectoryUser(username: user.username, groups: [], attributes: user.attributes)
+                            )
+                        } catch {
+                            // An entry without a usable name cannot sign in.
+                            continue
+                        }
+                    }
+                }
+                return users
+            }
+        }
+    }
+
+    private static let noSearch = RealmError.invalidOperation(
+        "the realm has no account for searches: users bind directly (user-dn-pattern)"
+    )
+
+    private func mapped<Value>(
+        _ body: () async throws(LoginFault) -> Value
+    ) async throws(RealmError) -> Value {
+        do throws(LoginFault) { return try await body() } catch { throw .unavailable(error.log) }
+    }
+}
+#endif

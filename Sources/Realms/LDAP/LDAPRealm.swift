@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+public import RealmKit
+internal import ServerConnections
+
+/// A realm whose users are in a directory, such as OpenLDAP or Active Directory.
+///
+/// The entry of a user is found by a search, and the password is checked by a bind as the user. A directory that cannot
+/// be reached, does not answer in time, or answers with an error is unavailable; this is never a wrong password.
+///
+/// Properties: see docs/ldap.md. It may be used from any thread. The model is `LDAPRealm` of GlassFish, with the names of
+/// its properties.
+public struct LDAPRealm: Realm {
+    /// `LDAPRealm` and the names of GlassFish's realm, older and newer.
+    public static let classNames = [
+        "LDAPRealm", "com.sun.enterprise.security.auth.realm.ldap.LDAPRealm",
+        "com.sun.enterprise.security.ee.auth.realm.ldap.LDAPRealm",
+    ]
+
+    /// True, because the realm asks a directory.
+    public static let dependsOnOtherSystems = true
+
+    /// The properties that are listed in docs/ldap.md.
+    public static let properties: PropertySchema =
+        [
+            .jaasContext(default: "ldapRealm"),
+            .required("directory", .list),
+            .optional("base-dn"),
+            .optional("search-filter"),
+            Property("search-scope", .choice(["subtree", "one-level"]), default: "subtree"),
+            .optional("search-bind-dn"),
+            .optional("search-bind-password", .secret),
+            Property("search-bind-mechanism", .choice(["simple", "external"]), default: "simple"),
+            .optional("user-dn-pattern"),
+            .optional("user-name-attribute"),
+            Property("mode", .choice(["find-bind"]), default: "find-bind"),
+            Property("active-directory", .boolean, default: "false"),
+            .optional("domains", .list),
+            Property("attributes", .list, default: "mail displayName"),
+            .optional("group-source", .choice(["search", "member-of", "none"])),
+            .optional("group-base-dn"),
+            .optional("group-search-filter"),
+            .string("group-target", default: "cn"),
+            Property("group-names", .choice(["target", "dn"]), default: "target"),
+            Property("nested-groups", .boolean, default: "false"),
+            .optional("nested-group-search-filter"),
+            Property("maximum-group-depth", .integer(1...100), default: "10"),
+            Property("maximum-groups", .integer(1...100_000), default: "5000"),
+            Property("group-cache-time", .duration, default: "60s"),
+            .optional("primary-group", .boolean),
+            .optional("dynamic-group-search-filter"),
+            .string("dynamic-group-target", default: "ismemberof"),
+            Property("start-tls", .boolean, default: "false"),
+            Property("allow-unencrypted", .boolean, default: "false"),
+            .optional("ca-file", .path),
+            .optional("client-certificate", .path),
+            .optional("client-key", .path),
+            Property("change-expired-password", .boolean, default: "true"),
+            Property("pool-size", .integer(1...256), default: "8"),
+            Property("connect-timeout", .duration, default: "3s"),
+            Property("bind-timeout", .duration, default: "5s"),
+            Property("search-timeout", .duration, default: "5s"),
+        ] + ServerPoolSettings.properties
+
+    /// The entry of login.conf that checks this realm's users.
+    public let jaasContext: String
+    let directory: Directory
+
+    /// The authentication type `ldap`.
+    public var authType: String { "ldap" }
+
+    /// Creates the realm; no connection is opened.
+    ///
+    /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the causes
+    ///   of outages.
+    /// - Throws: ``BadRealm`` for a property that cannot be used, such as a filter that is not valid, or a URL by which
+    ///   passwords would be sent without encryption.
+    public init(_ properties: RealmProperties) throws(BadRealm) {
+        jaasContext = try properties.jaasContext
+        directory = try Directory(properties)
+    }
+
+    /// Returns the groups of a user.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        try await find(user).groups
+    }
+
+    /// Returns the attributes of a user.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+        try await find(user).attributes
+    }
+
+    /// Returns the case-folded name without its domain.
+    public func accountKey(of user: Username) -> String {
+        guard let name = directory.settings.domains.withoutDomain(user.text) else { return user.caseFolded }
+        do throws(BadUsername) { return try Username(name).caseFolded } catch { return user.caseFolded }
+    }
+
+    private func find(_ user: Username) async throws(RealmError) -> DirectoryUser {
+        guard let typed = typedName(user), let found = try await directory.user(typed) else { throw .noSuchUser(user) }
+        return found
+    }
+
+    /// Returns the name without its domain; nil if the domain is not one of the realm's.
+    func typedName(_ user: Username) -> TypedName? {
+        directory.settings.domains.withoutDomain(user.text).map { TypedName(user: $0, full: user.text) }
+    }
+}
+#endif

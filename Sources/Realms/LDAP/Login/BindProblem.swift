@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import CLDAP
+internal import RealmKit
+
+/// The reason why a bind as a user does not count as a login.
+struct BindProblem: Sendable, Hashable {
+    let failure: LoginFailure
+    /// The reason, for the administrator.
+    let text: String
+    /// How the user can change the password now; nil if that is not possible.
+    var change: PasswordChange?
+
+    /// The ways to change a password that has expired or must be changed.
+    enum PasswordChange: Sendable, Hashable {
+        /// By the bind of the user, which the server has accepted for this purpose only.
+        case ownBind
+        /// By the old password, in Active Directory.
+        case activeDirectory
+    }
+
+    init(_ failure: LoginFailure, _ text: String, change: PasswordChange? = nil) {
+        self.failure = failure
+        self.text = text
+        self.change = change
+    }
+
+    /// Returns the problem of a bind; nil if the user has signed in.
+    ///
+    /// - Parameters:
+    ///   - reply: The reply to the bind.
+    ///   - isDisabled: True if the entry of the user says that an administrator has disabled the account.
+    static func problem(_ reply: LDAPReply, isDisabled: Bool) -> BindProblem? {
+        if reply.isSuccess {
+            guard reply.policy?.problem == .changeAfterReset else { return nil }
+            return BindProblem(.credentialExpired, "the password must be changed", change: .ownBind)
+        }
+        if let problem = reply.policy?.problem {
+            switch problem {
+            case .accountLocked:
+                return isDisabled
+                    ? BindProblem(.disabled, "an administrator has disabled the account")
+                    : BindProblem(.locked, "the directory has locked the account")
+            case .passwordExpired: return BindProblem(.credentialExpired, "the password has expired")
+            case .changeAfterReset: return BindProblem(.credentialExpired, "the password must be changed")
+            default: break
+            }
+        }
+        if reply.code == LDAP_INVALID_CREDENTIALS, let code = activeDirectoryCode(reply.message) {
+            return activeDirectory(code)
+        }
+        switch reply.code {
+        case LDAP_INVALID_CREDENTIALS: return BindProblem(.wrongCredentials, "the directory rejects the password")
+        // The entry was removed or has no password.
+        case LDAP_NO_SUCH_OBJECT, LDAP_INAPPROPRIATE_AUTH:
+            return BindProblem(.wrongCredentials, "the entry has no password")
+        // 389 Directory Server answers so for an account that was deactivated, or has too many failures.
+        case LDAP_UNWILLING_TO_PERFORM: return BindProblem(.disabled, "the directory refuses binds of this account")
+        case LDAP_CONSTRAINT_VIOLATION: return BindProblem(.locked, "the directory has locked the account")
+        case LDAP_INSUFFICIENT_ACCESS: return BindProblem(.permissionDenied, "the user has no right to bind")
+        default: return BindProblem(.unavailable, "the directory cannot decide")
+        }
+    }
+
+    /// Returns the code that Active Directory adds to a rejected bind, as in `AcceptSecurityContext error, data 52e, v`.
+    static func activeDirectoryCode(_ message: String) -> UInt32? {
+        let bytes = Array(message.utf8)
+        guard let start = bytes.firstRange(of: Array("AcceptSecurityContext".utf8)),
+            let data = bytes[start.upperBound...].firstRange(of: Array("data ".utf8))
+        else { return nil }
+        let digits = bytes[data.upperBound...].prefix { Hexadecimal.value(of: $0) != nil }
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    /// The codes are those of Windows for a logon that fails; in decimal they begin with 1317.
+    private static func activeDirectory(_ code: UInt32) -> BindProblem {
+        switch code {
+        case 0x525: BindProblem(.wrongCredentials, "Active Directory does not know the user (data 525)")
+        case 0x52E: BindProblem(.wrongCredentials, "the directory rejects the password (data 52e)")
+        case 0x530: BindProblem(.permissionDenied, "the user must not sign in at this time (data 530)")
+        case 0x531: BindProblem(.permissionDenied, "the user must not sign in from here (data 531)")
+        case 0x532:
+            BindProblem(.credentialExpired, "the password has expired (data 532)", change: .activeDirectory)
+        case 0x533: BindProblem(.disabled, "an administrator has disabled the account (data 533)")
+        case 0x701: BindProblem(.accountExpired, "the account has expired (data 701)")
+        case 0x773:
+            BindProblem(.credentialExpired, "the password must be changed (data 773)", change: .activeDirectory)
+        case 0x775: BindProblem(.locked, "the directory has locked the account (data 775)")
+        default: BindProblem(.wrongCredentials, "the directory rejects the bind (data \(String(code, radix: 16)))")
+        }
+    }
+}
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import CLDAP
+internal import RealmKit
+internal import ServerConnections
+internal import WorkerThreads
+
+/// The answer of a directory to a user name and a password.
+enum DirectoryAnswer: Sendable {
+    case accepted(DirectoryUser)
+    /// The directory refuses the bind.
+    case refused(BindProblem)
+    /// No entry has the name. The bind of a user with a wrong password would have taken this time longer.
+    case unknownUser(missing: Duration)
+    /// The directory refuses the new password.
+    case newPasswordRefused(String)
+}
+
+/// A user of a directory.
+struct DirectoryUser: Sendable {
+    let username: Username
+    let groups: [String]
+    let attributes: [UserAttribute]
+}
+
+/// One login on one connection: finds the entry, binds as the user, and finds the groups.
+struct DirectoryLogin {
+    let connection: LDAPConnection
+    let call: ServerCall
+    let cache: GroupCache
+    let bindTimes: BindTimes
+    let steps: DirectorySteps
+
+    private var settings: LDAPSettings { connection.settings }
+
+    /// Checks a password.
+    ///
+    /// - Parameters:
+    ///   - typed: The name of the user.
+    ///   - password: The password; not empty.
+    /// - Returns: The answer.
+    /// - Throws: ``ServerFault`` if there is none.
+    func authenticate(_ typed: TypedName, password: Secret) throws(ServerFault) -> DirectoryAnswer {
+        switch settings.location {
+        case .search(let filter, let scope):
+            guard let user = try find(typed, filter: filter, scope: scope) else {
+                return .unknownUser(missing: bindTimes.sample())
+            }
+            if let problem = try bind(user.name, password: password, isDisabled: user.isDisabled) {
+                return .refused(problem)
+            }
+            return .accepted(try complete(user, typed: typed))
+        case .directBind(let pattern, let filter):
+            guard let name = pattern.bindName(typed.user) else { return .unknownUser(missing: bindTimes.sample()) }
+            if let problem = try bind(name, password: password, isDisabled: false) { return .refused(problem) }
+            let user: UserEntry?
+            if let filter {
+                user = try find(typed, filter: filter, scope: .subtree)
+            } else {
+                user = try read(name, typed: typed)
+            }
+            guard let user else {
+                throw ServerFault(.failed, "\(name): the user cannot read the entry, which has the groups and the name")
+            }
+            return .accepted(try complete(user, typed: typed))
+        }
+    }
+
+    /// Changes a password that has expired or must be changed, and checks the new one.
+    ///
+    /// - Parameters:
+    ///   - typed: The name of the user.
+    ///   - old: The password that the directory has rejected for this reason.
+    ///   - new: The new password; not empty.
+    ///   - change: How the password is changed.
+    func change(
+        _ typed: TypedName,
+        from old: Secret,
+        to new: Secret,
+        change: BindProblem.PasswordChange
+    ) throws(ServerFault) -> DirectoryAnswer {
+        let name: String
+        switch settings.location {
+        case .search(let filter, let scope):
+            guard let user = try find(typed, filter: filter, scope: scope) else {
+                return .unknownUser(missing: .zero)
+            }
+            name = user.name
+        case .directBind(let pattern, _):
+            guard pattern.isDistinguishedName, let bindName = pattern.bindName(typed.user) else {
+                throw ServerFault(.failed, "the password cannot be changed without the user's distinguished name")
+            }
+            name = bindName
+        }
+        if change == .ownBind, let problem = try bind(name, password: old, isDisabled: false),
+            problem.change != .ownBind
+        {
+            return .refused(problem)
+        }
+        var refusal: LDAPReply?
+        try steps.measure("change of the password of \(name)") { () throws(ServerFault) in
+            let reply = try self.reply(name, from: old, to: new, change: change)
+            if !reply.isSuccess { refusal = reply }
+            return reply.description
+        }
+        guard let refusal else { return try authenticate(typed, password: new) }
+        guard let text = Self.rule(refusal) else {
+            throw ServerFault(.failed, "the password of \(name) cannot be changed: \(refusal.description)")
+        }
+        return .newPasswordRefused(text)
+    }
+
+    private func reply(
+        _ name: String,
+        from old: Secret,
+        to new: Secret,
+        change: BindProblem.PasswordChange
+    ) throws(ServerFault) -> LDAPReply {
+        switch change {
+        case .ownBind: return try connection.changeOwnPassword(of: name, from: old, to: new, call: call)
+        case .activeDirectory:
+            guard let old = QuotedPassword.make(old), let new = QuotedPassword.make(new) else {
+                throw ServerFault(.failed, "a password that is not UTF-8 cannot be changed")
+            }
+            return try connection.changeActiveDirectoryPassword(of: name, from: old, to: new, call: call)
+        }
+    }
+
+    /// Returns the reason for the user why a new password is refused; nil if the password is not the reason.
+    private static func rule(_ reply: LDAPReply) -> String? {
+        switch reply.policy?.problem {
+        case .insufficientPasswordQuality: return "The new password is too simple."
+        case .passwordTooShort: return "The new password is too short."
+        case .passwordTooYoung: return "The password was changed too recently."
+        case .passwordInHistory: return "The new password was used before."
+        case .passwordExpired, .accountLocked, .changeAfterReset, .passwordModNotAllowed, .mustSupplyOldPassword:
+            return nil
+        case nil: return reply.code == LDAP_CONSTRAINT_VIOLATION ? "The directory rejects the new password." : nil
+        }
+    }
+
+    // MARK: Steps
+
+    /// Returns the entry of a user; nil if there is none.
+    func find(
+        _ typed: TypedName,
+        filter: FilterTemplate,
+        scope: LDAPSearch.Scope
+    ) throws(ServerFault) -> UserEntry? {
+        let text = filter.filter { $0 == .typedName ? typed.full : typed.user }
+        let search = LDAPSearch(
+            base: settings.base,
+            scope: scope,
+            filter: text,
+            attributes: settings.userAttributes,
+            sizeLimit: 2
+        )
+        var found: [LDAPEntry] = []
+        try steps.measure("search below \(search.base) for \(text)") { () throws(ServerFault) in
+            found = try connection.search(search, call: call)
+            return found.first.map(\.name) ?? "no entry"
+        }
+        guard let entry = found.first else { return nil }
+        guard found.count == 1 else {
+            throw ServerFault(.failed, "more than one entry matches \(text): \(entry.name), \(found[1].name)")
+        }
+        do throws(BadEntry) {
+            return try UserEntry(entry, typed: typed, settings: settings)
+        } catch {
+            steps.note("\(steps.server): \(error.log)")
+            return nil
+        }
+    }
+
+    /// Reads the entry with a distinguished name; nil if it cannot be read.
+    private func read(_ name: String, typed: TypedName) throws(ServerFault) -> UserEntry? {
+        let search = LDAPSearch(
+            base: name,
+            scope: .base,
+            filter: "(objectClass=*)",
+            attributes: settings.userAttributes
+        )
+        guard let entry = try connection.search(search, call: call).first else { return nil }
+        do throws(BadEntry) {
+            return try UserEntry(entry, typed: typed, settings: settings)
+        } catch {
+            throw ServerFault(.failed, error.log)
+        }
+    }
+
+    /// Binds as a user; returns nil if that is a login.
+    private func bind(_ name: String, password: Secret, isDisabled: Bool) throws(ServerFault) -> BindProblem? {
+        var problem: BindProblem?
+        let start = MonotonicTime.now
+        try steps.measure("bind as \(name)") { () throws(ServerFault) in
+            let reply = try connection.bind(name, password: password, call: call)
+            problem = BindProblem.problem(reply, isDisabled: isDisabled)
+            if problem?.failure == .unavailable {
+                throw ServerFault(.failed, "the bind as \(name) was answered with \(reply.description)")
+            }
+            return ([reply.description] + Self.texts(problem, policy: reply.policy)).joined(separator: "; ")
+        }
+        if problem?.failure == .wrongCredentials { bindTimes.add(since: start) }
+        return problem
+    }
+
+    private static func texts(_ problem: BindProblem?, policy: LDAPReply.Policy?) -> [String] {
+        [
+            problem?.text, policy?.secondsLeft.map { "the password expires in \($0) s" },
+            policy?.loginsLeft.map { "the password has expired, \($0) logins are left" },
+        ].compactMap(\.self)
+    }
+
+    private func complete(_ user: UserEntry, typed: TypedName) throws(ServerFault) -> DirectoryUser {
+        let groups = try groups(of: user, typed: typed)
+        return DirectoryUser(username: user.username, groups: groups, attributes: user.attributes)
+    }
+
+    /// Returns the groups of a user.
+    func groups(of user: UserEntry, typed: TypedName) throws(ServerFault) -> [String] {
+        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).groups(of: user, typed: typed)
+    }
+}
+#endif

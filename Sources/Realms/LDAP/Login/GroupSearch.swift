@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import RealmKit
+internal import ServerConnections
+
+/// Finds the groups of a user on one connection.
+struct GroupSearch {
+    let connection: LDAPConnection
+    let call: ServerCall
+    let cache: GroupCache
+    let steps: DirectorySteps
+
+    private var settings: GroupSettings { connection.settings.groups }
+
+    /// Returns the names of the groups of a user, each once.
+    ///
+    /// - Throws: ``ServerFault`` also if the groups are more, or nested deeper, than the settings allow: a group that
+    ///   denies access must not be missing.
+    func groups(of user: UserEntry, typed: TypedName) throws(ServerFault) -> [String] {
+        guard settings.source != .none || settings.dynamic != nil else { return [] }
+        var found: [DirectoryGroup] = []
+        switch settings.source {
+        case .none: break
+        case .memberOf: found = try groups(named: memberOf(user.entry))
+        case .search: found = try search(settings.filter, typed: typed, name: user.name)
+        }
+        if settings.hasPrimaryGroup, settings.source != .none, let primary = try primaryGroup(of: user.entry) {
+            found.append(primary)
+        }
+        if let dynamic = settings.dynamic { found += try dynamicGroups(dynamic, user: user, typed: typed) }
+        if settings.isNested { found = try nested(found, user: user) }
+        var seen: Set<UTF8Text> = []
+        return found.compactMap(\.group).filter { seen.insert(UTF8Text($0)).inserted }
+    }
+
+    // MARK: Direct groups
+
+    /// Returns the values of `memberOf`, which Active Directory returns in several ranges.
+    private func memberOf(_ entry: LDAPEntry) throws(ServerFault) -> [String] {
+        var names = UserEntry.texts(entry.values(of: "memberof"))
+        var next = Self.nextRange(of: "memberof", in: entry, names: &names)
+        while let start = next {
+            let search = LDAPSearch(
+                base: entry.name,
+                scope: .base,
+                filter: "(objectClass=*)",
+                attributes: LDAPAttributeList(["memberOf;range=\(start)-*"])
+            )
+            guard let more = try connection.search(search, call: call).first else {
+                throw ServerFault(.failed, "\(entry.name): a part of memberOf cannot be read")
+            }
+            let before = names.count
+            next = Self.nextRange(of: "memberof", in: more, names: &names)
+            guard names.count > before, names.count <= settings.maximumGroups else {
+                throw tooMany
+            }
+        }
+        return names
+    }
+
+    /// Appends the values of a range such as `memberOf;range=0-1499`, and returns the start of the next one.
+    private static func nextRange(of attribute: String, in entry: LDAPEntry, names: inout [String]) -> Int? {
+        let start = "\(attribute);range="
+        guard let range = entry.attributes.first(where: { $0.name.utf8.starts(with: start.utf8) }) else { return nil }
+        names += UserEntry.texts(range.values)
+        let end = range.name.utf8.drop { $0 != UInt8(ascii: "-") }.dropFirst()
+        guard let last = Int(String(decoding: end, as: UTF8.self)) else { return nil }
+        return last + 1
+    }
+
+    /// Returns the groups of a filter.
+    private func search(
+        _ filter: FilterTemplate,
+        typed: TypedName?,
+        name: String
+    ) throws(ServerFault) -> [DirectoryGroup] {
+        let text = filter.filter { value in
+            switch value {
+            case .name: typed?.user ?? ""
+            case .typedName: typed?.full ?? ""
+            case .distinguishedName: name
+            }
+        }
+        return try search(text)
+    }
+
+    private func search(_ filter: String, base: String? = nil) throws(ServerFault) -> [DirectoryGroup] {
+        let search = LDAPSearch(
+            base: base ?? settings.base,
+            filter: filter,
+            attributes: LDAPAttributeList([settings.target])
+        )
+        var found: [DirectoryGroup] = []
+        try steps.measure("search below \(search.base) for \(filter)") { () throws(ServerFault) in
+            try connection.searchAll(search, call: call) { entries throws(ServerFault) in
+                found += entries.map(group)
+                guard found.count <= settings.maximumGroups else { throw tooMany }
+            }
+            return "\(found.count) groups"
+        }
+        return found
+    }
+
+    private func group(_ entry: LDAPEntry) -> DirectoryGroup {
+        let name = DistinguishedName(entry.name)
+        let value = UserEntry.texts(entry.values(of: settings.target)).first
+        return DirectoryGroup(
+            name: entry.name,
+            key: UTF8Text(name?.key ?? entry.name),
+            group: Self.usable(settings.usesDistinguishedNames ? entry.name : value)
+        )
+    }
+
+    /// Returns the groups with the given distinguished names that are below the base for groups.
+    private func groups(named names: [String]) throws(ServerFault) -> [DirectoryGroup] {
+        guard names.count <= settings.maximumGroups else { throw tooMany }
+        var found: [DirectoryGroup] = []
+        for text in names {
+            guard let name = DistinguishedName(text), let base = settings.baseName, name.isWithin(base) else { continue }
+            if settings.usesDistinguishedNames || name.value(of: settings.target) != nil {
+                let value = name.value(of: settings.target).map { UserEntry.texts([$0]) }?.first
+                let group = Self.usable(settings.usesDistinguishedNames ? text : value)
+                found.append(DirectoryGroup(name: text, key: UTF8Text(name.key), group: group))
+                continue
+            }
+            found += try entry(text, name: name)
+        }
+        return found
+    }
+
+    /// Reads the name of a group from its entry; no group if there is no such entry.
+    private func entry(_ text: String, name: DistinguishedName) throws(ServerFault) -> [DirectoryGroup] {
+        let key = UTF8Text("name:\(name.key)")
+        if let known = cache.groups(of: key) { return known }
+        let search = LDAPSearch(
+            base: text,
+            scope: .base,
+            filter: "(objectClass=*)",
+            attributes: LDAPAttributeList([settings.target])
+        )
+        let groups = try connection.search(search, call: call).map(group)
+        cache.insert(groups, of: key)
+        return groups
+    }
+
+    private static func usable(_ name: String?) -> String? {
+        guard let name, (1...1024).contains(name.utf8.count),
+            !name.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+        else { return nil }
+        return name
+    }
+
+    private var tooMany: ServerFault {
+        ServerFault(.failed, "the user has more than \(settings.maximumGroups) groups (maximum-groups)")
+    }
+
+    // MARK: Other kinds of groups
+
+    /// Returns the primary group of Active Directory, which is in no list of members.
+    private func primaryGroup(of entry: LDAPEntry) throws(ServerFault) -> DirectoryGroup? {
+        guard let own = entry.values(of: "objectsid").first,
+            let number = UserEntry.texts(entry.values(of: "primarygroupid")).first.flatMap(UInt32.init),
+            let identifier = SecurityIdentifier.group(number, inDomainOf: own)
+        else { return nil }
+        let filter = "(objectSid=\(LDAPText.escaped(identifier)))"
+        let key = UTF8Text(filter)
+        if let known = cache.groups(of: key) { return known.first }
+        let found = try search(filter, base: connection.settings.base)
+        cache.insert(found, of: key)
+        return found.first
+    }
+
+    /// Returns the groups whose names the server computes, as in the properties of GlassFish.
+    private func dynamicGroups(
+        _ dynamic: (filter: FilterTemplate, target: String),
+        user: UserEntry,
+        typed: TypedName
+    ) throws(ServerFault) -> [DirectoryGroup] {
+        let filter = dynamic.filter.filter { value in
+            switch value {
+            case .name: typed.user
+            case .typedName: typed.full
+            case .distinguishedName: user.name
+            }
+        }
+        let search = LDAPSearch(
+            base: settings.base,
+            filter: filter,
+            attributes: LDAPAttributeList([dynamic.target])
+        )
+        var names: [String] = []
+        try steps.measure("search below \(search.base) for \(filter)") { () throws(ServerFault) in
+            try connection.searchAll(search, call: call) { entries throws(ServerFault) in
+                for entry in entries { names += UserEntry.texts(entry.values(of: dynamic.target)) }
+                guard names.count <= settings.maximumGroups else { throw tooMany }
+            }
+            return "\(names.count) groups"
+        }
+        return try groups(named: names)
+    }
+
+    // MARK: Nested groups
+
+    /// Returns groups and all groups that contain them.
+    private func nested(_ direct: [DirectoryGroup], user: UserEntry) throws(ServerFault) -> [DirectoryGroup] {
+        var seen: Set<UTF8Text> = []
+        var all = direct.filter { seen.insert($0.key).inserted }
+        if try connection.abilities(call).isActiveDirectory {
+            // The server follows the groups; the primary group has no member that it could follow.
+            var starts = [user.name]
+            if settings.hasPrimaryGroup { starts += direct.suffix(1).map(\.name) }
+            for start in starts {
+                let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.escaped(start.utf8)))"
+                all += try search(filter).filter { seen.insert($0.key).inserted }
+            }
+            return all
+        }
+        var level = all
+        var depth = 0
+        while !level.isEmpty {
+            guard depth < settings.maximumDepth else {
+                throw ServerFault(
+                    .failed,
+                    "groups are nested deeper than \(settings.maximumDepth) levels (maximum-group-depth)"
+                )
+            }
+            depth += 1
+            var next: [DirectoryGroup] = []
+            for group in level { next += try parents(of: group).filter { seen.insert($0.key).inserted } }
+            all += next
+            guard all.count <= settings.maximumGroups else { throw tooMany }
+            level = next
+        }
+        return all
+    }
+
+    private func parents(of group: DirectoryGroup) throws(ServerFault) -> [DirectoryGroup] {
+        if let known = cache.groups(of: group.key) { return known }
+        let parents: [DirectoryGroup]
+        if settings.source == .memberOf {
+            let search = LDAPSearch(
+                base: group.name,
+                scope: .base,
+                filter: "(objectClass=*)",
+                attributes: LDAPAttributeList(["memberOf"])
+            )
+            guard let entry = try connection.search(search, call: call).first else {
+                throw ServerFault(.failed, "\(group.name): the entry of the group cannot be read")
+            }
+            parents = try groups(named: memberOf(entry))
+        } else if let filter = settings.nestedFilter {
+            parents = try search(filter, typed: nil, name: group.name)
+        } else {
+            parents = []
+        }
+        cache.insert(parents, of: group.key)
+        return parents
+    }
+}
+
+/// The security identifiers of Windows: a revision, the number of parts, an authority, and the parts.
+enum SecurityIdentifier {
+    /// Returns the identifier of a group in the domain of a user; nil if that of the user is malformed.
+    ///
+    /// - Parameters:
+    ///   - number: The last part of the identifier.
+    ///   - user: The identifier of the user.
+    static func group(_ number: UInt32, inDomainOf user: [UInt8]) -> [UInt8]? {
+        guard user.count >= 12, user.count == 8 + 4 * Int(user[1]) else { return nil }
+        return Array(user.dropLast(4)) + (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
+    }
+}
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import RealmKit
+
+/// The entry of a user.
+struct UserEntry: Sendable {
+    let entry: LDAPEntry
+    /// The user name, as the directory spells it.
+    let username: Username
+    let attributes: [UserAttribute]
+    /// True if the entry says that an administrator has disabled the account (draft-behera-ldap-password-policy 5.3.3).
+    let isDisabled: Bool
+
+    /// The distinguished name.
+    var name: String { entry.name }
+
+    /// Reads the entry of a user who has typed a name.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry that the directory has found.
+    ///   - typed: The names for `%s` and `%n`; nil if the name of the entry is not compared with a typed one.
+    ///   - settings: The settings.
+    /// - Throws: ``BadEntry`` if the entry has no name, or its name is not the typed one.
+    ///
+    /// Directories ignore differences of case, blanks and some other characters. A name that differs from the typed one
+    /// in more than case is rejected: its failed logins would be counted apart.
+    init(_ entry: LDAPEntry, typed: TypedName?, settings: LDAPSettings) throws(BadEntry) {
+        self.entry = entry
+        if let typed {
+            let isSame = settings.nameAttributes.contains { attribute in
+                let name = attribute.value == .typedName ? typed.full : typed.user
+                let wanted = UTF8Text((attribute.prefix + name + attribute.suffix).lowercased())
+                return Self.texts(entry.values(of: attribute.name.lowercased())).contains {
+                    UTF8Text($0.lowercased()) == wanted
+                }
+            }
+            guard isSame else {
+                throw BadEntry(
+                    "\(entry.name): no value of \(settings.nameAttributes.map(\.name).joined(separator: ", ")) is the "
+                        + "typed name, or this program has no right to read them"
+                )
+            }
+        }
+        guard let text = Self.texts(entry.values(of: settings.nameAttribute)).first else {
+            throw BadEntry("\(entry.name): the entry has no \(settings.nameAttribute) that this program may read")
+        }
+        // Of several values, the typed one is the name.
+        let own = Self.texts(entry.values(of: settings.nameAttribute)).first {
+            UTF8Text($0.lowercased()) == UTF8Text((typed?.user ?? "").lowercased())
+        }
+        do throws(BadUsername) {
+            username = try Username(own ?? text)
+        } catch {
+            throw BadEntry("\(entry.name): \(settings.nameAttribute) cannot be used: \(error)")
+        }
+        attributes = settings.attributes.compactMap { attribute in
+            let values = Self.texts(entry.values(of: attribute.source)).prefix(UserAttribute.maximumValues)
+            do throws(BadAttribute) {
+                return try UserAttribute(name: attribute.name, values: Array(values))
+            } catch {
+                return nil
+            }
+        }
+        isDisabled = Self.texts(entry.values(of: LDAPSettings.lockTimeAttribute)).contains {
+            $0.hasBytes(of: "000001010000Z")
+        }
+    }
+
+    /// Returns the values that are UTF-8.
+    static func texts(_ values: [[UInt8]]) -> [String] {
+        values.compactMap { UTF8Text(validating: $0.span)?.string }
+    }
+}
+
+/// The name that a user has typed.
+struct TypedName: Sendable {
+    /// The name without the domain, for `%s`.
+    let user: String
+    /// The whole name, for `%n`.
+    let full: String
+}
+
+/// An entry cannot be the one of the user.
+struct BadEntry: Error, Sendable {
+    /// The reason, for the log.
+    let log: String
+
+    init(_ log: String) { self.log = log }
+}
+#endif

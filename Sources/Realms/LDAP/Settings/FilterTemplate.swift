@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import RealmKit
+
+/// A search filter in which `%s`, `%n` and `%d` stand for values of a login (RFC 4515).
+struct FilterTemplate: Sendable {
+    /// A value of a login.
+    enum Value: Sendable, Hashable {
+        /// `%s`: the user name without a domain.
+        case name
+        /// `%n`: the user name as it was typed.
+        case typedName
+        /// `%d`: the distinguished name of the user.
+        case distinguishedName
+    }
+
+    /// An attribute whose value must be the user name.
+    struct NameAttribute: Sendable, Hashable {
+        let name: String
+        /// The texts before and after the user name.
+        let prefix: String
+        let suffix: String
+        /// The value that stands for the user name.
+        let value: Value
+    }
+
+    private enum Part: Sendable {
+        case text(String)
+        case value(Value)
+    }
+
+    private var parts: [Part] = []
+    /// The attributes that are compared with a user name for equality.
+    private(set) var nameAttributes: [NameAttribute] = []
+
+    /// The template, as it is configured.
+    let text: String
+
+    /// Reads a template.
+    ///
+    /// - Parameters:
+    ///   - text: A filter; the parentheses around it may be missing, as in the properties of GlassFish.
+    ///   - allowed: The values that may occur; at least one of them must.
+    /// - Throws: ``BadValue`` with the place of the first mistake.
+    init(_ text: String, allowing allowed: [Value]) throws(BadValue) {
+        self.text = text
+        let complete = text.utf8.first == UInt8(ascii: "(") ? text : "(\(text))"
+        var reader = Reader(Array(complete.utf8), offset: complete.utf8.count - text.utf8.count == 0 ? 0 : 1)
+        reader.allowed = allowed
+        try reader.readFilter(depth: 0)
+        guard reader.place == reader.bytes.count else { throw reader.fault("has something after its end") }
+        guard !reader.values.isEmpty else {
+            throw BadValue("has no \(allowed.map(Reader.spelling).joined(separator: " or ")): \(text)")
+        }
+        var start = 0
+        for (place, value) in reader.values {
+            parts.append(.text(Self.plain(reader.bytes[start..<place])))
+            parts.append(.value(value))
+            start = place + 2
+        }
+        parts.append(.text(Self.plain(reader.bytes[start...])))
+        nameAttributes = reader.nameAttributes
+    }
+
+    /// True if `%d` is the only value.
+    var usesOnlyDistinguishedName: Bool {
+        parts.allSatisfy { if case .value(let value) = $0 { value == .distinguishedName } else { true } }
+    }
+
+    /// The filter for all users: any text stands for the user name.
+    var filterForAll: String {
+        var filter = ""
+        for part in parts {
+            switch part {
+            case .text(let text): filter += text
+            case .value: filter += "*"
+            }
+        }
+        return filter
+    }
+
+    /// Returns the filter for some values.
+    func filter(_ value: (Value) -> String) -> String {
+        var filter = ""
+        for part in parts {
+            switch part {
+            case .text(let text): filter += text
+            case .value(let kind): filter += LDAPText.escaped(value(kind).utf8)
+            }
+        }
+        return filter
+    }
+
+    /// Returns a part of the template with `%%` replaced by `%`.
+    private static func plain(_ bytes: ArraySlice<UInt8>) -> String {
+        var plain: [UInt8] = []
+        var isSecond = false
+        for byte in bytes {
+            if byte == UInt8(ascii: "%"), !isSecond {
+                isSecond = true
+                continue
+            }
+            isSecond = false
+            plain.append(byte)
+        }
+        return String(decoding: plain, as: UTF8.self)
+    }
+
+    /// Reads the grammar of RFC 4515.
+    private struct Reader {
+        let bytes: [UInt8]
+        /// The number of bytes that are not in the configured text.
+        let offset: Int
+        var place = 0
+        var allowed: [Value] = []
+        var values: [(place: Int, value: Value)] = []
+        var nameAttributes: [NameAttribute] = []
+
+        init(_ bytes: [UInt8], offset: Int) {
+            self.bytes = bytes
+            self.offset = offset
+        }
+
+        private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+        func fault(_ problem: String) -> BadValue {
+            BadValue("\(problem) at character \(max(1, place + 1 - offset)) of the filter")
+        }
+
+        static func spelling(_ value: Value) -> String {
+            switch value {
+            case .name: "%s"
+            case .typedName: "%n"
+            case .distinguishedName: "%d"
+            }
+        }
+
+        mutating func readFilter(depth: Int) throws(BadValue) {
+            guard depth < 32 else { throw fault("is nested too deeply") }
+            guard next == UInt8(ascii: "(") else { throw fault("needs an opening parenthesis") }
+            place += 1
+            switch next {
+            case UInt8(ascii: "&"), UInt8(ascii: "|"):
+                place += 1
+                repeat { try readFilter(depth: depth + 1) } while next == UInt8(ascii: "(")
+            case UInt8(ascii: "!"):
+                place += 1
+                // A name in a negated part is not the name of the found user.
+                let before = nameAttributes
+                try readFilter(depth: depth + 1)
+                nameAttributes = before
+            default: try readItem()
+            }
+            guard next == UInt8(ascii: ")") else { throw fault("needs a closing parenthesis") }
+            place += 1
+        }
+
+        private mutating func readItem() throws(BadValue) {
+            let start = place
+            while let byte = next, Self.isAttributeByte(byte) { place += 1 }
+            let attribute = bytes[start..<place]
+            guard !attribute.isEmpty else { throw fault("needs the name of an attribute") }
+            var isEquality = true
+            if let byte = next, [UInt8(ascii: "~"), UInt8(ascii: "<"), UInt8(ascii: ">")].contains(byte) {
+                isEquality = false
+                place += 1
+            }
+            guard next == UInt8(ascii: "=") else { throw fault("needs = after the name of an attribute") }
+            place += 1
+            try readValue(of: isEquality ? attribute : [])
+        }
+
+        /// Reads the value of an item; `attribute` is empty if it is not compared for equality.
+        private mutating func readValue(of attribute: ArraySlice<UInt8>) throws(BadValue) {
+            let start = place
+            var found: [(place: Int, value: Value)] = []
+            var hasWildcard = false
+            while let byte = next, byte != UInt8(ascii: ")") {
+                switch byte {
+                case UInt8(ascii: "("), 0: throw fault("has a character that must be written as \\28 or \\00")
+                case UInt8(ascii: "*"): hasWildcard = true
+                case UInt8(ascii: "\\"):
+                    let digits = bytes[(place + 1)...].prefix(2)
+                    guard digits.count == 2, digits.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else {
+                        throw fault("needs two hexadecimal digits after a backslash")
+                    }
+                    place += 2
+                case UInt8(ascii: "%"): if let value = try readPlaceholder() { found.append((place - 1, value)) }
+                default: break
+                }
+                place += 1
+            }
+            values += found
+            let names = found.filter { $0.value != .distinguishedName }
+            guard !attribute.isEmpty, !hasWildcard, found.count == 1, let name = names.first else { return }
+            // An extensible match, such as `uid:caseExactMatch:=%s`, names its attribute before the colon.
+            let plain = attribute.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
+            guard !plain.isEmpty else { return }
+            nameAttributes.append(
+                NameAttribute(
+                    name: String(decoding: plain, as: UTF8.self),
+                    prefix: FilterTemplate.plain(bytes[start..<name.place]),
+                    suffix: FilterTemplate.plain(bytes[(name.place + 2)..<place]),
+                    value: name.value
+                )
+            )
+        }
+
+        /// Reads the character after `%`, and returns the value; nil for `%%`.
+        private mutating func readPlaceholder() throws(BadValue) -> Value? {
+            place += 1
+            let value: Value? =
+                switch next {
+                case UInt8(ascii: "s"): .name
+                case UInt8(ascii: "n"): .typedName
+                case UInt8(ascii: "d"): .distinguishedName
+                case UInt8(ascii: "%"): nil
+                default: throw fault("takes \(allowed.map(Self.spelling).joined(separator: ", ")) or %%, not this %")
+                }
+            guard let value else { return nil }
+            guard allowed.contains(value) else {
+                throw fault("cannot have \(Self.spelling(value)) here")
+            }
+            return value
+        }
+
+        private static func isAttributeByte(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ";"),
+                UInt8(ascii: ":"):
+                true
+            default: false
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import RealmKit
+internal import ServerConnections
+
+/// How the groups of a user are found.
+struct GroupSettings: Sendable {
+    /// Where the groups are.
+    enum Source: String, Sendable {
+        /// Groups are entries that name their members.
+        case search
+        /// The entry of a user names the groups.
+        case memberOf = "member-of"
+        case none
+    }
+
+    let source: Source
+    let base: String
+    let baseName: DistinguishedName?
+    /// The filter for the groups of a user.
+    let filter: FilterTemplate
+    /// The filter for the groups that contain a group; nil if groups in groups do not count.
+    let nestedFilter: FilterTemplate?
+    /// The attribute of a group with its name, in lower case.
+    let target: String
+    /// True if the name of a group is its distinguished name.
+    let usesDistinguishedNames: Bool
+    let maximumDepth: Int
+    let maximumGroups: Int
+    let cacheTime: Duration
+    /// True if the primary group of Active Directory counts.
+    let hasPrimaryGroup: Bool
+    /// The filter and the attribute of groups whose members the server computes; nil for none.
+    let dynamic: (filter: FilterTemplate, target: String)?
+
+    var isNested: Bool { nestedFilter != nil }
+
+    /// The rule of Active Directory by which a filter finds members of members.
+    static let inChainRule = "1.2.840.113556.1.4.1941"
+
+    init(_ properties: RealmProperties, base: String, isActiveDirectory: Bool) throws(BadRealm) {
+        let standard: Source = isActiveDirectory ? .memberOf : .search
+        source =
+            properties.has("group-source")
+            ? Source(rawValue: try properties.string("group-source")) ?? standard : standard
+        self.base = properties.has("group-base-dn") ? try properties.string("group-base-dn") : base
+        baseName = DistinguishedName(self.base)
+        guard baseName != nil else {
+            throw BadRealm("is no distinguished name: \(self.base)", setting: "group-base-dn")
+        }
+        let standardFilter = isActiveDirectory ? "(&(objectCategory=group)(member=%d))" : "uniquemember=%d"
+        filter = try Self.filter(properties, "group-search-filter", standard: standardFilter)
+        if try properties.boolean("nested-groups") {
+            if properties.has("nested-group-search-filter") {
+                nestedFilter = try Self.filter(properties, "nested-group-search-filter", standard: "")
+            } else {
+                guard filter.usesOnlyDistinguishedName else {
+                    throw BadRealm(
+                        "must be set with nested-groups, because group-search-filter has %s or %n",
+                        setting: "nested-group-search-filter"
+                    )
+                }
+                nestedFilter = filter
+            }
+            guard nestedFilter?.usesOnlyDistinguishedName == true else {
+                throw BadRealm("takes %d only: a group has no user name", setting: "nested-group-search-filter")
+            }
+        } else {
+            nestedFilter = nil
+        }
+        target = try LDAPSettings.attribute(properties, "group-target")
+        usesDistinguishedNames = try properties.string("group-names") == "dn"
+        maximumDepth = try properties.integer("maximum-group-depth")
+        maximumGroups = try properties.integer("maximum-groups")
+        cacheTime = try properties.duration("group-cache-time")
+        guard cacheTime <= .seconds(3600) else { throw BadRealm("is at most 1h", setting: "group-cache-time") }
+        hasPrimaryGroup =
+            properties.has("primary-group") ? try properties.boolean("primary-group") : isActiveDirectory
+        dynamic =
+            properties.has("dynamic-group-search-filter")
+            ? (
+                try Self.filter(properties, "dynamic-group-search-filter", standard: ""),
+                try LDAPSettings.attribute(properties, "dynamic-group-target")
+            ) : nil
+    }
+
+    /// The attributes of a user's entry that the groups need, in lower case.
+    var userAttributes: [String] {
+        (source == .memberOf ? ["memberof"] : [])
+            + (hasPrimaryGroup && source != .none ? ["primarygroupid", "objectsid"] : [])
+    }
+
+    private static func filter(
+        _ properties: RealmProperties,
+        _ setting: String,
+        standard: String
+    ) throws(BadRealm) -> FilterTemplate {
+        let text = properties.has(setting) ? try properties.string(setting) : standard
+        do throws(BadValue) {
+            return try FilterTemplate(text, allowing: [.distinguishedName, .name, .typedName])
+        } catch {
+            throw BadRealm(error.description, setting: setting)
+        }
+    }
+}
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import RealmKit
+internal import ServerConnections
+
+/// The properties of a realm, checked.
+struct LDAPSettings: Sendable {
+    /// How this program binds for its searches.
+    enum ServiceBind: Sendable {
+        case anonymous
+        case simple(name: String, password: Secret)
+        /// SASL EXTERNAL with the client certificate.
+        case external
+        /// There are no searches before the user has bound.
+        case none
+    }
+
+    /// How the entry of a user is found.
+    enum UserLocation: Sendable {
+        case search(FilterTemplate, scope: LDAPSearch.Scope)
+        case directBind(DNPattern, FilterTemplate?)
+    }
+
+    let servers: [LDAPServerURL]
+    let transport: LDAPTransport
+    let serviceBind: ServiceBind
+    let isActiveDirectory: Bool
+    let base: String
+    let location: UserLocation
+    /// The attribute with the name of the user, in lower case.
+    let nameAttribute: String
+    let domains: DomainNames
+    /// The attributes for the subject, with their names in the directory.
+    let attributes: [(name: String, source: String)]
+    let groups: GroupSettings
+    let bindTimeout: Duration
+    let searchTimeout: Duration
+    let mayChangePassword: Bool
+    /// The attributes that the search for the user requests.
+    let userAttributes: LDAPAttributeList
+
+    /// The attribute of OpenLDAP that tells a disabled account from a locked one.
+    static let lockTimeAttribute = "pwdaccountlockedtime"
+
+    init(_ properties: RealmProperties) throws(BadRealm) {
+        servers = try Self.servers(properties)
+        transport = try Self.transport(properties, servers: servers)
+        isActiveDirectory = try properties.boolean("active-directory")
+        base = try Self.name(properties, "base-dn") ?? ""
+        location = try Self.location(properties, isActiveDirectory: isActiveDirectory)
+        serviceBind = try Self.serviceBind(properties, transport: transport, location: location)
+        nameAttribute = try Self.nameAttribute(properties, location: location)
+        domains = DomainNames(properties.has("domains") ? try properties.list("domains") : [])
+        attributes = try Self.attributes(properties)
+        groups = try GroupSettings(properties, base: base, isActiveDirectory: isActiveDirectory)
+        bindTimeout = try ServerPoolSettings.time("bind-timeout", of: properties)
+        searchTimeout = try ServerPoolSettings.time("search-timeout", of: properties)
+        mayChangePassword = try properties.boolean("change-expired-password")
+        if base.isEmpty, !properties.has("base-dn"), !Self.isSelfContained(location, groups: groups) {
+            throw BadRealm("must be set", setting: "base-dn")
+        }
+        var requested = [nameAttribute, Self.lockTimeAttribute] + attributes.map(\.source) + groups.userAttributes
+        requested += Self.nameAttributes(of: location).map(\.name)
+        var seen: Set<String> = []
+        userAttributes = LDAPAttributeList(requested.filter { seen.insert($0.lowercased()).inserted })
+    }
+
+    /// The attributes whose value must be the user name.
+    var nameAttributes: [FilterTemplate.NameAttribute] { Self.nameAttributes(of: location) }
+
+    private static func nameAttributes(of location: UserLocation) -> [FilterTemplate.NameAttribute] {
+        switch location {
+        case .search(let filter, _): filter.nameAttributes
+        case .directBind(let pattern, let filter):
+            pattern.nameAttribute.map { [$0] } ?? filter?.nameAttributes ?? []
+        }
+    }
+
+    /// Returns whether a realm needs no base.
+    private static func isSelfContained(_ location: UserLocation, groups: GroupSettings) -> Bool {
+        guard case .directBind(let pattern, _) = location, pattern.isDistinguishedName else { return false }
+        return groups.source == .none
+    }
+
+    private static func servers(_ properties: RealmProperties) throws(BadRealm) -> [LDAPServerURL] {
+        let texts = try properties.list("directory")
+        guard (1...16).contains(texts.count) else { throw BadRealm("takes 1 to 16 URLs", setting: "directory") }
+        var servers: [LDAPServerURL] = []
+        for text in texts {
+            do throws(BadValue) {
+                let server = try LDAPServerURL(text)
+                guard !servers.contains(server) else { throw BadValue("names \(text) twice") }
+                servers.append(server)
+            } catch {
+                throw BadRealm(error.description, setting: "directory")
+            }
+        }
+        return servers
+    }
+
+    private static func transport(
+        _ properties: RealmProperties,
+        servers: [LDAPServerURL]
+    ) throws(BadRealm) -> LDAPTransport {
+        let startsTLS = try properties.boolean("start-tls")
+        let isUnencryptedAllowed = try properties.boolean("allow-unencrypted")
+        for server in servers where server.scheme == .ldap && !startsTLS && !server.isLocal && !isUnencryptedAllowed {
+            throw BadRealm(
+                "\(server.text) would receive passwords without encryption; use ldaps, or set start-tls to true",
+                setting: "directory"
+            )
+        }
+        guard !startsTLS || servers.contains(where: { $0.scheme == .ldap }) else {
+            throw BadRealm("applies to ldap URLs only, and there is none", setting: "start-tls")
+        }
+        let usesTLS = startsTLS || servers.contains { $0.scheme == .ldaps }
+        var transport = LDAPTransport(startsTLS: startsTLS, authorities: Self.systemAuthorities)
+        if properties.has("ca-file") {
+            transport.authorities = try properties.string("ca-file")
+            _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
+        } else if usesTLS {
+            _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
+        }
+        transport.certificate = try certificate(properties)
+        guard transport.certificate == nil || usesTLS else {
+            throw BadRealm("needs ldaps or start-tls", setting: "client-certificate")
+        }
+        transport.connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
+        return transport
+    }
+
+    /// The file in which Debian keeps the trusted authorities.
+    private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+
+    private static func certificate(_ properties: RealmProperties) throws(BadRealm) -> (chain: String, key: String)? {
+        guard properties.has("client-certificate") else {
+            guard !properties.has("client-key") else {
+                throw BadRealm("must be set together with client-key", setting: "client-certificate")
+            }
+            return nil
+        }
+        let chain = try properties.string("client-certificate")
+        // One file may contain both.
+        let setting = properties.has("client-key") ? "client-key" : "client-certificate"
+        let key = try properties.string(setting)
+        _ = try SettingsFile.read(chain, setting: "client-certificate")
+        _ = try SettingsFile.read(key, setting: setting, isPrivateKey: true)
+        return (chain, key)
+    }
+
+    private static func serviceBind(
+        _ properties: RealmProperties,
+        transport: LDAPTransport,
+        location: UserLocation
+    ) throws(BadRealm) -> ServiceBind {
+        let isExternal = try properties.string("search-bind-mechanism") == "external"
+        if isExternal {
+            guard transport.certificate != nil || !properties.has("search-bind-dn") else {
+                throw BadRealm("must not be set if search-bind-mechanism is external", setting: "search-bind-dn")
+            }
+            return .external
+        }
+        guard let name = try Self.name(properties, "search-bind-dn") else {
+            guard !properties.has("search-bind-password") else {
+                throw BadRealm("must be set together with search-bind-password", setting: "search-bind-dn")
+            }
+            if case .directBind = location { return .none }
+            return .anonymous
+        }
+        guard properties.has("search-bind-password") else {
+            throw BadRealm("must be set together with search-bind-dn", setting: "search-bind-password")
+        }
+        let password = try properties.secret("search-bind-password")
+        guard !password.isEmpty else {
+            throw BadRealm("is empty, and a server would accept it as an anonymous bind", setting: "search-bind-password")
+        }
+        return .simple(name: name, password: password)
+    }
+
+    /// Returns a distinguished name, or a name that Active Directory takes for a bind.
+    private static func name(_ properties: RealmProperties, _ setting: String) throws(BadRealm) -> String? {
+        guard properties.has(setting) else { return nil }
+        let text = try properties.string(setting)
+        let isBindName = setting == "search-bind-dn" && !text.utf8.contains(UInt8(ascii: "=")) && !text.isEmpty
+        guard DistinguishedName(text) != nil || isBindName else {
+            throw BadRealm("is no distinguished name: \(text)", setting: setting)
+        }
+        return text
+    }
+
+    private static func location(
+        _ properties: RealmProperties,
+        isActiveDirectory: Bool
+    ) throws(BadRealm) -> UserLocation {
+        let standard =
+            isActiveDirectory
+            ? "(&(objectCategory=person)(objectClass=user)(|(sAMAccountName=%s)(userPrincipalName=%n)))" : "uid=%s"
+        let isFilterSet = properties.has("search-filter")
+        let filter: FilterTemplate
+        do throws(BadValue) {
+            let text = isFilterSet ? try properties.text("search-filter") : standard
+            filter = try FilterTemplate(text, allowing: [.name, .typedName])
+        } catch {
+            throw BadRealm(error.description, setting: "search-filter")
+        }
+        guard !filter.nameAttributes.isEmpty else {
+            throw BadRealm(
+                "compares no attribute with the user name for equality, as in uid=%s, so the name of the found user "
+                    + "could not be checked",
+                setting: "search-filter"
+            )
+        }
+        guard properties.has("user-dn-pattern") else {
+            let scope = try properties.string("search-scope") == "one-level" ? LDAPSearch.Scope.oneLevel : .subtree
+            return .search(filter, scope: scope)
+        }
+        do throws(BadValue) {
+            let pattern = try DNPattern(try properties.text("user-dn-pattern"))
+            guard !pattern.isDistinguishedName else {
+                guard !isFilterSet else {
+                    throw BadValue("cannot be set together with search-filter: the pattern names the entry")
+                }
+                return .directBind(pattern, nil)
+            }
+            return .directBind(pattern, filter)
+        } catch {
+            throw BadRealm(error.description, setting: "user-dn-pattern")
+        }
+    }
+
+    private static func nameAttribute(
+        _ properties: RealmProperties,
+        location: UserLocation
+    ) throws(BadRealm) -> String {
+        guard properties.has("user-name-attribute") else {
+            return nameAttributes(of: location).first?.name.lowercased() ?? "uid"
+        }
+        return try attribute(properties, "user-name-attribute")
+    }
+
+    /// Returns the name of an attribute, in lower case.
+    static func attribute(_ properties: RealmProperties, _ setting: String) throws(BadRealm) -> String {
+        let name = try properties.string(setting)
+        guard UserAttribute.isValid(name: name) else {
+            throw BadRealm("is no name of an attribute: \(name)", setting: setting)
+        }
+        return name.lowercased()
+    }
+
+    private static func attributes(_ properties: RealmProperties) throws(BadRealm) -> [(name: String, source: String)] {
+        var attributes: [(name: String, source: String)] = []
+        for word in try properties.list("attributes") {
+            let parts = word.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count <= 2, parts.allSatisfy({ UserAttribute.isValid(name: $0) }), let name = parts.first,
+                let source = parts.last
+            else {
+                throw BadRealm("takes attributes such as mail or displayName=cn, not \(word)", setting: "attributes")
+            }
+            attributes.append((name, source.lowercased()))
+        }
+        guard attributes.count <= 64 else { throw BadRealm("has more than 64 attributes", setting: "attributes") }
+        return attributes
+    }
+}
+
+extension Settings<BadRealm> {
+    /// Returns a text; an error names no property, because the caller adds the name.
+    fileprivate func text(_ name: String) throws(BadValue) -> String {
+        do throws(BadRealm) { return try string(name) } catch { throw BadValue(error.message) }
+    }
+}
+#endif
