@@ -430,6 +430,9 @@ let package = Package(
             dependencies: ["NIOOpenSSL", "OpenSSLKit", "TestTools", nioCore, nioPosix],
             path: "Tests/HTTPSTesting"
         ),
+        // Directory servers: OpenLDAP.
+        .target(name: "DirectoryTesting", dependencies: ["TLSTesting"], path: "Tests/DirectoryTesting"),
+        .testTarget(name: "DirectoryTestingTests", dependencies: ["DirectoryTesting", "TestTools"]),
         .testTarget(name: "SlotsTests", dependencies: ["Slots", "TestTools"]),
         .testTarget(
             name: "RealmRemoteTests",

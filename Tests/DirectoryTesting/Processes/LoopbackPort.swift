@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+internal import Synchronization
+
+/// Free TCP ports of 127.0.0.1.
+enum LoopbackPort {
+    /// The error if no free port was found.
+    struct NoneFree: Error {}
+
+    // Below the ports that the kernel chooses, so a port stays free while its server is restarted.
+    private static let range = 10_240..<32_000
+    private static let attempts = 1_000
+    private static let used = Mutex(Set<Int>())
+
+    /// Returns a port on which no program listens, and which this function has not returned before.
+    static func free() throws -> Int {
+        for _ in 0..<attempts {
+            let port = Int.random(in: range)
+            if used.withLock({ $0.insert(port).inserted }), isFree(port) { return port }
+        }
+        throw NoneFree()
+    }
+
+    private static func isFree(_ port: Int) -> Bool {
+        unsafe withSocket(to: port) { descriptor, address, length in
+            var yes: Int32 = 1
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+            return unsafe bind(descriptor, address, length) == 0
+        }
+    }
+
+    /// Returns true if a program accepts connections at a port of an IPv4 address.
+    static func accepts(_ port: Int, at host: String = "127.0.0.1") -> Bool {
+        unsafe withSocket(to: port, at: host) { descriptor, address, length in
+            unsafe connect(descriptor, address, length) == 0
+        }
+    }
+
+    private static func withSocket(
+        to port: Int,
+        at host: String = "127.0.0.1",
+        _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool
+    ) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        guard unsafe inet_pton(AF_INET, host, &address.sin_addr) == 1 else { return false }
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body(descriptor, $0, length) }
+        }
+    }
+}
