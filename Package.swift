@@ -172,7 +172,8 @@ let package = Package(
         .target(
             name: "BuiltInRealms",
             dependencies: [
-                "RealmKit", .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmRemote", "RealmStore",
+                "RealmKit", .target(name: "RealmLDAP", condition: .when(traits: ["LDAP"])),
+                .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmRemote", "RealmStore",
                 "RealmsWithoutStore",
             ]
         ),
@@ -433,6 +434,13 @@ let package = Package(
         // Directory servers: OpenLDAP.
         .target(name: "DirectoryTesting", dependencies: ["TLSTesting"], path: "Tests/DirectoryTesting"),
         .testTarget(name: "DirectoryTestingTests", dependencies: ["DirectoryTesting", "TestTools"]),
+        .testTarget(
+            name: "RealmLDAPTests",
+            dependencies: [
+                "DirectoryTesting", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom", "ServerConnections",
+                "TLSTesting", "TestTools",
+            ]
+        ),
         .testTarget(name: "SlotsTests", dependencies: ["Slots", "TestTools"]),
         .testTarget(
             name: "RealmRemoteTests",

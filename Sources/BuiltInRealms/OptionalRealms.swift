@@ -3,6 +3,26 @@
 
 internal import RealmKit
 
+#if LDAP
+internal import RealmLDAP
+
+private let ldap = RealmKind(LDAPRealm.self, modules: LDAPLoginModule.self)
+#else
+private let ldap = RealmKind(
+    notBuiltIn: [
+        "LDAPRealm", "com.sun.enterprise.security.auth.realm.ldap.LDAPRealm",
+        "com.sun.enterprise.security.ee.auth.realm.ldap.LDAPRealm",
+    ],
+    modules: [
+        [
+            "LDAPLoginModule", "com.sun.enterprise.security.auth.login.LDAPLoginModule",
+            "com.sun.enterprise.security.ee.auth.login.LDAPLoginModule",
+        ]
+    ],
+    hint: "install libldap-dev, and build with: swift build --traits default,LDAP"
+)
+#endif
+
 #if PAM
 internal import RealmPAM
 
@@ -25,4 +45,4 @@ private let pam = RealmKind(
 #endif
 
 /// The realms that need a library of the system: each is built in with its trait, and otherwise named in errors.
-let optionalRealms: [RealmKind] = [pam]
+let optionalRealms: [RealmKind] = [ldap, pam]

@@ -42,8 +42,14 @@ struct LDAPTransport: Sendable {
             let text = unsafe gatehouse_ldap_diagnostic(handle)
             defer { if let text = unsafe text { unsafe ldap_memfree(text) } }
             let cause = unsafe text.map { LDAPText.printable(unsafe String(cString: $0).utf8) } ?? ""
-            let name = unsafe String(cString: ldap_err2string(status))
-            throw ServerFault(.unreachable, "no TLS connection: \(cause.isEmpty ? name : cause)")
+            // libldap has no text for a rejected certificate.
+            let isAboutCertificate = cause.isEmpty || cause.hasBytes(of: "(unknown error code)")
+            throw ServerFault(
+                .unreachable,
+                "no TLS connection: "
+                    + (isAboutCertificate
+                        ? "the certificate of the server is not trusted, or not for \(url.host)" : cause)
+            )
         }
     }
 
@@ -60,7 +66,7 @@ struct LDAPTransport: Sendable {
         // A common name is not a host name (RFC 9525).
         let numbers = [
             (LDAP_OPT_X_TLS_REQUIRE_CERT, LDAP_OPT_X_TLS_HARD), (LDAP_OPT_X_TLS_REQUIRE_SAN, LDAP_OPT_X_TLS_HARD),
-            (LDAP_OPT_X_TLS_PROTOCOL_MIN, 0x303), (LDAP_OPT_X_TLS_CRLCHECK, LDAP_OPT_X_TLS_CRL_NONE),
+            (LDAP_OPT_X_TLS_PROTOCOL_MIN, 0x303),
             // The options apply to a new context, which must be the last option.
             (LDAP_OPT_X_TLS_NEWCTX, 0),
         ]

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+import DirectoryTesting
+import Foundation
+import RealmKit
+import TLSTesting
+import Testing
+
+@testable import RealmLDAP
+
+@Suite(.enabled(if: SlapdServer.unavailable == nil, "\(SlapdServer.unavailable ?? "")"))
+struct ConnectionTests {
+    @Test func `LDAP over TLS, StartTLS, and LDAP on this machine`() async throws {
+        let server = try await SlapdServer()
+        let changes: [[String: [String]?]] = [
+            ["directory": [server.tlsURL]], ["directory": [server.url], "start-tls": ["true"]],
+            ["directory": [server.url]],
+        ]
+        for change in changes {
+            let log = LogEntries()
+            let report = try await LDAPSetup.realm(server, change, log: log).login(SlapdServer.ann)
+            #expect(report.failure == nil, "\(change) \(log.all)")
+        }
+        #expect(server.received.components(separatedBy: "STARTTLS").count == 3)
+    }
+
+    @Test func `a server with the certificate of another host or of another authority gets no password`() async throws {
+        var settings = SlapdServer.Settings()
+        settings.certificate = "other"
+        let other = try await SlapdServer(settings)
+        let server = try await SlapdServer()
+        let attempts: [(SlapdServer, [String: [String]?])] = [
+            (other, ["directory": [other.tlsURL]]), (other, ["directory": [other.url], "start-tls": ["true"]]),
+            (server, ["ca-file": [try LDAPSetup.pki.file("client.pem").path]]), (server, ["ca-file": nil]),
+            (server, ["ca-file": nil, "directory": [server.url], "start-tls": ["true"]]),
+        ]
+        for (server, change) in attempts {
+            let log = LogEntries()
+            let realm = try LDAPSetup.realm(server, change, log: log)
+            #expect(try await realm.login(SlapdServer.ann).failure == .unavailable, "\(change)")
+            #expect(log.contains("no TLS connection: the certificate of the server is not trusted, or not for 127.0.0.1"), "\(log.all)")
+            #expect(server.binds == [], "\(change)")
+        }
+    }
+
+    @Test func `the client certificate is the account for searches`() async throws {
+        let server = try await SlapdServer()
+        let pki = try LDAPSetup.pki
+        let log = LogEntries()
+        let report = try await LDAPSetup.realm(
+            server,
+            [
+                "search-bind-dn": nil, "search-bind-password": nil, "search-bind-mechanism": ["external"],
+                "client-certificate": [pki.file("client-chain.pem").path], "client-key": [pki.file("client.key").path],
+            ],
+            log: log
+        ).login(SlapdServer.ann)
+        #expect(report.failure == nil, "\(log.all)")
+        #expect(report.identity?.subject.groups.contains("staff") == true)
+    }
+
+    @Test func `users bind directly, and their entries are read by their own bind`() async throws {
+        let server = try await SlapdServer()
+        let realm = try LDAPSetup.realm(
+            server,
+            [
+                "search-bind-dn": nil, "search-bind-password": nil, "group-source": ["member-of"],
+                "user-dn-pattern": ["uid=%s,\(SlapdServer.people)"],
+            ]
+        )
+        let report = try await realm.login(SlapdServer.ann)
+        #expect(report.identity?.subject.users == ["ann"], "\(report.noteTexts)")
+        #expect(report.identity?.subject.groups.sorted() == ["comma, group", "level1", "staff", "unique"])
+        #expect(try await realm.login("ann", "wrong").failure == .wrongCredentials)
+        #expect(try await realm.login("zoe", "wrong").failure == .wrongCredentials)
+        for person in SlapdServer.peopleWithSpecialNames where !person.uid.utf8.contains(0x20) {
+            guard person.uid.utf8.allSatisfy({ $0 < 0x80 }) else { continue }
+            #expect(try await realm.login(person).identity?.subject.users == [person.uid], "\(person.uid)")
+        }
+        // Spellings that the directory takes for another name, and names in which it would find more than a name.
+        let binds = server.binds.count
+        for name in ["\u{FF41}nn", "a nn", "two  spaces"] {
+            #expect(try await realm.login(name, SlapdServer.ann.password).failure == .unknownUser, "\(name)")
+        }
+        #expect(server.binds.count == binds)
+        let other = try await realm.login("ann,\(SlapdServer.people)", SlapdServer.ann.password)
+        #expect(other.failure == .wrongCredentials)
+    }
+
+    @Test func `a rejected account for searches is unavailable, and is not tried again at each login`() async throws {
+        let server = try await SlapdServer()
+        let log = LogEntries()
+        let realm = try LDAPSetup.realm(server, ["search-bind-password": ["wrong"]], log: log)
+        for _ in 0..<20 { #expect(try await realm.login(SlapdServer.ann).failure == .unavailable) }
+        #expect(server.binds.count == 1)
+        #expect(log.contains("the bind of this program as \(SlapdServer.service.name) was rejected: 49"))
+    }
+
+    @Test func `a base without an entry, and a right that is missing, are named`() async throws {
+        let server = try await SlapdServer()
+        let log = LogEntries()
+        let realm = try LDAPSetup.realm(server, ["base-dn": ["ou=nowhere,dc=example,dc=org"]], log: log)
+        #expect(try await realm.login(SlapdServer.ann).failure == .unavailable)
+        #expect(
+            log.contains("the search below ou=nowhere,dc=example,dc=org for (uid=ann) has failed: 32 (No such object)"),
+            "\(log.all)"
+        )
+        let anonymous = try LDAPSetup.realm(server, ["search-bind-dn": nil, "search-bind-password": nil])
+        #expect(try await anonymous.login(SlapdServer.ann).failure != nil)
+    }
+
+    @Test func `two entries with the name of the user let nobody in`() async throws {
+        let server = try await SlapdServer()
+        try await server.add(
+            ldif: """
+                dn: uid=ann,\(SlapdServer.groups)
+                objectClass: inetOrgPerson
+                uid: ann
+                cn: Ann
+                sn: Other
+                userPassword: another password
+
+                """
+        )
+        let log = LogEntries()
+        let realm = try LDAPSetup.realm(server, log: log)
+        #expect(try await realm.login(SlapdServer.ann).failure == .unavailable)
+        #expect(try await realm.login("ann", "another password").failure == .unavailable)
+        #expect(log.contains("more than one entry matches (uid=ann)"))
+        let narrow = try LDAPSetup.realm(server, ["base-dn": [SlapdServer.people]])
+        #expect(try await narrow.login(SlapdServer.ann).failure == nil)
+    }
+}
+#endif

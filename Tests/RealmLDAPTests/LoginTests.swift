@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+import DirectoryTesting
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import RealmLDAP
+
+@Suite(.enabled(if: SlapdServer.unavailable == nil, "\(SlapdServer.unavailable ?? "")"))
+struct LoginTests {
+    private let server: SlapdServer
+
+    init() async throws { server = try await SlapdServer() }
+
+    @Test func `a right and a wrong password`() async throws {
+        let log = LogEntries()
+        let realm = try LDAPSetup.realm(server, log: log)
+        let report = try await realm.login(SlapdServer.ann)
+        #expect(report.identity?.subject.users == ["ann"], "\(report.noteTexts)")
+        #expect(report.identity?.subject.groups.sorted() == ["comma, group", "level1", "staff"])
+        #expect(report.identity?.subject.attributes.values(of: "mail") == ["ann@example.org"])
+        #expect(report.identity?.subject.attributes.values(of: "displayName") == ["Ann Example"])
+        #expect(try await realm.login("ann", "Password of ann").failure == .wrongCredentials)
+        #expect(try await realm.login("zoe", "secret").failure == .unknownUser)
+        #expect(log.all == [])
+    }
+
+    @Test func `an empty password, and one with a NUL character, never reach the server`() async throws {
+        let realm = try LDAPSetup.realm(server)
+        #expect(try await realm.login("ann", "").failure == .wrongCredentials)
+        #expect(try await realm.login("ann", "\(SlapdServer.ann.password)\0x").failure == .unusableCredential)
+        #expect(server.binds == [])
+        #expect(server.searches == [])
+    }
+
+    @Test func `the trace names the server, the request, the result and the time of each step`() async throws {
+        let realm = try LDAPSetup.realm(server)
+        let notes = try await realm.login("ann", "wrong").noteTexts
+        #expect(notes.count == 2)
+        let found = try #require(notes.first)
+        #expect(found.hasPrefix("\(server.tlsURL): search below dc=example,dc=org for (uid=ann): \(SlapdServer.ann.name), "))
+        #expect(found.hasSuffix(" ms"))
+        let bound = try #require(notes.last)
+        #expect(bound.hasPrefix("\(server.tlsURL): bind as \(SlapdServer.ann.name): 49 (Invalid credentials); "))
+        #expect(!notes.joined().contains("wrong"))
+    }
+
+    @Test func `users with special characters in their names sign in, and only as themselves`() async throws {
+        let realm = try LDAPSetup.realm(server)
+        for person in SlapdServer.peopleWithSpecialNames {
+            let report = try await realm.login(person)
+            #expect(report.identity?.subject.users == [person.uid], "\(person.uid): \(report.noteTexts)")
+            #expect(report.identity?.subject.groups == ["staff"], "\(person.uid)")
+            #expect(try await realm.login(person.uid, SlapdServer.ann.password).failure == .wrongCredentials)
+        }
+        #expect(try await realm.login("a*", SlapdServer.ann.password).failure == .unknownUser)
+        #expect(try await realm.login("*)(uid=ann", SlapdServer.ann.password).failure == .unknownUser)
+    }
+
+    @Test func `a spelling that the directory takes for a name is refused unless only its case differs`() async throws {
+        let realm = try LDAPSetup.realm(server)
+        #expect(try await realm.login("ANN", SlapdServer.ann.password).identity?.subject.users == ["ann"])
+        // slapd finds the entries for these names (RFC 4518).
+        for name in ["\u{FF41}nn", "two spaces"] {
+            let report = try await realm.login(name, SlapdServer.ann.password)
+            #expect(report.failure == .unknownUser, "\(name)")
+            #expect(report.noteTexts.contains { $0.contains("is the typed name") }, "\(name): \(report.noteTexts)")
+        }
+        #expect(server.binds.allSatisfy { $0 == SlapdServer.service.name || $0 == SlapdServer.ann.name })
+    }
+
+    @Test func `the states of accounts are told apart`() async throws {
+        let realm = try LDAPSetup.realm(server, ["change-expired-password": ["false"]])
+        let table: [(Person, LoginFailure?)] = [
+            (SlapdServer.carl, .locked), (SlapdServer.dora, .credentialExpired), (SlapdServer.eve, .credentialExpired),
+            (SlapdServer.frank, .disabled), (SlapdServer.grace, nil), (SlapdServer.holly, nil),
+            (SlapdServer.ivan, .locked),
+        ]
+        var texts: [String] = []
+        for (person, failure) in table {
+            let report = try await realm.login(person)
+            #expect(report.failure == failure, "\(person.uid): \(report.noteTexts)")
+            texts += report.noteTexts
+        }
+        for text in [
+            "the directory has locked the account", "the password must be changed", "the password has expired",
+            "an administrator has disabled the account", "the password has expired, 2 logins are left",
+            "the password expires in",
+        ] {
+            #expect(texts.contains { $0.contains(text) }, "\(text): \(texts)")
+        }
+    }
+
+    @Test func `a user who must change the password does so by the own bind, under the rules of the directory`() async throws {
+        let realm = try LDAPSetup.realm(server)
+        let old = SlapdServer.dora.password
+        func conversation(_ passwords: String...) -> RecordingConversation {
+            RecordingConversation(
+                [.prepared(PreparedConversation(name: "dora", password: Secret(utf8: old)))]
+                    + passwords.map {
+                        .answers([.none, .secret(Secret(utf8: $0)), .secret(Secret(utf8: $0))])
+                    }
+            )
+        }
+        // HTTP Basic gives the same password for each prompt.
+        #expect(try await realm.login(SlapdServer.dora).failure == .credentialExpired)
+        let short = conversation("short", "short", "short")
+        #expect(try await realm.login("dora", asking: short).failure == .credentialExpired)
+        #expect(short.questions.dropFirst(2).first?.first == .message("The new password is too short."))
+        let report = try await realm.login("dora", asking: conversation("short", "a better password"))
+        #expect(report.identity?.subject.users == ["dora"], "\(report.noteTexts)")
+        #expect(report.identity?.subject.groups == ["staff"])
+        #expect(try await realm.login("dora", old).failure == .wrongCredentials)
+        #expect(try await realm.login("dora", "a better password").failure == nil)
+        #expect(!server.received.contains("a better password"))
+    }
+}
+#endif

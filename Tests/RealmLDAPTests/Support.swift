@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+import DirectoryTesting
+import Foundation
+import RealmKit
+import RealmTesting
+import Synchronization
+import TLSTesting
+
+@testable import RealmLDAP
+
+/// The log entries of a realm.
+final class LogEntries: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var log: RealmLog { RealmLog { [self] level, text in lines.withLock { $0.append("\(level): \(text)") } } }
+    var all: [String] { lines.withLock { $0 } }
+
+    func contains(_ text: String) -> Bool { all.contains { $0.contains(text) } }
+}
+
+/// Realms for servers of DirectoryTesting.
+enum LDAPSetup {
+    static var pki: TestPKI { get throws { try TestPKI.shared.get() } }
+
+    /// The properties of a realm for the users of a server.
+    static func properties(_ url: String, _ changes: [String: [String]?] = [:]) throws -> [String: [String]] {
+        var words: [String: [String]] = [
+            "directory": [url], "base-dn": [SlapdServer.base], "search-bind-dn": [SlapdServer.service.name],
+            "search-bind-password": [SlapdServer.service.password], "group-base-dn": [SlapdServer.groups],
+            "group-search-filter": ["member=%d"], "ca-file": [try pki.file("root.pem").path],
+        ]
+        for (name, value) in changes { words[name] = value }
+        return words
+    }
+
+    static func realm(_ words: [String: [String]], log: LogEntries = LogEntries()) throws -> LDAPRealm {
+        var services = RealmServices()
+        services[RealmLog.self] = log.log
+        return try realm(words, services: services)
+    }
+
+    static func realm(_ words: [String: [String]], services: RealmServices) throws -> LDAPRealm {
+        var values: [String: PropertyValue] = [:]
+        for (name, words) in words {
+            values[name] = try PropertyValue(words, as: LDAPRealm.properties[name]?.kind ?? .list)
+        }
+        return try LDAPRealm(
+            RealmProperties(values, schema: LDAPRealm.properties, realmName: "people", services: services)
+        )
+    }
+
+    static func realm(
+        _ server: SlapdServer,
+        _ changes: [String: [String]?] = [:],
+        log: LogEntries = LogEntries()
+    ) throws -> LDAPRealm {
+        try realm(try properties(server.tlsURL, changes), log: log)
+    }
+}
+
+extension LDAPRealm {
+    func module(_ options: [String: PropertyValue] = [:]) throws -> LDAPLoginModule {
+        try LDAPLoginModule(
+            realm: self,
+            options: ModuleOptions(options, schema: LDAPLoginModule.options, realmName: "people")
+        )
+    }
+
+    /// Signs in with a stack of this realm's module.
+    func login(_ name: String, asking conversation: any Conversation) async throws -> LoginReport {
+        let stack = LoginStack(name: "people", [LoginStack.Entry(try module(), .required)], clock: ManualClock())
+        return await stack.login(LoginRequest(realm: "people", username: try Username(name)), asking: conversation)
+    }
+
+    func login(_ name: String, _ password: Secret) async throws -> LoginReport {
+        try await login(name, asking: PreparedConversation(name: name, password: password))
+    }
+
+    func login(_ name: String, _ password: String) async throws -> LoginReport {
+        try await login(name, Secret(utf8: password))
+    }
+
+    func login(_ person: Person) async throws -> LoginReport { try await login(person.uid, person.password) }
+}
+
+extension LoginReport {
+    /// The failure of a refused login; nil if it was accepted.
+    var failure: LoginFailure? { steps.compactMap(\.outcome.failure).first }
+
+    /// The texts of the notes.
+    var noteTexts: [String] { notes.map(\.text) }
+}
+#endif
