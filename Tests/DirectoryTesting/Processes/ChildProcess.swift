@@ -41,6 +41,7 @@ final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - command: The path of the program and its arguments.
     ///   - surroundings: The streams and the environment.
+    /// - Returns: The running process.
     /// - Throws: ``DidNotStart``.
     static func start(_ command: [String], in surroundings: Surroundings) async throws -> ChildProcess {
         let life = try await withCheckedThrowingContinuation { continuation in

@@ -36,7 +36,7 @@ extension SlapdServer {
             rootpw \(admin.password)
             directory \(folder.file("data"))
             dbnosync
-            maxsize 67108864
+            maxsize 8388608
             index objectClass,entryCSN,entryUUID eq
             index uid,member,uniqueMember,memberUid eq
             access to attrs=userPassword
@@ -62,7 +62,21 @@ extension SlapdServer {
             ppolicy_default "cn=default,ou=policies,\(base)"
             ppolicy_hash_cleartext
             ppolicy_use_lockout
+            \(replication(settings.role))
 
             """
+    }
+
+    private static func replication(_ role: Role) -> String {
+        switch role {
+        case .alone: ""
+        case .provider: "overlay syncprov"
+        case .replica(let provider):
+            """
+            syncrepl rid=001 provider=\(provider) type=refreshAndPersist retry="1 +" searchbase="\(base)"
+                bindmethod=simple binddn="\(admin.name)" credentials=\(admin.password)
+            updateref \(provider)
+            """
+        }
     }
 }

@@ -34,9 +34,10 @@ extension SlapdServer {
 
     /// All entries in LDIF, as they are at the start of a server.
     static var ldif: String {
-        let top = [
-            Entry(base, [("objectClass", "dcObject"), ("objectClass", "organization"), ("dc", "example"), ("o", "Town")])
-        ]
+        let top = Entry(
+            base,
+            [("objectClass", "dcObject"), ("objectClass", "organization"), ("dc", "example"), ("o", "Town")]
+        )
         let units = ["people", "groups", "policies"].map {
             Entry("ou=\($0),\(base)", [("objectClass", "organizationalUnit"), ("ou", $0)])
         }
@@ -47,7 +48,7 @@ extension SlapdServer {
                 ("userPassword", service.password),
             ]
         )
-        let all = top + units + [account] + policies + allPeople.enumerated().map(user) + groupEntries
+        let all = [top] + units + [account] + policies + allPeople.enumerated().map(user) + groupEntries
         return all.map(\.ldif).joined()
     }
 

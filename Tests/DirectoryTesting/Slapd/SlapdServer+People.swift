@@ -14,9 +14,9 @@ extension SlapdServer {
     /// A user that may read all entries, also with the client certificate `client` of TestPKI.
     package static let service = Person(uid: "service", name: "cn=service,\(base)", password: "service-password")
 
-    /// A user with no peculiarity. Also in the group `level1`, and through it in `level2` and `level3`.
+    /// A user in the group `level1`, and through it in `level2` and `level3`.
     package static let ann = person("ann")
-    /// A user with no peculiarity. Also in the group `ring-a`, whose member `ring-b` has `ring-a` as a member.
+    /// A user in the group `ring-a`, whose member `ring-b` has `ring-a` as a member.
     package static let ben = person("ben")
     /// A user who is locked after failed logins.
     package static let carl = person("carl")

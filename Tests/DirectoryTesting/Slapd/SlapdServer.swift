@@ -13,7 +13,7 @@ package final class SlapdServer: Sendable {
     package enum Role: Sendable {
         case alone
         case provider
-        /// A copy of the provider at this URL.
+        /// A copy that the provider at this URL keeps in sync.
         case replica(of: String)
     }
 
@@ -64,7 +64,7 @@ package final class SlapdServer: Sendable {
         tlsPort = try LoopbackPort.free()
         folder = try PrivateFolder()
         try folder.write(Self.configuration(settings, in: folder), to: "slapd.conf")
-        try await load()
+        try FileManager.default.copyItem(atPath: await Self.loaded.value.file("data"), toPath: folder.file("data"))
         try await start()
     }
 
@@ -132,14 +132,19 @@ package final class SlapdServer: Sendable {
         guard finished.status == 0 else { throw NotReached(description: "\(tool): \(finished.errors)") }
     }
 
-    private func load() async throws {
+    /// A folder with the loaded entries.
+    ///
+    /// They are loaded once per process. All servers have the same entries, so a replica needs none from its provider.
+    private static let loaded = Task {
+        let folder = try PrivateFolder()
         try folder.folder("data")
-        try folder.write(Self.ldif, to: "entries.ldif")
+        try folder.write(configuration(Settings(), in: folder), to: "slapd.conf")
+        try folder.write(ldif, to: "entries.ldif")
         let child = try await ChildProcess.start(
-            [Self.loader, "-q", "-w", "-f", folder.file("slapd.conf"), "-l", folder.file("entries.ldif")],
+            [loader, "-q", "-w", "-f", folder.file("slapd.conf"), "-l", folder.file("entries.ldif")],
             in: ChildProcess.Surroundings(output: folder.file("slapadd.log"), errors: folder.file("slapadd.log"))
         )
-        let status = await child.end()
-        guard status == 0 else { throw NotReached(description: "slapadd: \(folder.text("slapadd.log"))") }
+        guard await child.end() == 0 else { throw NotReached(description: "slapadd: \(folder.text("slapadd.log"))") }
+        return folder
     }
 }
