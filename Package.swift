@@ -431,7 +431,7 @@ let package = Package(
             dependencies: ["NIOOpenSSL", "OpenSSLKit", "TestTools", nioCore, nioPosix],
             path: "Tests/HTTPSTesting"
         ),
-        // Directory servers: OpenLDAP.
+        // Directory servers: OpenLDAP and Samba.
         .target(name: "DirectoryTesting", dependencies: ["TLSTesting"], path: "Tests/DirectoryTesting"),
         .testTarget(name: "DirectoryTestingTests", dependencies: ["DirectoryTesting", "TestTools"]),
         .testTarget(

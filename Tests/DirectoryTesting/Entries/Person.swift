@@ -9,9 +9,12 @@ package struct Person: Sendable {
     package let name: String
     /// The password at the start of the server.
     package let password: String
+    /// The name for display.
+    package let displayName: String
 
-    package init(uid: String, name: String, password: String) {
+    package init(uid: String, name: String, password: String, displayName: String? = nil) {
         self.uid = uid
+        self.displayName = displayName ?? uid
         self.name = name
         self.password = password
     }

@@ -44,7 +44,12 @@ package enum DirectoryTool {
         return try await run(["/usr/bin/\(name)"] + arguments, input: input, environment: environment)
     }
 
-    static func run(_ command: [String], input: String = "", environment: [String: String]) async throws -> Finished {
+    /// Runs a program whose path is the first element of `command`.
+    static func run(
+        _ command: [String],
+        input: String = "",
+        environment: [String: String] = [:]
+    ) async throws -> Finished {
         let folder = try PrivateFolder()
         let surroundings = ChildProcess.Surroundings(
             input: try folder.write(input, to: "input"),

@@ -4,9 +4,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// Free TCP ports of 127.0.0.1.
+/// Free TCP ports of the loopback interface.
 enum LoopbackPort {
-    /// The error if no free port was found.
+    /// The error if no free port or address was found.
     struct NoneFree: Error {}
 
     // Below the ports that the kernel chooses, so a port stays free while its server is restarted.
@@ -23,8 +23,19 @@ enum LoopbackPort {
         throw NoneFree()
     }
 
-    private static func isFree(_ port: Int) -> Bool {
-        unsafe withSocket(to: port) { descriptor, address, length in
+    /// Returns an address of the loopback interface at which no program listens on certain ports.
+    static func freeAddress(with ports: [Int]) throws -> String {
+        for _ in 0..<attempts {
+            let numbers = [127, Int.random(in: 64...126), Int.random(in: 1...254), Int.random(in: 1...254)]
+            let address = numbers.map { "\($0)" }.joined(separator: ".")
+            if ports.allSatisfy({ isFree($0, at: address) }) { return address }
+        }
+        throw NoneFree()
+    }
+
+    /// Returns true if a program can listen on a port of an IPv4 address.
+    static func isFree(_ port: Int, at host: String = "127.0.0.1") -> Bool {
+        unsafe withSocket(to: port, at: host) { descriptor, address, length in
             var yes: Int32 = 1
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
             return unsafe bind(descriptor, address, length) == 0
@@ -40,7 +51,7 @@ enum LoopbackPort {
 
     private static func withSocket(
         to port: Int,
-        at host: String = "127.0.0.1",
+        at host: String,
         _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool
     ) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -4,6 +4,8 @@
 /// The error for a state that a server did not reach in time.
 package struct NotReached: Error, CustomStringConvertible {
     package let description: String
+
+    init(_ description: String) { self.description = description }
 }
 
 /// Waits for another process that sends no notification.
@@ -17,7 +19,7 @@ enum Polling {
     static func until(_ goal: @autoclosure () -> String, _ condition: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + patience
         while try await !condition() {
-            guard ContinuousClock.now < end else { throw NotReached(description: goal()) }
+            guard ContinuousClock.now < end else { throw NotReached(goal()) }
             try await Task.sleep(for: .milliseconds(10))
         }
     }

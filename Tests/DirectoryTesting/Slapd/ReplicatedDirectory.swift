@@ -46,7 +46,7 @@ extension SlapdServer {
             ["-x", "-LLL", "-H", url, "-D", Self.admin.name, "-w", Self.admin.password]
                 + ["-b", Self.base, "-s", "base", "contextCSN"]
         )
-        guard finished.status == 0 else { throw NotReached(description: "ldapsearch: \(finished.errors)") }
+        guard finished.status == 0 else { throw NotReached("ldapsearch: \(finished.errors)") }
         return Set(finished.output.split(separator: "\n").filter { $0.hasPrefix("contextCSN: ") })
     }
 }

@@ -71,8 +71,8 @@ extension SlapdServer {
     private static func user(_ number: Int, _ person: Person) -> Entry {
         var attributes = [
             ("objectClass", "inetOrgPerson"), ("objectClass", "posixAccount"), ("uid", person.uid),
-            ("cn", "\(person.uid.capitalized) Example"), ("sn", "Example"), ("givenName", person.uid.capitalized),
-            ("displayName", "\(person.uid.capitalized) Example"), ("uidNumber", "\(10_000 + number)"),
+            ("cn", person.displayName), ("sn", "Example"), ("givenName", person.uid),
+            ("displayName", person.displayName), ("uidNumber", "\(10_000 + number)"),
             ("gidNumber", "10000"), ("homeDirectory", "/home/user\(number)"), ("userPassword", person.password),
         ]
         if person.uid.utf8.allSatisfy({ (0x61...0x7A).contains($0) }) {

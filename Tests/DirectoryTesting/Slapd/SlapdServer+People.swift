@@ -44,7 +44,12 @@ extension SlapdServer {
         [ann, ben, carl, dora, eve, frank, grace, holly, ivan] + peopleWithSpecialNames
 
     private static func person(_ uid: String) -> Person {
-        Person(uid: uid, name: "uid=\(Entry.escaped(uid)),\(people)", password: "password of \(uid)")
+        Person(
+            uid: uid,
+            name: "uid=\(Entry.escaped(uid)),\(people)",
+            password: "password of \(uid)",
+            displayName: "\(uid.prefix(1).uppercased() + uid.dropFirst()) Example"
+        )
     }
 
     /// Returns the name of a group.

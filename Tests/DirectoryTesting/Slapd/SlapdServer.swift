@@ -2,13 +2,12 @@
 // Gatehouse
 
 internal import Foundation
-internal import Synchronization
 internal import TLSTesting
 
 /// An OpenLDAP server (slapd) on two ports of the loopback interface, with the users of ``allPeople``.
 ///
 /// Its files are in a temporary folder. It is killed when this object is deinitialized, and when this process ends.
-package final class SlapdServer: Sendable {
+package final class SlapdServer: DirectoryServer {
     /// The server's part in replication.
     package enum Role: Sendable {
         case alone
@@ -49,12 +48,15 @@ package final class SlapdServer: Sendable {
     package let tlsPort: Int
     /// The folder of the server's files.
     package let folder: PrivateFolder
-    private let process = Mutex(ChildProcess?.none)
+    /// The process of the server.
+    package let process: ServerProcess
 
     /// The URL of LDAP.
     package var url: String { "ldap://127.0.0.1:\(port)" }
     /// The URL of LDAP over TLS.
     package var tlsURL: String { "ldaps://127.0.0.1:\(tlsPort)" }
+    /// The URL at which entries are added and modified.
+    package var adminURL: String { url }
 
     /// Starts a server.
     ///
@@ -65,71 +67,14 @@ package final class SlapdServer: Sendable {
         folder = try PrivateFolder()
         try folder.write(Self.configuration(settings, in: folder), to: "slapd.conf")
         try FileManager.default.copyItem(atPath: await Self.loaded.value.file("data"), toPath: folder.file("data"))
+        process = ServerProcess(
+            [Self.program, "-f", folder.file("slapd.conf"), "-d", "stats"]
+                + ["-h", "ldap://127.0.0.1:\(port) ldaps://127.0.0.1:\(tlsPort)"],
+            host: "127.0.0.1",
+            ports: [port, tlsPort],
+            folder: folder
+        )
         try await start()
-    }
-
-    /// Starts the server again, on the same ports and with its data.
-    package func start() async throws {
-        let child = try await ChildProcess.start(
-            [Self.program, "-f", folder.file("slapd.conf"), "-h", "\(url) \(tlsURL)", "-d", "stats"],
-            in: ChildProcess.Surroundings(output: folder.file("log"), errors: folder.file("log"))
-        )
-        process.withLock { $0 = child }
-        try await Polling.until("slapd did not start: \(received)") {
-            if let status = child.status { throw NotReached(description: "slapd ended with \(status): \(received)") }
-            return LoopbackPort.accepts(port) && LoopbackPort.accepts(tlsPort)
-        }
-    }
-
-    /// Stops the server with SIGTERM, and waits for its end.
-    package func stop() async {
-        signal(SIGTERM)
-        // A suspended process acts on SIGTERM only after this.
-        signal(SIGCONT)
-        await process.withLock { $0 }?.end()
-    }
-
-    /// Kills the server, as in a crash, and waits for its end.
-    package func kill() async {
-        signal(SIGKILL)
-        await process.withLock { $0 }?.end()
-    }
-
-    /// Suspends the server: the kernel still accepts connections, but the server does not answer.
-    package func suspend() { signal(SIGSTOP) }
-
-    /// Continues a suspended server.
-    package func resume() { signal(SIGCONT) }
-
-    private func signal(_ number: Int32) { process.withLock { $0?.signal(number) } }
-
-    /// The log of the server: its connections, its operations and its results.
-    package var received: String { folder.text("log") }
-
-    /// Waits until the log contains a text.
-    ///
-    /// - Throws: ``NotReached``.
-    package func untilReceived(_ text: String) async throws {
-        try await Polling.until("the log does not contain \(text): \(received)") { received.contains(text) }
-    }
-
-    /// Adds entries as the root user.
-    ///
-    /// - Throws: ``NotReached`` if the server rejects them.
-    package func add(ldif: String) async throws { try await change("ldapadd", ldif) }
-
-    /// Applies changes of LDIF (`changetype: ...`) as the root user.
-    ///
-    /// - Throws: ``NotReached`` if the server rejects them.
-    package func modify(ldif: String) async throws { try await change("ldapmodify", ldif) }
-
-    private func change(_ tool: String, _ ldif: String) async throws {
-        let finished = try await DirectoryTool.run(
-            tool,
-            ["-x", "-H", url, "-D", Self.admin.name, "-w", Self.admin.password],
-            input: ldif
-        )
-        guard finished.status == 0 else { throw NotReached(description: "\(tool): \(finished.errors)") }
     }
 
     /// A folder with the loaded entries.
@@ -144,7 +89,7 @@ package final class SlapdServer: Sendable {
             [loader, "-q", "-w", "-f", folder.file("slapd.conf"), "-l", folder.file("entries.ldif")],
             in: ChildProcess.Surroundings(output: folder.file("slapadd.log"), errors: folder.file("slapadd.log"))
         )
-        guard await child.end() == 0 else { throw NotReached(description: "slapadd: \(folder.text("slapadd.log"))") }
+        guard await child.end() == 0 else { throw NotReached("slapadd: \(folder.text("slapadd.log"))") }
         return folder
     }
 }
