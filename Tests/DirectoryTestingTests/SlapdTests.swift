@@ -97,7 +97,7 @@ struct SlapdTests {
 
     @Test(arguments: [
         (SlapdServer.carl, "Account locked"), (SlapdServer.frank, "Account locked"),
-        (SlapdServer.eve, "Password expired"), (SlapdServer.ivan, "Invalid credentials"),
+        (SlapdServer.eve, "Password expired"), (SlapdServer.ivan, "Account locked"),
         (SlapdServer.dora, "Password must be changed"), (SlapdServer.grace, "2 grace logins"),
         (SlapdServer.holly, "Password expires in"),
     ])

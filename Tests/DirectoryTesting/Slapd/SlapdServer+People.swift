@@ -30,7 +30,7 @@ extension SlapdServer {
     package static let grace = person("grace")
     /// A user whose password expires in a day.
     package static let holly = person("holly")
-    /// A user whose password is no longer valid because of its end time.
+    /// A user whose password is rejected since its end time (`pwdEndTime`), as if the user were locked.
     package static let ivan = person("ivan")
 
     /// Users in whose names characters have a meaning in filters or in distinguished names.
