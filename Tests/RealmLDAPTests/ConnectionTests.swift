@@ -40,7 +40,8 @@ struct ConnectionTests {
             let log = LogEntries()
             let realm = try LDAPSetup.realm(server, change, log: log)
             #expect(try await realm.login(SlapdServer.ann).failure == .unavailable, "\(change)")
-            #expect(log.contains("no TLS connection: the certificate of the server is not trusted, or not for 127.0.0.1"), "\(log.all)")
+            let cause = "no TLS connection: the certificate of the server is not trusted, or not for 127.0.0.1"
+            #expect(log.contains(cause), "\(log.all)")
             #expect(server.binds == [], "\(change)")
         }
     }

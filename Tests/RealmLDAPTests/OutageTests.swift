@@ -119,7 +119,10 @@ struct OutageTests {
             let made = try LDAPSetup.realm(
                 try LDAPSetup.properties(
                     server.tlsURL,
-                    ["timeout": ["20s"], "connect-timeout": ["10s"], "search-timeout": ["10s"], "bind-timeout": ["10s"]]
+                    [
+                        "timeout": ["20s"], "connect-timeout": ["10s"], "search-timeout": ["10s"],
+                        "bind-timeout": ["10s"],
+                    ]
                 ),
                 services: services
             )

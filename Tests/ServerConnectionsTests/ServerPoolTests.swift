@@ -10,7 +10,11 @@ import WorkerThreads
 
 /// Servers whose behaviour a test sets.
 private final class FakeServers: Sendable {
-    enum Mode { case working, refusing, hanging, closing, failing }
+    enum Mode {
+        case working, refusing, hanging, closing, failing
+        /// Connections are accepted, and calls are not answered.
+        case slow
+    }
 
     struct State {
         var modes: [Mode]
@@ -39,7 +43,7 @@ private final class FakeServers: Sendable {
             case .working: return number
             case .refusing, .closing: throw ServerFault(.lost, "closed")
             case .failing: throw ServerFault(.failed, "no such table")
-            case .hanging: throw try FakeServers.hang(call)
+            case .hanging, .slow: throw try FakeServers.hang(call)
             }
         }
     }
@@ -72,7 +76,7 @@ private final class FakeServers: Sendable {
             switch mode(number) {
             case .refusing: throw ServerFault(.unreachable, "refused")
             case .hanging: throw try Self.hang(call)
-            case .working, .closing, .failing: return Connection(number, of: self)
+            case .working, .closing, .failing, .slow: return Connection(number, of: self)
             }
         }
         let log = RealmLog { [self] _, line in state.withLock { $0.log.append(line) } }
@@ -132,9 +136,8 @@ struct ServerPoolTests {
         let servers = FakeServers(.working)
         let pool = servers.pool()
         #expect(try await ask(pool) == 0)
-        servers.set(0, .hanging)
+        servers.set(0, .slow)
         await #expect(throws: ServerFault(.timedOut, "")) { try await ask(pool) }
-        // The check is running, so the server is suspect and not down.
         servers.set(0, .working)
         #expect(try await ask(pool) == 0)
     }

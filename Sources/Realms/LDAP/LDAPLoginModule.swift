@@ -44,7 +44,8 @@ public struct LDAPLoginModule: PasswordLoginModule {
             source: ClientNetwork.source(attempt.peer),
             note: attempt.note
         )
-        if case .refused(let problem) = answer, let change = problem.change, realm.directory.settings.mayChangePassword {
+        if case .refused(let problem) = answer, let change = problem.change, realm.directory.settings.mayChangePassword
+        {
             return try await changePassword(attempt, typed: typed, old: password, problem: problem, change: change)
         }
         return try await verdict(answer, attempt: attempt)
@@ -85,7 +86,7 @@ public struct LDAPLoginModule: PasswordLoginModule {
     ) async throws(LoginFault) -> Verdict {
         var text = "The password must be changed."
         for _ in 0..<Self.rounds {
-            guard let new = try await newPassword(attempt, text: text, old: old) else { return .failed(problem.failure) }
+            guard let new = try await newPassword(attempt, text: text, old: old) else { break }
             switch new {
             case .refused(let reason): text = reason
             case .password(let password):

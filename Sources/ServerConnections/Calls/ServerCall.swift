@@ -64,7 +64,7 @@ package final class ServerCall: Sendable {
     ///   - time: The time at which the wait ends, of `MonotonicTime`.
     /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
     package func wait(for descriptor: Int32, events: Int32, until time: UInt64) throws(ServerFault) {
-        try guarding(descriptor) { () throws(ServerFault) in
+        try interruptible(descriptor) { () throws(ServerFault) in
             var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             while true {
                 let count = unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: time))
@@ -78,11 +78,35 @@ package final class ServerCall: Sendable {
     /// Calls a library that waits for a descriptor itself.
     ///
     /// - Parameters:
-    ///   - descriptor: An open socket. If the call is cancelled, it is shut down, which ends the wait of the library.
+    ///   - descriptor: An open socket. If the call is cancelled or the time is up, it is shut down, which ends the wait of
+    ///     the library.
+    ///   - time: The time at which the wait ends, of `MonotonicTime`.
     ///   - body: Calls the library, and does not close the socket.
     /// - Returns: The result of `body`.
-    /// - Throws: ``ServerFault`` of code `cancelled`, or the fault of `body`.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`, or the fault of `body`.
     package func guarding<Value>(
+        _ descriptor: Int32,
+        until time: UInt64,
+        _ body: () throws(ServerFault) -> Value
+    ) throws(ServerFault) -> Value {
+        try check()
+        guard let number = SocketWatch.shared.add(descriptor, until: time) else {
+            throw ServerFault(.full, "the system has no more threads")
+        }
+        let result: Result<Value, ServerFault>
+        do throws(ServerFault) {
+            result = .success(try interruptible(descriptor, body))
+        } catch {
+            result = .failure(error)
+        }
+        let isLate = SocketWatch.shared.remove(number)
+        if case .failure(let fault) = result, fault.code == .cancelled { throw fault }
+        guard !isLate else { throw Self.late }
+        return try result.get()
+    }
+
+    /// Runs `body`, and shuts the socket down meanwhile if the call is cancelled.
+    private func interruptible<Value>(
         _ descriptor: Int32,
         _ body: () throws(ServerFault) -> Value
     ) throws(ServerFault) -> Value {

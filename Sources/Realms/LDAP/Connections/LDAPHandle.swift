@@ -40,12 +40,15 @@ final class LDAPHandle {
         let status = unsafe ldap_init_fd(descriptor, kind, url.scheme == .ldapi ? nil : url.text, &made)
         guard status == LDAP_SUCCESS, let made = unsafe made else {
             Glibc.close(descriptor)
-            throw ServerFault(.failed, "libldap cannot use the connection: \(unsafe String(cString: ldap_err2string(status)))")
+            let cause = unsafe String(cString: ldap_err2string(status))
+            throw ServerFault(.failed, "libldap cannot use the connection: \(cause)")
         }
         unsafe handle = made
         do throws(ServerFault) {
-            try setOptions(until: time)
-            try unsafe transport.start(on: handle, url: url, descriptor: descriptor, call: call)
+            try setOptions()
+            try unsafe transport.start(on: handle, url: url) { wait throws(ServerFault) in
+                try call.guarding(descriptor, until: time) { () throws(ServerFault) in wait() }
+            }
         } catch {
             close(isBroken: true)
             throw error
@@ -57,10 +60,10 @@ final class LDAPHandle {
     private static let isPrepared = gatehouse_ldap_prepare() != 0
 
     /// Sets all options that libldap might have read from files or from the environment.
-    private func setOptions(until time: UInt64) throws(ServerFault) {
-        let now = MonotonicTime.now
-        let left = time > now ? time - now : 1_000_000
-        let limit = timeval(tv_sec: Int(left / 1_000_000_000), tv_usec: Int(left % 1_000_000_000 / 1000))
+    ///
+    /// The time limits are those of the calls: with a time limit of its own, libldap waits for TLS without sleeping.
+    private func setOptions() throws(ServerFault) {
+        let none = timeval(tv_sec: -1, tv_usec: 0)
         let numbers = [
             (LDAP_OPT_PROTOCOL_VERSION, LDAP_VERSION3), (LDAP_OPT_DEREF, LDAP_DEREF_NEVER), (LDAP_OPT_SIZELIMIT, 0),
             (LDAP_OPT_TIMELIMIT, 0),
@@ -71,8 +74,8 @@ final class LDAPHandle {
             }
         }
         guard unsafe gatehouse_ldap_set_off(handle, LDAP_OPT_REFERRALS) == LDAP_OPT_SUCCESS,
-            unsafe gatehouse_ldap_set_time(handle, LDAP_OPT_NETWORK_TIMEOUT, limit) == LDAP_OPT_SUCCESS,
-            unsafe gatehouse_ldap_set_time(handle, LDAP_OPT_TIMEOUT, limit) == LDAP_OPT_SUCCESS
+            unsafe gatehouse_ldap_set_time(handle, LDAP_OPT_NETWORK_TIMEOUT, none) == LDAP_OPT_SUCCESS,
+            unsafe gatehouse_ldap_set_time(handle, LDAP_OPT_TIMEOUT, none) == LDAP_OPT_SUCCESS
         else { throw ServerFault(.failed, "libldap does not take its options") }
     }
 
@@ -137,7 +140,8 @@ final class LDAPHandle {
     /// Binds by the client certificate of the connection (RFC 4513 section 5.2.3).
     func bindExternal(call: ServerCall, limit: Duration) throws(ServerFault) -> LDAPReply {
         var number: Int32 = 0
-        let status = unsafe ldap_sasl_bind(handle, nil, "EXTERNAL", nil, nil, nil, &number)
+        // Without credentials, even empty ones, the server would ask for them.
+        let status = unsafe Self.withValue("") { unsafe ldap_sasl_bind(handle, nil, "EXTERNAL", $0, nil, nil, &number) }
         return try reply(status, number: number, call: call, limit: limit)
     }
 
@@ -235,8 +239,17 @@ final class LDAPHandle {
         var number: Int32 = 0
         let status = unsafe search.attributes.withPointer { attributes in
             unsafe ldap_search_ext(
-                handle, search.base, search.scope.rawValue, search.filter, attributes, 0, &controls, nil, nil,
-                search.sizeLimit, &number
+                handle,
+                search.base,
+                search.scope.rawValue,
+                search.filter,
+                attributes,
+                0,
+                &controls,
+                nil,
+                nil,
+                search.sizeLimit,
+                &number
             )
         }
         if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
@@ -268,7 +281,9 @@ final class LDAPHandle {
     ) throws(ServerFault) -> OpaquePointer {
         guard status == LDAP_SUCCESS else { throw lost(status) }
         let left = try call.timeLeft(atMost: limit)
-        return try unsafe call.guarding(descriptor) { () throws(ServerFault) -> OpaquePointer in
+        // libldap keeps the time, unless the server sends a part of an answer only.
+        let end = MonotonicTime.now &+ left.nanoseconds &+ 100_000_000
+        return try unsafe call.guarding(descriptor, until: end) { () throws(ServerFault) -> OpaquePointer in
             let nanoseconds = left.nanoseconds
             var time = timeval(
                 tv_sec: Int(nanoseconds / 1_000_000_000),
@@ -392,10 +407,11 @@ final class LDAPHandle {
         _ text: String,
         _ body: (UnsafeMutablePointer<berval>) -> Result
     ) -> Result {
-        var bytes = Array(text.utf8)
+        // With the final NUL an empty text has an address, too.
+        var bytes = Array(text.utf8) + [0]
         return unsafe bytes.withUnsafeMutableBytes { bytes in
             var value = unsafe berval(
-                bv_len: ber_len_t(bytes.count),
+                bv_len: ber_len_t(bytes.count - 1),
                 bv_val: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             )
             return unsafe body(&value)

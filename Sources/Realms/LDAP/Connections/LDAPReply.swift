@@ -63,6 +63,7 @@ struct LDAPEntry: Sendable {
     /// Returns the values of an attribute; none if there is no such attribute.
     ///
     /// - Parameter name: The name in lower case.
+    /// - Returns: The values.
     func values(of name: String) -> [[UInt8]] {
         attributes.first { $0.name.hasBytes(of: name) }?.values ?? []
     }

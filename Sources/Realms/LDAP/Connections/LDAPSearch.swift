@@ -40,7 +40,7 @@ final class LDAPAttributeList: Sendable {
     }
 
     deinit {
-        for unsafe pointer in unsafe pointers { unsafe free(pointer) }
+        for index in unsafe 0..<pointers.count { unsafe free(pointers[index]) }
         unsafe pointers.deallocate()
     }
 

@@ -15,7 +15,7 @@ enum LDAPSocket {
     ///   - url: The server; all its addresses are tried in order.
     ///   - call: The call that needs the connection.
     ///   - time: The time at which the attempt ends, of `MonotonicTime`.
-    /// - Returns: A connected socket that reads and writes wait for at most a second. The caller closes it.
+    /// - Returns: A connected socket, which the caller closes.
     /// - Throws: ``ServerFault`` of code `unreachable`, `timedOut` or `cancelled`.
     static func open(_ url: LDAPServerURL, call: ServerCall, until time: UInt64) throws(ServerFault) -> Int32 {
         if url.scheme == .ldapi {
@@ -107,11 +107,6 @@ enum LDAPSocket {
         let size = socklen_t(MemoryLayout<Int32>.size)
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, size)
-        // A server that sends half of an answer must not hold the thread: libldap looks at the time after each read.
-        var second = timeval(tv_sec: 1, tv_usec: 0)
-        let timeSize = socklen_t(MemoryLayout<timeval>.size)
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &second, timeSize)
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &second, timeSize)
     }
 
     private static func fault(_ number: Int32) -> ServerFault {

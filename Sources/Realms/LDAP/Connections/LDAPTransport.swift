@@ -24,18 +24,16 @@ struct LDAPTransport: Sendable {
     /// - Parameters:
     ///   - handle: A handle of libldap without TLS.
     ///   - url: The server.
-    ///   - descriptor: The socket of the handle.
-    ///   - call: The call that needs the connection.
+    ///   - guarding: Runs a function that waits for the server without a time limit.
     /// - Throws: ``ServerFault`` if the handshake fails, or the certificate is rejected.
     func start(
         on handle: OpaquePointer,
         url: LDAPServerURL,
-        descriptor: Int32,
-        call: ServerCall
+        guarding: (() -> Int32) throws(ServerFault) -> Int32
     ) throws(ServerFault) {
         guard url.scheme == .ldaps || (url.scheme == .ldap && startsTLS) else { return }
         try unsafe setOptions(of: handle)
-        let status = try call.guarding(descriptor) { () throws(ServerFault) in
+        let status = try guarding {
             unsafe url.scheme == .ldaps ? ldap_install_tls(handle) : ldap_start_tls_s(handle, nil, nil)
         }
         guard status == LDAP_SUCCESS, unsafe ldap_tls_inplace(handle) != 0 else {
@@ -72,7 +70,10 @@ struct LDAPTransport: Sendable {
         ]
         for (option, value) in numbers {
             guard unsafe gatehouse_ldap_set_number(handle, option, value) == LDAP_OPT_SUCCESS else {
-                throw ServerFault(.failed, "libldap does not take an option of TLS, \(option), or cannot read its files")
+                throw ServerFault(
+                    .failed,
+                    "libldap does not take the option \(option) of TLS, or cannot read its files"
+                )
             }
         }
     }

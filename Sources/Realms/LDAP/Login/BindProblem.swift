@@ -33,6 +33,7 @@ struct BindProblem: Sendable, Hashable {
     /// - Parameters:
     ///   - reply: The reply to the bind.
     ///   - isDisabled: True if the entry of the user says that an administrator has disabled the account.
+    /// - Returns: The problem.
     static func problem(_ reply: LDAPReply, isDisabled: Bool) -> BindProblem? {
         if reply.isSuccess {
             guard reply.policy?.problem == .changeAfterReset else { return nil }

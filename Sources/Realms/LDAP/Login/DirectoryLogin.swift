@@ -76,6 +76,8 @@ struct DirectoryLogin {
     ///   - old: The password that the directory has rejected for this reason.
     ///   - new: The new password; not empty.
     ///   - change: How the password is changed.
+    /// - Returns: The answer to a login with the new password, or the reason of the directory.
+    /// - Throws: ``ServerFault`` if there is none.
     func change(
         _ typed: TypedName,
         from old: Secret,

@@ -119,7 +119,9 @@ struct GroupSearch {
         guard names.count <= settings.maximumGroups else { throw tooMany }
         var found: [DirectoryGroup] = []
         for text in names {
-            guard let name = DistinguishedName(text), let base = settings.baseName, name.isWithin(base) else { continue }
+            guard let name = DistinguishedName(text), let base = settings.baseName, name.isWithin(base) else {
+                continue
+            }
             if settings.usesDistinguishedNames || name.value(of: settings.target) != nil {
                 let value = name.value(of: settings.target).map { UserEntry.texts([$0]) }?.first
                 let group = Self.usable(settings.usesDistinguishedNames ? text : value)
@@ -268,6 +270,7 @@ enum SecurityIdentifier {
     /// - Parameters:
     ///   - number: The last part of the identifier.
     ///   - user: The identifier of the user.
+    /// - Returns: The identifier.
     static func group(_ number: UInt32, inDomainOf user: [UInt8]) -> [UInt8]? {
         guard user.count >= 12, user.count == 8 + 4 * Int(user[1]) else { return nil }
         return Array(user.dropLast(4)) + (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }

@@ -175,7 +175,10 @@ struct LDAPSettings: Sendable {
         }
         let password = try properties.secret("search-bind-password")
         guard !password.isEmpty else {
-            throw BadRealm("is empty, and a server would accept it as an anonymous bind", setting: "search-bind-password")
+            throw BadRealm(
+                "is empty, and a server would accept it as an anonymous bind",
+                setting: "search-bind-password"
+            )
         }
         return .simple(name: name, password: password)
     }
