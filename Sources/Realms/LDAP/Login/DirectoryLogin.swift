@@ -150,14 +150,15 @@ struct DirectoryLogin {
     func find(
         _ typed: TypedName,
         filter: FilterTemplate,
-        scope: LDAPSearch.Scope
+        scope: LDAPSearch.Scope,
+        attributes: LDAPAttributeList? = nil
     ) throws(ServerFault) -> UserEntry? {
         let text = filter.filter { $0 == .typedName ? typed.full : typed.user }
         let search = LDAPSearch(
             base: settings.base,
             scope: scope,
             filter: text,
-            attributes: settings.userAttributes,
+            attributes: attributes ?? settings.userAttributes,
             sizeLimit: 2
         )
         var found: [LDAPEntry] = []
