@@ -8,7 +8,9 @@ internal import RealmKit
 struct UserText {
     /// The time in seconds since 1970.
     let now: Int
-    /// True if the realm keeps the users itself. Otherwise their passwords are not known, and a list has no groups.
+    /// True if the realm keeps the users itself.
+    ///
+    /// Otherwise their passwords are not known, and a list has no groups.
     let isComplete: Bool
 
     init(at now: Int, isComplete: Bool) {
