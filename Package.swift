@@ -59,7 +59,8 @@ let package = Package(
     ],
     traits: [
         .trait(name: "PAM", description: "PAMRealm and its helper program; needs libpam0g-dev."),
-        .default(enabledTraits: ["PAM"]),
+        .trait(name: "PostgreSQL", description: "SQLRealm with PostgreSQL databases; needs libpq-dev."),
+        .default(enabledTraits: ["PAM", "PostgreSQL"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -137,6 +138,21 @@ let package = Package(
             ],
             path: "Sources/Realms/Remote"
         ),
+        // Users in SQL databases: SQLite, and PostgreSQL with its trait.
+        .systemLibrary(
+            name: "CPostgres",
+            path: "Sources/System/CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]
+        ),
+        .target(
+            name: "RealmSQL",
+            dependencies: [
+                "Bytes", .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"])), "OpenSSLKit",
+                "Passwords", "RealmKit", "ServerConnections", "WorkerThreads", grdb,
+            ],
+            path: "Sources/Realms/SQL"
+        ),
         .target(
             name: "RealmsWithoutStore",
             dependencies: [
@@ -161,8 +177,8 @@ let package = Package(
         .target(
             name: "BuiltInRealms",
             dependencies: [
-                "RealmKit", .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmRemote", "RealmStore",
-                "RealmsWithoutStore",
+                "RealmKit", .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmRemote", "RealmSQL",
+                "RealmStore", "RealmsWithoutStore",
             ]
         ),
 
