@@ -440,6 +440,15 @@ let package = Package(
                 "SeededRandom", "TLSTesting", "TestTools",
             ]
         ),
+        // A server of PostgreSQL in a private folder.
+        .target(name: "DatabaseTesting", path: "Tests/DatabaseTesting"),
+        .testTarget(
+            name: "RealmSQLTests",
+            dependencies: [
+                "DatabaseTesting", "OpenSSLKit", "Passwords", "RealmKit", "RealmSQL", "RealmTesting", "SeededRandom",
+                "ServerConnections", "TLSTesting", "TestTools", "WorkerThreads", grdb,
+            ]
+        ),
         .testTarget(
             name: "HTTPSClientTests",
             dependencies: [
