@@ -72,8 +72,11 @@ private struct LoadCheck: Sendable {
             guard let values = SQLValues(user: probe) else { return [] }
             for query in queries.ofLogin {
                 let rows = try connection.database.run(query, values: values, call: call)
-                if query.name == .password || query.name == .state {
-                    try SQLAccount.check(rows.columns, query: query)
+                guard !rows.isIncomparable else { continue }
+                switch query.name {
+                case .password, .state: try SQLAccount.check(rows.columns, query: query)
+                case .groups: try SQLUsers.checkGroups(rows, query: query)
+                case .attributes, .updatePassword, .list: break
                 }
             }
             if let list = queries.list { try connection.database.check(list, call: call) }

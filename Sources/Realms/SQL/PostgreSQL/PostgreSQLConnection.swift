@@ -259,7 +259,7 @@ private struct PostgreSQLResult: ~Copyable {
         let text = unsafe Self.text(gatehouse_postgres_primary_message(result))
         if PostgreSQLFault.isUnusableValue(code), context != SQLQuery.Name.updatePassword.rawValue {
             var rows = SQLRows(names: [])
-            rows.note = "the database cannot compare the name with its column (SQLSTATE \(code))"
+            rows.isIncomparable = true
             return rows
         }
         if code == "26000" || code == "42P05" { state.isUnprepared.store(true, ordering: .relaxed) }

@@ -88,7 +88,8 @@ enum PostgreSQLFault {
                 && word.utf8.dropLast().allSatisfy {
                     (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
                 }
-            if isCode, words[place - 1].utf8.last == UInt8(ascii: ":") { return String(word.dropLast()) }
+            // `FATAL:` has the same form, but no digit.
+            if isCode, word.utf8.contains(where: { (0x30...0x39).contains($0) }), words[place - 1].utf8.last == UInt8(ascii: ":") { return String(word.dropLast()) }
         }
         return nil
     }

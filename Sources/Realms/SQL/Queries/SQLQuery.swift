@@ -75,6 +75,6 @@ struct SQLRows: Sendable {
     var rows: [[String?]] = []
     /// The number of rows that an update has changed.
     var changed = 0
-    /// A note for the administrator; nil if there is none.
-    var note: String?
+    /// True if the database cannot compare a value with its column, so that there are no rows and no columns.
+    var isIncomparable = false
 }

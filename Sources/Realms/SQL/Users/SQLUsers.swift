@@ -101,6 +101,8 @@ final class SQLUsers: Sendable {
             let start = MonotonicTime.now
             let rows = try connection.database.run(query, values: values, call: call)
             found.notes.append(note(query, rows: rows, time: MonotonicTime.now &- start))
+            // The database cannot compare the name, so no row has it.
+            guard !rows.isIncomparable else { continue }
             switch query.name {
             case .password:
                 try SQLAccount.check(rows.columns, query: query)
@@ -121,8 +123,8 @@ final class SQLUsers: Sendable {
             case .updatePassword, .list: break
             }
         }
-        if let state, let query = queries.state {
-            if let row = state.rows.first {
+        if let query = queries.state {
+            if let state, let row = state.rows.first {
                 for (column, value) in zip(state.columns, row) {
                     try found.account?.state.set(column.replacing("-", with: "_"), to: value, query: query)
                 }
@@ -149,20 +151,25 @@ final class SQLUsers: Sendable {
     }
 
     private static func note(_ query: SQLQuery, rows: SQLRows, time: UInt64) -> String {
-        let reason = rows.note.map { "; \($0)" } ?? ""
+        let reason = rows.isIncomparable ? "; the database cannot compare the name with its column" : ""
         return "\(query.name.rawValue): \(time / 1_000_000).\(time / 100_000 % 10) ms, rows: \(rows.rows.count)\(reason)"
     }
 
     // MARK: Groups and attributes
+
+    /// Checks that the query for groups returns one column.
+    static func checkGroups(_ rows: SQLRows, query: SQLQuery) throws(ServerFault) {
+        guard rows.names.count == 1 else {
+            throw ServerFault(.failed, "\(query.name.rawValue) returns \(rows.names.count) columns, and not one")
+        }
+    }
 
     private static func groups(
         _ rows: SQLRows,
         query: SQLQuery,
         notes: inout [String]
     ) throws(ServerFault) -> [String] {
-        guard rows.columns.count == 1 else {
-            throw ServerFault(.failed, "\(query.name.rawValue) returns \(rows.columns.count) columns, and not one")
-        }
+        try checkGroups(rows, query: query)
         var seen: Set<UTF8Text> = []
         var groups: [String] = []
         for value in rows.rows.compactMap(\.first) {
