@@ -52,6 +52,8 @@ public final class PostgreSQLServer: Sendable {
     ///   - key: The path of its key.
     ///   - authority: The path of the authority of client certificates.
     ///   - encoding: The encoding of the databases.
+    /// - Returns: The server.
+    /// - Throws: ``CommandFailed`` if it does not start.
     public static func primary(
         certificate: String,
         key: String,
@@ -60,7 +62,17 @@ public final class PostgreSQLServer: Sendable {
     ) throws -> PostgreSQLServer {
         let server = try PostgreSQLServer()
         try server.command(
-            "initdb", "-D", server.data, "-U", "postgres", "-A", "trust", "-E", encoding, "--locale=C", "--no-sync"
+            "initdb",
+            "-D",
+            server.data,
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            encoding,
+            "--locale=C",
+            "--no-sync"
         )
         try server.install(certificate, as: "server.pem")
         try server.install(key, as: "server.key")
@@ -74,8 +86,21 @@ public final class PostgreSQLServer: Sendable {
     public func standby() throws -> PostgreSQLServer {
         let standby = try PostgreSQLServer()
         try standby.command(
-            "pg_basebackup", "-D", standby.data, "-R", "-X", "stream", "-c", "fast", "-h", folder.path, "-p", "\(port)",
-            "-U", "postgres", "--no-sync"
+            "pg_basebackup",
+            "-D",
+            standby.data,
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "-h",
+            folder.path,
+            "-p",
+            "\(port)",
+            "-U",
+            "postgres",
+            "--no-sync"
         )
         for name in ["server.pem", "server.key", "root.pem"] {
             try standby.install(folder.appending(path: name).path, as: name)
@@ -239,8 +264,23 @@ public final class PostgreSQLServer: Sendable {
         try own(file.path, mode: 0o644)
         defer { try? FileManager.default.removeItem(at: file) }
         return try command(
-            "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)", "-U",
-            "postgres", "-d", database, "-f", file.path
+            "psql",
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-h",
+            folder.path,
+            "-p",
+            "\(port)",
+            "-U",
+            "postgres",
+            "-d",
+            database,
+            "-f",
+            file.path
         )
     }
 
@@ -295,7 +335,9 @@ public final class PostgreSQLServer: Sendable {
         }
         guard isFirst else { return }
         atexit {
-            for folder in PostgreSQLServer.folders.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: folder) }
+            for folder in PostgreSQLServer.folders.withLock({ $0 }) {
+                try? FileManager.default.removeItem(atPath: folder)
+            }
         }
     }
 }

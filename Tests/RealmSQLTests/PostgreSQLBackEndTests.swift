@@ -29,7 +29,7 @@ struct PostgreSQLBackEndTests {
         }
         let deadline = Duration.seconds(4)
         var properties = try PostgreSQLSetup.properties(server).mapValues { [$0] }
-        for name in ["timeout", "connect-timeout", "query-timeout"] { properties[name] = ["60s"] }
+        for name in ["timeout", "connect-timeout", "query-timeout"] { properties[name] = ["12s"] }
         let (given, all) = (fixture.services, properties)
         var conformance = RealmBackEndConformance(
             users: Array(users[..<2]),

@@ -91,7 +91,9 @@ struct PostgreSQLLoginTests {
         #expect(try await fixture.realm.users().map(\.name.text) == ["ann", "bob", "cid"])
         // PostgreSQL would cut a name that is too long for a cast.
         properties["user-table"] = nil
-        for name in ["user-name-column", "password-column", "group-table", "group-name-column"] { properties[name] = nil }
+        for name in ["user-name-column", "password-column", "group-table", "group-name-column"] {
+            properties[name] = nil
+        }
         properties["password-query"] = """
             SELECT userid AS username, "pass$word" AS password FROM gf."Users" WHERE userid = :user::varchar(3)
             """
@@ -120,26 +122,36 @@ struct PostgreSQLLoginTests {
         #expect(try await fixture.outcome("7", "x") == "wrong-credentials")
     }
 
-    @Test(arguments: [
-        (["password-query": "SELECT name AS username, password FROM nil WHERE name = :user"], "a table is missing"),
-        (["password-query": "SELECT name AS username, pass AS password FROM users WHERE name = :user"], "a column is missing"),
-        (["groups-query": "SELECT rolname FROM pg_authid WHERE rolname = :user"], "has no right"),
-        (["groups-query": "SELECT grp FROM groups WHERE name = :user AND"], "a syntax error"),
-        (["groups-query": "SELECT grp, name FROM groups WHERE name = :user"], "returns 2 columns"),
-        (
-            ["update-password-query": "UPDATE groups SET grp = :password-hash WHERE name = :user AND grp = :old-hash"],
-            "has no right"
-        ),
-        (["password": "wrong"], "rejects the user or the password"), (["database": "postgresql://gatehouse@localhost/app?password=x"], "contains a password"),
-        (["database": "postgresql://gatehouse:tomato@localhost/app"], "contains a password"),
-        (["database": "postgresql://gatehouse@db.example.org/app?sslmode=require"], "sets sslmode=require"),
-        (["database": "postgresql://gatehouse@db.example.org/app?sslmode=disable"], "is not this machine"),
-        (["database": "postgresql://gatehouse@localhost/app?service=x"], "sets service"),
-        (["database": "postgresql://gatehouse@localhost/app?target_session_attrs=primary"], "primary one"),
-        (["database": "host=localhost,other port=1,2,3 user=gatehouse"], "different numbers"),
-        (["database": "postgresql://localhost/app"], "db-user: must be set"), (["ca-file": "/dev/null"], "ca-file"),
-        (["client-key": "/dev/null"], "client-certificate: must be set"), (["database": "postgresql://[bad"], "is neither"),
-    ] as [([String: String], String)])
+    @Test(
+        arguments: [
+            (["password-query": "SELECT name AS username, password FROM nil WHERE name = :user"], "a table is missing"),
+            (
+                ["password-query": "SELECT name AS username, pass AS password FROM users WHERE name = :user"],
+                "a column is missing"
+            ),
+            (["groups-query": "SELECT rolname FROM pg_authid WHERE rolname = :user"], "has no right"),
+            (["groups-query": "SELECT grp FROM groups WHERE name = :user AND"], "a syntax error"),
+            (["groups-query": "SELECT grp, name FROM groups WHERE name = :user"], "returns 2 columns"),
+            (
+                [
+                    "update-password-query":
+                        "UPDATE groups SET grp = :password-hash WHERE name = :user AND grp = :old-hash"
+                ],
+                "has no right"
+            ),
+            (["password": "wrong"], "rejects the user or the password"),
+            (["database": "postgresql://gatehouse@localhost/app?password=x"], "contains a password"),
+            (["database": "postgresql://gatehouse:tomato@localhost/app"], "contains a password"),
+            (["database": "postgresql://gatehouse@db.example.org/app?sslmode=require"], "sets sslmode=require"),
+            (["database": "postgresql://gatehouse@db.example.org/app?sslmode=disable"], "is not this machine"),
+            (["database": "postgresql://gatehouse@localhost/app?service=x"], "sets service"),
+            (["database": "postgresql://gatehouse@localhost/app?target_session_attrs=primary"], "primary one"),
+            (["database": "host=localhost,other port=1,2,3 user=gatehouse"], "different numbers"),
+            (["database": "postgresql://localhost/app"], "db-user: must be set"), (["ca-file": "/dev/null"], "ca-file"),
+            (["client-key": "/dev/null"], "client-certificate: must be set"),
+            (["database": "postgresql://[bad"], "is neither"),
+        ] as [([String: String], String)]
+    )
     func `a mistake is an error at load, without secrets`(_ changes: [String: String], _ expected: String) throws {
         let error = try error(changes)
         #expect(error.contains(expected), "\(error)")
@@ -151,7 +163,9 @@ struct PostgreSQLLoginTests {
         let name = try error(["database": "postgresql://gatehouse@127.0.0.2:\(server.port)/app"])
         // Nothing listens there, so the name is checked with an address of the right server.
         #expect(name.contains("the database does not answer"), "\(name)")
-        let other = try error(["database": "host=db.test hostaddr=127.0.0.1 port=\(server.port) dbname=app user=gatehouse"])
+        let other = try error([
+            "database": "host=db.test hostaddr=127.0.0.1 port=\(server.port) dbname=app user=gatehouse"
+        ])
         #expect(other.contains("does not match host name"), "\(other)")
         let strange = try error(["ca-file": try PostgreSQLSetup.pki.file("strange.pem").path])
         #expect(strange.contains("certificate verify failed"), "\(strange)")
@@ -220,7 +234,11 @@ struct PostgreSQLLoginTests {
         let fixture = try SQLFixture(properties)
         #expect(try await fixture.outcome("slow", "x") == "unavailable")
         try await Task.sleep(for: .milliseconds(600))
-        #expect(try server.sql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(CASE%' AND state = 'active' AND pid <> pg_backend_pid()") == "0")
+        #expect(
+            try server.sql(
+                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(CASE%' AND state = 'active' AND pid <> pg_backend_pid()"
+            ) == "0"
+        )
     }
 
     @Test func `a database with another encoding does not know names that it cannot have`() async throws {
@@ -228,7 +246,9 @@ struct PostgreSQLLoginTests {
         var properties = try PostgreSQLSetup.properties(server)
         properties["password"] = "tomato"
         let fixture = try SQLFixture(properties)
-        try server.sql("SET client_encoding = 'UTF8'; INSERT INTO users VALUES ('j\u{FC}rgen', \(PostgreSQLSetup.literal(try await fixture.hash("correct horse"))))")
+        try server.sql(
+            "SET client_encoding = 'UTF8'; INSERT INTO users VALUES ('j\u{FC}rgen', \(PostgreSQLSetup.literal(try await fixture.hash("correct horse"))))"
+        )
         #expect(try await fixture.outcome("j\u{FC}rgen", "correct horse") == "accepted")
         #expect(try await fixture.outcome("\u{65E5}\u{672C}", "correct horse") == "unknown-user")
         server.stop()

@@ -27,23 +27,28 @@ struct QueryScannerTests {
         ("SELECT :user", "SELECT  $1 "), ("SELECT a FROM t WHERE b=:user;", "SELECT a FROM t WHERE b= $1 "),
         ("SELECT ':user', :user", "SELECT ':user',  $1 "), ("SELECT 'it''s :user'", "SELECT 'it''s :user'"),
         (#"SELECT E'it\'s :user', 'a\', :user"#, #"SELECT E'it\'s :user', 'a\',  $1 "#),
-        (#"SELECT ":user" FROM t"#, #"SELECT ":user" FROM t"#), ("SELECT a::text, :user::text", "SELECT a::text,  $1 ::text"),
+        (#"SELECT ":user" FROM t"#, #"SELECT ":user" FROM t"#),
+        ("SELECT a::text, :user::text", "SELECT a::text,  $1 ::text"),
         ("SELECT $$:user$$ || $a$ $$ :user $a$ || :user", "SELECT $$:user$$ || $a$ $$ :user $a$ ||  $1 "),
         ("SELECT 1 -- :user\n, :user", "SELECT 1 -- :user\n,  $1 "),
         ("SELECT /* :user /* nested */ :user */ :user", "SELECT /* :user /* nested */ :user */  $1 "),
         ("SELECT :user--comment", "SELECT  $1 --comment"), ("SELECT :user-1", "SELECT  $1 -1"),
         ("SELECT :old-hash, :old_hash, :user", "SELECT  $1 ,  $1 ,  $2 "), ("SELECT a[1:2], x$1", "SELECT a[1:2], x$1"),
-        ("SELECT '{}'::jsonb ? :user", "SELECT '{}'::jsonb ?  $1 "), ("SELECT B'01', N'x', :user", "SELECT B'01', N'x',  $1 "),
-        ("CALL f(a := :user) ; -- end", "CALL f(a :=  $1 )  -- end"), ("SELECT tabelle'x', :user", "SELECT tabelle'x',  $1 "),
+        ("SELECT '{}'::jsonb ? :user", "SELECT '{}'::jsonb ?  $1 "),
+        ("SELECT B'01', N'x', :user", "SELECT B'01', N'x',  $1 "),
+        ("CALL f(a := :user) ; -- end", "CALL f(a :=  $1 )  -- end"),
+        ("SELECT tabelle'x', :user", "SELECT tabelle'x',  $1 "),
     ])
     func `the parameters of PostgreSQL are found`(_ text: String, _ expected: String) throws {
         #expect(try Self.translate(text).text == expected)
     }
 
     @Test(arguments: [
-        ("SELECT :user", "SELECT  ?1 "), ("SELECT ':user', [:user], `:user`, :user", "SELECT ':user', [:user], `:user`,  ?1 "),
+        ("SELECT :user", "SELECT  ?1 "),
+        ("SELECT ':user', [:user], `:user`, :user", "SELECT ':user', [:user], `:user`,  ?1 "),
         (#"SELECT 'a\', :user"#, #"SELECT 'a\',  ?1 "#), ("SELECT /* /* */ :user", "SELECT /* /* */  ?1 "),
-        ("SELECT -- a\r :user\n:user", "SELECT -- a\r :user\n ?1 "), ("SELECT x'00', e'a', :user", "SELECT x'00', e'a',  ?1 "),
+        ("SELECT -- a\r :user\n:user", "SELECT -- a\r :user\n ?1 "),
+        ("SELECT x'00', e'a', :user", "SELECT x'00', e'a',  ?1 "),
     ])
     func `the parameters of SQLite are found`(_ text: String, _ expected: String) throws {
         #expect(try Self.translate(text, .sqlite).text == expected)
@@ -52,7 +57,8 @@ struct QueryScannerTests {
     @Test(arguments: [
         ("", "is empty"), (" -- nothing", "is empty"), ("SELECT 1", "does not use :user"),
         ("SELECT :user; SELECT 2", "has a second statement; a query is one statement, at line 1, column 15"),
-        ("SELECT :user;;", "has an empty statement, at line 1, column 14"), (";", "has an empty statement, at line 1, column 1"),
+        ("SELECT :user;;", "has an empty statement, at line 1, column 14"),
+        (";", "has an empty statement, at line 1, column 1"),
         ("SELECT\n  :name", "has the unknown parameter :name, at line 2, column 3"),
         ("SELECT 'a", "has a string without its end, at line 1, column 8"),
         ("SELECT \"a", "has a quoted name without its end, at line 1, column 8"),
@@ -60,7 +66,10 @@ struct QueryScannerTests {
         ("SELECT $a$ b $$", "has a string without its end, at line 1, column 8"),
         ("SELECT $1", "has a $ that does not begin a quoted string; write :user for a parameter, at line 1, column 8"),
         ("SELECT 'é', :x", "has the unknown parameter :x, at line 1, column 13"),
-        ("SELECT E'a' \n 'b', :user", "has a string with escapes that may continue; write it as one string, at line 2, column 2"),
+        (
+            "SELECT E'a' \n 'b', :user",
+            "has a string with escapes that may continue; write it as one string, at line 2, column 2"
+        ),
         ("SELECT \u{0}:user", "has a NUL byte, at line 1, column 8"),
         ("SELECT :user\u{1}", "has a control character, at line 1, column 13"),
     ])
@@ -119,17 +128,20 @@ struct QueryScannerTests {
         #expect(throws: (any Error).self) { try SQLIdentifier(text, isTable: true, setting: "user-table") }
     }
 
-    @Test(arguments: [
-        ("0", 0), ("1800000000", 1_800_000_000), ("1970-01-01", 0), ("1970-01-02 00:00", 86_400),
-        ("1970-01-01T01:00:00+01", 0), ("1970-01-01 00:00:00.999-01:30", 5400), ("1970-01-01 00:00:00Z", 0),
-        ("-infinity", .min), ("1970-01-01 00:00:10   ", 10), ("infinity", nil),
-    ] as [(String, Int?)])
+    @Test(
+        arguments: [
+            ("0", 0), ("1800000000", 1_800_000_000), ("1970-01-01", 0), ("1970-01-02 00:00", 86_400),
+            ("1970-01-01T01:00:00+01", 0), ("1970-01-01 00:00:00.999-01:30", 5400), ("1970-01-01 00:00:00Z", 0),
+            ("-infinity", .min), ("1970-01-01 00:00:10   ", 10), ("infinity", nil),
+        ] as [(String, Int?)]
+    )
     func `times are read`(_ text: String, _ seconds: Int?) {
         #expect(SQLTime(text) == seconds.map { .at($0) } ?? .never)
     }
 
     @Test(arguments: [
-        "", "never", "1800000000000", "1970-13-01", "1970-01-01 25:00", "1970-01-01x", "1970-1-1", "1970-01-01 00:00:00+",
+        "", "never", "1800000000000", "1970-13-01", "1970-01-01 25:00", "1970-01-01x", "1970-1-1",
+        "1970-01-01 00:00:00+",
         "01/02/1970", "1970-01-01 00:00 AM",
     ])
     func `other times are errors`(_ text: String) {

@@ -19,28 +19,37 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test(arguments: [
-        (["user-table": "missing"], "no such table: missing"), (["password-column": "pass"], "no such column: t.pass"),
-        (["group-name-column": "role"], "no such column: t.role"),
-        (["group-table-user-name-column": "member"], "no such column: t.member"),
-        (["user-table": "users; DROP TABLE users"], "user-table: is the name of a table"),
-        (["user-name-column": "na\"me"], "user-name-column: is the name of a column"),
-        (["password-query": "SELECT 1"], "password-query: must not be set together with user-table"),
-        (["groups-query": "SELECT :user"], "groups-query: must not be set together with the names of tables"),
-        (["datasource-jndi": "jdbc/x"], "datasource-jndi: must not be set together with database"),
-        (["encoding": "Hex"], "encoding: needs digest-algorithm"), (["charset": "US-ASCII"], "charset: needs digest-algorithm"),
-        (["digest-algorithm": "SHA-3"], "digest-algorithm: is one of MD5"), (["decoy": "bcrypt cost=99"], "decoy: "),
-        (["db-user": "x"], "db-user: is for databases of PostgreSQL"), (["query-timeout": "2h"], "query-timeout: is from 1ms to 1h"),
-        (["database": "users.db"], "database: is sqlite:PATH"), (["database": "sqlite:"], "database: has no path"),
-        (
-            ["update-password-query": "UPDATE users SET password = :password-hash WHERE name = :user"],
-            "update-password-query: does not use :old-hash"
-        ),
-        (
-            ["update-password-query": "UPDATE nil SET password = :password-hash WHERE name = :user AND p = :old-hash"],
-            "no such table: nil"
-        ),
-    ] as [([String: String], String)])
+    @Test(
+        arguments: [
+            (["user-table": "missing"], "no such table: missing"),
+            (["password-column": "pass"], "no such column: t.pass"),
+            (["group-name-column": "role"], "no such column: t.role"),
+            (["group-table-user-name-column": "member"], "no such column: t.member"),
+            (["user-table": "users; DROP TABLE users"], "user-table: is the name of a table"),
+            (["user-name-column": "na\"me"], "user-name-column: is the name of a column"),
+            (["password-query": "SELECT 1"], "password-query: must not be set together with user-table"),
+            (["groups-query": "SELECT :user"], "groups-query: must not be set together with the names of tables"),
+            (["datasource-jndi": "jdbc/x"], "datasource-jndi: must not be set together with database"),
+            (["encoding": "Hex"], "encoding: needs digest-algorithm"),
+            (["charset": "US-ASCII"], "charset: needs digest-algorithm"),
+            (["digest-algorithm": "SHA-3"], "digest-algorithm: is one of MD5"),
+            (["decoy": "bcrypt cost=99"], "decoy: "),
+            (["db-user": "x"], "db-user: is for databases of PostgreSQL"),
+            (["query-timeout": "2h"], "query-timeout: is from 1ms to 1h"),
+            (["database": "users.db"], "database: is sqlite:PATH"), (["database": "sqlite:"], "database: has no path"),
+            (
+                ["update-password-query": "UPDATE users SET password = :password-hash WHERE name = :user"],
+                "update-password-query: does not use :old-hash"
+            ),
+            (
+                [
+                    "update-password-query":
+                        "UPDATE nil SET password = :password-hash WHERE name = :user AND p = :old-hash"
+                ],
+                "no such table: nil"
+            ),
+        ] as [([String: String], String)]
+    )
     func `a mistake in the configuration is an error at load`(_ changes: [String: String], _ expected: String) throws {
         let file = try SQLiteFile.glassFish()
         let error = Self.error(file.glassFishProperties.merging(changes) { _, new in new })

@@ -27,17 +27,19 @@ struct SQLiteLoginTests {
         #expect(fixture.messages.isEmpty, "\(fixture.messages)")
     }
 
-    @Test(arguments: [
-        ("MD5", "Hex", "5ebe2294ecd0e0f08eab7690d2a6ee69"),
-        ("SHA-1", "Hex", "E5E9FA1BA31ECD1AE84F75CAAA474F3A663F05F4"),
-        ("SHA-256", "Hex", "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"),
-        ("SHA-256", "Base64", "K7gNU3sdo+OL0wNhqoVWhr3g6s1xYv72ol/pe/Unols="),
-        (
-            "SHA-512", "Base64",
-            "vSsar3708Jvp9Szi2NWZZ02Bqp1qRCFpbcTZPdBhnWgs5WtNZKnvCXdhztmeD2cmW192CF5bDufKRpayrW/isg=="
-        ),
-        ("none", nil, "secret"),
-    ] as [(String, String?, String)])
+    @Test(
+        arguments: [
+            ("MD5", "Hex", "5ebe2294ecd0e0f08eab7690d2a6ee69"),
+            ("SHA-1", "Hex", "E5E9FA1BA31ECD1AE84F75CAAA474F3A663F05F4"),
+            ("SHA-256", "Hex", "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"),
+            ("SHA-256", "Base64", "K7gNU3sdo+OL0wNhqoVWhr3g6s1xYv72ol/pe/Unols="),
+            (
+                "SHA-512", "Base64",
+                "vSsar3708Jvp9Szi2NWZZ02Bqp1qRCFpbcTZPdBhnWgs5WtNZKnvCXdhztmeD2cmW192CF5bDufKRpayrW/isg=="
+            ),
+            ("none", nil, "secret"),
+        ] as [(String, String?, String)]
+    )
     func `digests of GlassFish match the password and nothing else`(
         _ algorithm: String,
         _ encoding: String?,
@@ -105,9 +107,9 @@ struct SQLiteLoginTests {
         let fixture = try SQLFixture([
             "database": file.location,
             "password-query": """
-                SELECT name AS username, hash AS password, enabled, locked, expires, pwexp AS password_expires,
-                    must AS "must-change" FROM t WHERE name = :user
-                """,
+            SELECT name AS username, hash AS password, enabled, locked, expires, pwexp AS password_expires,
+                must AS "must-change" FROM t WHERE name = :user
+            """,
         ])
         let hash = try await fixture.hash("correct horse")
         let rows: [(String, [(any Sendable)?], String)] = [
@@ -168,7 +170,8 @@ struct SQLiteLoginTests {
 
     @Test func `another spelling of a name is another name`() async throws {
         let file = try SQLiteFile(
-            "CREATE TABLE users (name TEXT COLLATE NOCASE, password TEXT)", "CREATE TABLE memberships (name, grp)"
+            "CREATE TABLE users (name TEXT COLLATE NOCASE, password TEXT)",
+            "CREATE TABLE memberships (name, grp)"
         )
         var properties = file.glassFishProperties
         let fixture = try SQLFixture(properties)
@@ -183,7 +186,8 @@ struct SQLiteLoginTests {
 
     @Test func `attributes and groups come from queries of their own`() async throws {
         let file = try SQLiteFile(
-            "CREATE TABLE t (name TEXT, hash TEXT, mail TEXT, full TEXT)", "CREATE TABLE g (name TEXT, grp TEXT)"
+            "CREATE TABLE t (name TEXT, hash TEXT, mail TEXT, full TEXT)",
+            "CREATE TABLE g (name TEXT, grp TEXT)"
         )
         let fixture = try SQLFixture([
             "database": file.location,
@@ -259,7 +263,8 @@ struct SQLiteLoginTests {
         let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, must INT)")
         let fixture = try SQLFixture([
             "database": file.location,
-            "password-query": "SELECT name AS username, hash AS password, must AS must_change FROM t WHERE name = :user",
+            "password-query":
+                "SELECT name AS username, hash AS password, must AS must_change FROM t WHERE name = :user",
             "update-password-query":
                 "UPDATE t SET hash = :password-hash, must = 0 WHERE name = :user AND hash = :old-hash",
         ])

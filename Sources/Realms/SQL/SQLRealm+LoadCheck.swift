@@ -39,7 +39,10 @@ extension SQLRealm {
         case .success(let stored): learn(stored)
         case .failure(let fault) where fault.code == .failed: throw BadRealm(fault.log)
         case .failure(let fault):
-            log("realm \(name): the queries were not checked, because the database does not answer: \(fault.log)", .warning)
+            log(
+                "realm \(name): the queries were not checked, because the database does not answer: \(fault.log)",
+                .warning
+            )
         }
     }
 

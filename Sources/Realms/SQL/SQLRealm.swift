@@ -67,7 +67,10 @@ public final class SQLRealm: Realm {
         servers = try settings.location.servers(properties, limits: settings.limits)
         users = SQLUsers(servers, settings: settings, log: log, realmName: properties.realmName)
         if settings.digests?.isClearText == true {
-            log("realm \(name): the passwords are stored in clear text; whoever reads the database can sign in", .warning)
+            log(
+                "realm \(name): the passwords are stored in clear text; whoever reads the database can sign in",
+                .warning
+            )
         }
         if settings.isCheckedAtLoad { try checkAtLoad() }
     }

@@ -21,7 +21,10 @@ enum DatabaseLocation: Sendable {
                     setting: "datasource-jndi"
                 )
             }
-            throw BadRealm("must be set, such as sqlite:users.db or postgresql://db.example.org/app", setting: "database")
+            throw BadRealm(
+                "must be set, such as sqlite:users.db or postgresql://db.example.org/app",
+                setting: "database"
+            )
         }
         guard !properties.has("datasource-jndi") else {
             throw BadRealm("must not be set together with database", setting: "datasource-jndi")
@@ -57,6 +60,7 @@ enum DatabaseLocation: Sendable {
     /// - Parameters:
     ///   - properties: The properties of the realm.
     ///   - limits: The time limits.
+    /// - Returns: The servers.
     /// - Throws: ``BadRealm`` if a property of the connection cannot be used, or the program was built without the
     ///   trait PostgreSQL.
     func servers(_ properties: RealmProperties, limits: SQLLimits) throws(BadRealm) -> SQLServers {

@@ -151,7 +151,10 @@ final class SQLiteConnection: DatabaseConnection {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return ServerFault(.timedOut, "the database is locked by another program")
         case .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_FULL, .SQLITE_PROTOCOL:
-            return ServerFault(path == nil ? .unavailable : .unreachable, "the file cannot be read or written: \(cause)")
+            return ServerFault(
+                path == nil ? .unavailable : .unreachable,
+                "the file cannot be read or written: \(cause)"
+            )
         case .SQLITE_READONLY:
             return ServerFault(.failed, "the file or its folder cannot be written: \(cause)")
         case .SQLITE_NOTADB, .SQLITE_CORRUPT:

@@ -12,14 +12,15 @@ enum PostgreSQLFault {
     ///   - state: The SQLSTATE.
     ///   - message: The message of the server.
     ///   - context: The query, for the log.
+    /// - Returns: The fault.
     static func query(_ state: String, message: String, context: String) -> ServerFault {
         ServerFault(code(state), "\(context): \(text(state, message: message))")
     }
 
     /// Returns the fault for a connection that was not opened.
     ///
-    /// - Parameters:
-    ///   - message: The message of libpq, with the SQLSTATE if it is from the server.
+    /// - Parameter message: The message of libpq, with the SQLSTATE if it is from the server.
+    /// - Returns: The fault.
     static func connection(_ message: String) -> ServerFault {
         let line = oneLine(message)
         guard let state = state(in: line) else { return ServerFault(.unreachable, line) }
@@ -89,7 +90,11 @@ enum PostgreSQLFault {
                     (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
                 }
             // `FATAL:` has the same form, but no digit.
-            if isCode, word.utf8.contains(where: { (0x30...0x39).contains($0) }), words[place - 1].utf8.last == UInt8(ascii: ":") { return String(word.dropLast()) }
+            if isCode, word.utf8.contains(where: { (0x30...0x39).contains($0) }),
+                words[place - 1].utf8.last == UInt8(ascii: ":")
+            {
+                return String(word.dropLast())
+            }
         }
         return nil
     }

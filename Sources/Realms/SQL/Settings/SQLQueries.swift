@@ -32,7 +32,10 @@ struct SQLQueries: Sendable {
         let hasTables = properties.has("user-table")
         let hasQuery = properties.has(SQLQuery.Name.password.rawValue)
         guard hasTables || hasQuery else {
-            throw BadRealm("must be set, or user-table, user-name-column and password-column", setting: "password-query")
+            throw BadRealm(
+                "must be set, or user-table, user-name-column and password-column",
+                setting: "password-query"
+            )
         }
         guard !hasTables || !hasQuery else {
             throw BadRealm("must not be set together with user-table", setting: "password-query")

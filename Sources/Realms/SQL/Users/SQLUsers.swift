@@ -54,7 +54,9 @@ final class SQLUsers: Sendable {
         let found = try await readers.run(source: source, note: note, finding(user))
         guard try isReplaced(found, user: user) else { return found }
         // The server has an older state than this process has written.
-        note("\(found.notes.first ?? ""): the server has not received the new password yet; the primary server is asked")
+        note(
+            "\(found.notes.first ?? ""): the server has not received the new password yet; the primary server is asked"
+        )
         let current = try await writers.run(source: source, note: note, finding(user))
         if try isReplaced(current, user: user), let stored = current.account?.stored {
             try Self.converting { () throws(OpenSSLError) in try replaced.remove(stored, of: user) }
@@ -152,7 +154,8 @@ final class SQLUsers: Sendable {
 
     private static func note(_ query: SQLQuery, rows: SQLRows, time: UInt64) -> String {
         let reason = rows.isIncomparable ? "; the database cannot compare the name with its column" : ""
-        return "\(query.name.rawValue): \(time / 1_000_000).\(time / 100_000 % 10) ms, rows: \(rows.rows.count)\(reason)"
+        return
+            "\(query.name.rawValue): \(time / 1_000_000).\(time / 100_000 % 10) ms, rows: \(rows.rows.count)\(reason)"
     }
 
     // MARK: Groups and attributes
