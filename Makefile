@@ -6,7 +6,7 @@ CONFIGURATION ?= debug
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 # The Debian packages that a build needs, and those that the tests need in addition.
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev libpam0g-dev libpq-dev pkg-config
-TEST_PACKAGES = curl openssl python3 gcc libc6-dev
+TEST_PACKAGES = curl openssl python3 gcc libc6-dev postgresql sqlite3
 # The Debian packages that test-proxies, test-browser and test-openapi need.
 PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 # The Debian packages that bench-realms needs.
