@@ -20,12 +20,18 @@ extension SQLRealm {
 
     /// Returns a user with groups, state, attributes and the format of the password.
     ///
-    /// - Parameter user: The user's name.
-    /// - Returns: The record.
-    /// - Throws: ``RealmError`` of code `noSuchUser`, or `unavailable`.
-    public func user(_ user: Username) async throws(RealmError) -> UserRecord {
-        let found = try await find(user)
-        guard let account = found.account else { throw .noSuchUser(user) }
+    /// - Parameter name: The user's name.
+    /// - Returns: The record; nil if there is no such user.
+    /// - Throws: ``RealmError`` of code `unavailable`.
+    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+        let found: FoundUser
+        do throws(RealmError) {
+            found = try await find(name)
+        } catch {
+            guard error.code == .noSuchUser else { throw error }
+            return nil
+        }
+        guard let account = found.account else { return nil }
         var record = try record(account)
         record.groups = found.groups
         record.attributes = found.attributes
