@@ -27,11 +27,11 @@ struct GroupSearch {
         case .memberOf: found = try groups(named: memberOf(user.entry))
         case .search: found = try search(settings.filter, typed: typed, name: user.name)
         }
-        if settings.hasPrimaryGroup, settings.source != .none, let primary = try primaryGroup(of: user.entry) {
-            found.append(primary)
-        }
+        let hasPrimary = settings.hasPrimaryGroup && settings.source != .none
+        let primary = hasPrimary ? try primaryGroup(of: user.entry) : nil
+        if let primary { found.append(primary) }
         if let dynamic = settings.dynamic { found += try dynamicGroups(dynamic, user: user, typed: typed) }
-        if settings.isNested { found = try nested(found, user: user) }
+        if settings.isNested { found = try nested(found, primary: primary, user: user) }
         var seen: Set<UTF8Text> = []
         return found.compactMap(\.group).filter { seen.insert(UTF8Text($0)).inserted }
     }
@@ -207,14 +207,16 @@ struct GroupSearch {
     // MARK: Nested groups
 
     /// Returns groups and all groups that contain them.
-    private func nested(_ direct: [DirectoryGroup], user: UserEntry) throws(ServerFault) -> [DirectoryGroup] {
+    private func nested(
+        _ direct: [DirectoryGroup],
+        primary: DirectoryGroup?,
+        user: UserEntry
+    ) throws(ServerFault) -> [DirectoryGroup] {
         var seen: Set<UTF8Text> = []
         var all = direct.filter { seen.insert($0.key).inserted }
         if try connection.abilities(call).isActiveDirectory {
             // The server follows the groups; the primary group has no member that it could follow.
-            var starts = [user.name]
-            if settings.hasPrimaryGroup { starts += direct.suffix(1).map(\.name) }
-            for start in starts {
+            for start in [user.name] + [primary?.name].compactMap(\.self) {
                 let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.escaped(start.utf8)))"
                 all += try search(filter).filter { seen.insert($0.key).inserted }
             }
