@@ -41,7 +41,7 @@ struct GroupSearch {
     /// Returns the values of `memberOf`, which Active Directory returns in several ranges.
     private func memberOf(_ entry: LDAPEntry) throws(ServerFault) -> [String] {
         var names = UserEntry.texts(entry.values(of: "memberof"))
-        var next = Self.nextRange(of: "memberof", in: entry, names: &names)
+        var next = try Self.nextRange(of: "memberof", in: entry, names: &names)
         while let start = next {
             let search = LDAPSearch(
                 base: entry.name,
@@ -53,7 +53,7 @@ struct GroupSearch {
                 throw ServerFault(.failed, "\(entry.name): a part of memberOf cannot be read")
             }
             let before = names.count
-            next = Self.nextRange(of: "memberof", in: more, names: &names)
+            next = try Self.nextRange(of: "memberof", in: more, names: &names)
             guard names.count > before, names.count <= settings.maximumGroups else {
                 throw tooMany
             }
@@ -62,13 +62,22 @@ struct GroupSearch {
     }
 
     /// Appends the values of a range such as `memberOf;range=0-1499`, and returns the start of the next one.
-    private static func nextRange(of attribute: String, in entry: LDAPEntry, names: inout [String]) -> Int? {
+    ///
+    /// - Throws: ``ServerFault`` if the end of the range is neither a number nor `*`, which stands for the last value.
+    private static func nextRange(
+        of attribute: String,
+        in entry: LDAPEntry,
+        names: inout [String]
+    ) throws(ServerFault) -> Int? {
         let start = "\(attribute);range="
         guard let range = entry.attributes.first(where: { $0.name.utf8.starts(with: start.utf8) }) else { return nil }
         names += UserEntry.texts(range.values)
         let end = range.name.utf8.drop { $0 != UInt8(ascii: "-") }.dropFirst()
-        guard let last = Int(String(decoding: end, as: UTF8.self)) else { return nil }
-        return last + 1
+        if end.elementsEqual("*".utf8) { return nil }
+        guard let last = UInt32(String(decoding: end, as: UTF8.self)) else {
+            throw ServerFault(.failed, "\(entry.name): the server has sent \(LDAPText.printable(range.name.utf8))")
+        }
+        return Int(last) + 1
     }
 
     /// Returns the groups of a filter.
