@@ -54,7 +54,7 @@ help:
 	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request; OTHER=PROGRAM compares two builds"
 	@echo "make stalls    test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
 	@echo "make flood     guess passwords over 1,000 connections, and check that other users can still sign in"
-	@echo "make outages   break the service behind a realm in several ways, and compare the logins of another realm"
+	@echo "make outages   break the services behind realms in several ways, and compare the logins of another realm"
 	@echo "make timing    measure whether the time of a rejection reveals its reason"
 	@echo "make durability  kill the server and user commands at random moments, and check the data afterwards"
 	@echo "make release   build the programs for an installation, with the Swift run-time library in them"
@@ -182,6 +182,7 @@ flood: deps
 outages:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Outages/outages.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	Tests/Outages/failover.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 timing:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
