@@ -11,7 +11,7 @@ TEST_PACKAGES = curl openssl python3 gcc libc6-dev postgresql sqlite3 slapd slap
 # The Debian packages that test-proxies, test-browser and test-openapi need.
 PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 # The Debian packages that bench-realms needs.
-REALM_BENCH_PACKAGES = nginx-light libcurl4-openssl-dev openssl python3
+REALM_BENCH_PACKAGES = nginx-light libcurl4-openssl-dev slapd ldap-utils libldap-dev openssl python3
 BROWSER_PACKAGES = chromium python3-venv
 OPENAPI_PACKAGES = python3-venv
 # The Debian packages that package and test-package need.
@@ -55,7 +55,7 @@ help:
 	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request; OTHER=PROGRAM compares two builds"
 	@echo "make stalls    test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
 	@echo "make flood     guess passwords over 1,000 connections, and check that other users can still sign in"
-	@echo "make outages   break the service behind a realm in several ways, and compare the logins of another realm"
+	@echo "make outages   break the services behind realms in several ways, and compare the logins of another realm"
 	@echo "make timing    measure whether the time of a rejection reveals its reason"
 	@echo "make durability  kill the server and user commands at random moments, and check the data afterwards"
 	@echo "make release   build the programs for an installation, with the Swift run-time library in them"
@@ -183,6 +183,7 @@ flood: deps
 outages:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
 	Tests/Outages/outages.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	Tests/Outages/failover.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
 
 timing:
 	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse

@@ -18,6 +18,6 @@ printf 'auth required pam_permit.so\naccount required pam_permit.so\n' >"$folder
 printf 'auth required pam_deny.so\naccount required pam_deny.so\n' >"$folder/other"
 cc -O2 -o "$folder/client" "$here/client.c" -lpam
 for at_once in 1 4; do
-    "$1" client "pam" PAMRealm "${LOGINS:-10000}" "${ROUNDS:-9}" "$at_once" "$folder/client" "$folder" -- \
+    "$1" client "pam" PAMRealm "${LOGINS:-10000}" "${ROUNDS:-9}" "$at_once" 1 0 "$folder/client" "$folder" -- \
         "confdir=$folder" "helper=$HELPER" "helpers=$at_once"
 done

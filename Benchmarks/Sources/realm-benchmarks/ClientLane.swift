@@ -17,22 +17,29 @@ struct ClientLane {
     private let logins: Int
     private let rounds: Int
     private let atOnce: Int
+    /// The number of users: `ann`, `user1`, `user2` and so on.
+    private let users: Int
+    /// The least number of groups that every user has.
+    private let groups: Int
     private let client: [String]
     private let properties: [String]
 
     /// - Parameters:
-    ///   - arguments: Label, class of the realm, logins, rounds, logins at once, the words of the client, `--`, and
-    ///     properties as `name=value`.
+    ///   - arguments: Label, class of the realm, logins, rounds, logins at once, users, groups of each user, the words of
+    ///     the client, `--`, and properties as `name=value`.
     ///   - kinds: The types of realms.
     /// - Throws: An error if the arguments are not complete.
     init(_ arguments: [String], kinds: [RealmKind]) throws {
         let parts = arguments.split(separator: "--", omittingEmptySubsequences: false).map(Array.init)
-        guard parts.count == 2, parts[0].count > 5, let logins = Int(parts[0][2]), let rounds = Int(parts[0][3]),
-            let atOnce = Int(parts[0][4]), let kind = kinds.first(where: { $0.classNames.contains(parts[0][1]) })
+        guard parts.count == 2, parts[0].count > 7,
+            let kind = kinds.first(where: { $0.classNames.contains(parts[0][1]) })
         else { throw Fault() }
+        let numbers = parts[0][2..<7].compactMap { Int($0) }
+        guard numbers.count == 5 else { throw Fault() }
         label = parts[0][0]
-        (self.logins, self.rounds, self.atOnce, self.kind) = (logins, rounds, atOnce, kind)
-        client = Array(parts[0][5...])
+        self.kind = kind
+        (logins, rounds, atOnce, users, groups) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
+        client = Array(parts[0][7...])
         properties = parts[1]
     }
 
@@ -40,20 +47,20 @@ struct ClientLane {
         let stack = try stack()
         _ = try await time(stack)
         _ = try clientTime()
-        var ratios: [Double] = []
-        var (own, other) = (Double.infinity, Double.infinity)
+        var (own, other, ratios): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0..<rounds {
-            let (a, b) = (try await time(stack), try clientTime())
-            ratios.append(a / b)
-            own = min(own, a)
-            other = min(other, b)
+            own.append(try await time(stack))
+            other.append(try clientTime())
+            ratios.append(own[own.count - 1] / other[other.count - 1])
         }
-        let rates = [own, other].map { String(format: "%.0f", Double(logins) / $0) }
+        let rates = [own, other].map { String(format: "%.0f", Double(logins) / median($0)) }
         print(
             "\(label), \(atOnce) at once: \(kind.classNames[0]) \(rates[0]) logins/s, plain client \(rates[1])/s, "
-                + "time \(String(format: "%.2f", ratios.sorted()[rounds / 2])) of the client's (median of \(rounds) rounds)"
+                + "time \(String(format: "%.2f", median(ratios))) of the client's (medians of \(rounds) rounds)"
         )
     }
+
+    private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
     private func stack() throws -> LoginStack {
         guard let module = kind.modules.first else { throw Fault() }
@@ -71,15 +78,17 @@ struct ClientLane {
 
     private func time(_ stack: LoginStack) async throws -> Double {
         let begin = ContinuousClock.now
-        let request = LoginRequest(realm: "people", username: try Username("ann"))
         let count = logins / atOnce
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<atOnce {
+            for task in 0..<atOnce {
                 group.addTask {
-                    for _ in 0..<count {
-                        let conversation = PreparedConversation(name: "ann", password: Secret(utf8: "lilac"))
+                    for login in 0..<count {
+                        let place = (task * count + login) % users
+                        let name = place == 0 ? "ann" : "user\(place)"
+                        let request = LoginRequest(realm: "people", username: try Username(name))
+                        let conversation = PreparedConversation(name: name, password: Secret(utf8: "lilac"))
                         let report = await stack.login(request, asking: conversation)
-                        guard report.identity != nil else {
+                        guard let identity = report.identity, identity.subject.groups.count >= groups else {
                             print(report.steps.map { "\($0)" }.joined(separator: "\n"))
                             throw Fault()
                         }

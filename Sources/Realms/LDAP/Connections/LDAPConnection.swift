@@ -144,7 +144,7 @@ final class LDAPConnection: ServerConnection {
     private static func fault(_ reply: LDAPReply, search: LDAPSearch) -> ServerFault {
         ServerFault(
             .failed,
-            "the search below \(search.base) for \(LDAPText.printable(search.filter.utf8)) has failed: "
+            "the search below \(search.base) for \(LDAPText.printable(search.filter)) has failed: "
                 + reply.description
         )
     }

@@ -331,7 +331,7 @@ final class LDAPHandle {
         }
         guard status == LDAP_SUCCESS else { throw ServerFault(.lost, "the server has sent a malformed answer") }
         let line = unsafe text.map { text in
-            LDAPText.printable(unsafe String(cString: text).utf8)
+            LDAPText.printable(unsafe String(cString: text))
         }
         var reply = LDAPReply(code: code, message: line ?? "")
         try Self.check(reply)

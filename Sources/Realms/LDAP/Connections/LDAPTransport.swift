@@ -39,7 +39,7 @@ struct LDAPTransport: Sendable {
         guard status == LDAP_SUCCESS, unsafe ldap_tls_inplace(handle) != 0 else {
             let text = unsafe gatehouse_ldap_diagnostic(handle)
             defer { if let text = unsafe text { unsafe ldap_memfree(text) } }
-            let cause = unsafe text.map { LDAPText.printable(unsafe String(cString: $0).utf8) } ?? ""
+            let cause = unsafe text.map { LDAPText.printable(unsafe String(cString: $0)) } ?? ""
             // libldap has no text for a rejected certificate.
             let isAboutCertificate = cause.isEmpty || cause.hasBytes(of: "(unknown error code)")
             throw ServerFault(

@@ -24,10 +24,10 @@ struct DirectorySteps: Sendable {
         let start = MonotonicTime.now
         do throws(ServerFault) {
             let result = try body()
-            note("\(server): \(LDAPText.printable(request().utf8)): \(result), \(Self.time(since: start))")
+            note("\(server): \(LDAPText.printable(request())): \(result), \(Self.time(since: start))")
         } catch {
             guard error.code != .failed else { throw error }
-            throw ServerFault(error.code, "\(LDAPText.printable(request().utf8)): \(error.log)")
+            throw ServerFault(error.code, "\(LDAPText.printable(request())): \(error.log)")
         }
     }
 

@@ -100,7 +100,7 @@ struct GroupSearch {
         let search = LDAPSearch(
             base: base ?? settings.base,
             filter: filter,
-            attributes: LDAPAttributeList([settings.target])
+            attributes: settings.attributes
         )
         var found: [DirectoryGroup] = []
         try steps.measure("search below \(search.base) for \(filter)") { () throws(ServerFault) in
@@ -114,11 +114,12 @@ struct GroupSearch {
     }
 
     private func group(_ entry: LDAPEntry) -> DirectoryGroup {
-        let name = DistinguishedName(entry.name)
         let value = UserEntry.texts(entry.values(of: settings.target)).first
+        // Only nested groups are compared; the key of a name takes longer than the rest.
+        let key = settings.isNested ? DistinguishedName(entry.name)?.key : nil
         return DirectoryGroup(
             name: entry.name,
-            key: UTF8Text(name?.key ?? entry.name),
+            key: UTF8Text(key ?? entry.name),
             group: Self.usable(settings.usesDistinguishedNames ? entry.name : value)
         )
     }
@@ -150,7 +151,7 @@ struct GroupSearch {
             base: text,
             scope: .base,
             filter: "(objectClass=*)",
-            attributes: LDAPAttributeList([settings.target])
+            attributes: settings.attributes
         )
         let groups = try connection.search(search, call: call).map(group)
         cache.insert(groups, of: key)
@@ -159,7 +160,8 @@ struct GroupSearch {
 
     private static func usable(_ name: String?) -> String? {
         guard let name, (1...1024).contains(name.utf8.count),
-            !name.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
+            name.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+                || !name.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
         else { return nil }
         return name
     }

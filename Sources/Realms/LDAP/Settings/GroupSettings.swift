@@ -25,6 +25,8 @@ struct GroupSettings: Sendable {
     let nestedFilter: FilterTemplate?
     /// The attribute of a group with its name, in lower case.
     let target: String
+    /// The attributes that the searches for groups request.
+    let attributes: LDAPAttributeList
     /// True if the name of a group is its distinguished name.
     let usesDistinguishedNames: Bool
     let maximumDepth: Int
@@ -71,6 +73,7 @@ struct GroupSettings: Sendable {
             nestedFilter = nil
         }
         target = try LDAPSettings.attribute(properties, "group-target")
+        attributes = LDAPAttributeList([target])
         usesDistinguishedNames = try properties.string("group-names") == "dn"
         maximumDepth = try properties.integer("maximum-group-depth")
         maximumGroups = try properties.integer("maximum-groups")
