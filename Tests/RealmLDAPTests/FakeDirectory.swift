@@ -50,6 +50,7 @@ final class FakeDirectory: Sendable {
     /// - Parameters:
     ///   - greeting: The steps after a connection was accepted.
     ///   - script: Returns the steps after a request.
+    /// - Throws: An error if the system has no port.
     init(greeting: [Step] = [], _ script: @escaping @Sendable (Request) -> [Step]) throws {
         state = Mutex(State(script: script, greeting: greeting))
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -198,11 +199,18 @@ enum BER {
     }
 
     /// Returns a message with an operation.
-    static func message(_ number: Int, _ operation: [UInt8]) -> [UInt8] { element(0x30, self.number(number) + operation) }
+    static func message(_ number: Int, _ operation: [UInt8]) -> [UInt8] {
+        element(0x30, self.number(number) + operation)
+    }
 
     /// Returns the result of an operation, such as 0x61 for a bind and 0x65 for a search.
-    static func result(_ number: Int, _ tag: UInt8, code: UInt8 = 0, _ message: String = "", more: [UInt8] = []) -> [UInt8]
-    {
+    static func result(
+        _ number: Int,
+        _ tag: UInt8,
+        code: UInt8 = 0,
+        _ message: String = "",
+        more: [UInt8] = []
+    ) -> [UInt8] {
         self.message(number, element(tag, [0x0A, 1, code] + text("") + text(message) + more))
     }
 

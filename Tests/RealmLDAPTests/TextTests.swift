@@ -37,9 +37,8 @@ struct TextTests {
     }
 
     @Test func `texts of a server are cut and lose their control characters before they are logged`() {
-        #expect(LDAPText.printable("a\r\nb\u{1B}[0m\u{7F}\u{85}\0ü".utf8) == "a  b [0m   ü")
-        #expect(LDAPText.printable([0xFF, 0x41]) == "\u{FFFD}A")
-        #expect(LDAPText.printable(String(repeating: "ü", count: 1000).utf8).unicodeScalars.count == 200)
+        #expect(LDAPText.printable("a\r\nb\u{1B}[0m\u{7F}\u{85}\0ü") == "a  b [0m   ü")
+        #expect(LDAPText.printable(String(repeating: "ü", count: 1000)).unicodeScalars.count == 200)
     }
 }
 #endif

@@ -60,7 +60,9 @@ final class LDAPHandle {
 
     deinit { close(isBroken: true) }
 
-    /// The maximum size of one message of a server, in bytes. Without it a server could make this program use up its
+    /// The maximum size of one message of a server, in bytes.
+    ///
+    /// Without it a server could make this program use up its
     /// memory before it has sent anything.
     private static let maximumAnswer: ber_len_t = 16 << 20
 

@@ -75,7 +75,7 @@ struct GroupSearch {
         let end = range.name.utf8.drop { $0 != UInt8(ascii: "-") }.dropFirst()
         if end.elementsEqual("*".utf8) { return nil }
         guard let last = UInt32(String(decoding: end, as: UTF8.self)) else {
-            throw ServerFault(.failed, "\(entry.name): the server has sent \(LDAPText.printable(range.name.utf8))")
+            throw ServerFault(.failed, "\(entry.name): the server has sent \(LDAPText.printable(range.name))")
         }
         return Int(last) + 1
     }
