@@ -438,7 +438,7 @@ let package = Package(
             name: "RealmLDAPTests",
             dependencies: [
                 "DirectoryTesting", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom", "ServerConnections",
-                "TLSTesting", "TestTools",
+                "TLSTesting", "TestTools", "WorkerThreads",
             ]
         ),
         .testTarget(name: "SlotsTests", dependencies: ["Slots", "TestTools"]),

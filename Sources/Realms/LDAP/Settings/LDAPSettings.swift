@@ -51,7 +51,12 @@ struct LDAPSettings: Sendable {
         isActiveDirectory = try properties.boolean("active-directory")
         base = try Self.name(properties, "base-dn") ?? ""
         location = try Self.location(properties, isActiveDirectory: isActiveDirectory)
-        serviceBind = try Self.serviceBind(properties, transport: transport, location: location)
+        serviceBind = try Self.serviceBind(
+            properties,
+            servers: servers,
+            transport: transport,
+            location: location
+        )
         nameAttribute = try Self.nameAttribute(properties, location: location)
         domains = DomainNames(properties.has("domains") ? try properties.list("domains") : [])
         attributes = try Self.attributes(properties)
@@ -153,13 +158,20 @@ struct LDAPSettings: Sendable {
 
     private static func serviceBind(
         _ properties: RealmProperties,
+        servers: [LDAPServerURL],
         transport: LDAPTransport,
         location: UserLocation
     ) throws(BadRealm) -> ServiceBind {
         let isExternal = try properties.string("search-bind-mechanism") == "external"
         if isExternal {
-            guard transport.certificate != nil || !properties.has("search-bind-dn") else {
-                throw BadRealm("must not be set if search-bind-mechanism is external", setting: "search-bind-dn")
+            for name in ["search-bind-dn", "search-bind-password"] where properties.has(name) {
+                throw BadRealm("must not be set if search-bind-mechanism is external", setting: name)
+            }
+            guard transport.certificate != nil || servers.allSatisfy({ $0.scheme == .ldapi }) else {
+                throw BadRealm(
+                    "must be set if search-bind-mechanism is external, unless all URLs are ldapi",
+                    setting: "client-certificate"
+                )
             }
             return .external
         }
