@@ -10,23 +10,28 @@ import Testing
 
 /// The texts and values of Active Directory.
 struct ActiveDirectoryTests {
-    @Test(arguments: [
-        ("80090308: LdapErr: DSID-0C090439, comment: AcceptSecurityContext error, data 52e, v4563", 0x52E),
-        ("80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data 533, v1db1", 0x533),
-        ("AcceptSecurityContext error, data 775", 0x775), ("AcceptSecurityContext error, data 52E,", 0x52E),
-        ("data 52e", nil), ("AcceptSecurityContext error, data , v", nil), ("AcceptSecurityContext error", nil),
-        ("AcceptSecurityContext error, data 123456789, v", nil), ("data 1, AcceptSecurityContext error", nil), ("", nil),
-    ] as [(String, UInt32?)])
+    @Test(
+        arguments: [
+            ("80090308: LdapErr: DSID-0C090439, comment: AcceptSecurityContext error, data 52e, v4563", 0x52E),
+            ("80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data 533, v1db1", 0x533),
+            ("AcceptSecurityContext error, data 775", 0x775), ("AcceptSecurityContext error, data 52E,", 0x52E),
+            ("data 52e", nil), ("AcceptSecurityContext error, data , v", nil), ("AcceptSecurityContext error", nil),
+            ("AcceptSecurityContext error, data 123456789, v", nil), ("data 1, AcceptSecurityContext error", nil),
+            ("", nil),
+        ] as [(String, UInt32?)]
+    )
     func `the code of a rejected bind is read`(message: String, code: UInt32?) {
         #expect(BindProblem.activeDirectoryCode(message) == code)
     }
 
-    @Test(arguments: [
-        ("525", .wrongCredentials, false), ("52e", .wrongCredentials, false), ("530", .permissionDenied, false),
-        ("531", .permissionDenied, false), ("532", .credentialExpired, true), ("533", .disabled, false),
-        ("701", .accountExpired, false), ("773", .credentialExpired, true), ("775", .locked, false),
-        ("0", .wrongCredentials, false), ("80090308", .wrongCredentials, false),
-    ] as [(String, LoginFailure, Bool)])
+    @Test(
+        arguments: [
+            ("525", .wrongCredentials, false), ("52e", .wrongCredentials, false), ("530", .permissionDenied, false),
+            ("531", .permissionDenied, false), ("532", .credentialExpired, true), ("533", .disabled, false),
+            ("701", .accountExpired, false), ("773", .credentialExpired, true), ("775", .locked, false),
+            ("0", .wrongCredentials, false), ("80090308", .wrongCredentials, false),
+        ] as [(String, LoginFailure, Bool)]
+    )
     func `each code is a kind of failure`(code: String, failure: LoginFailure, mayChange: Bool) {
         let reply = LDAPReply(code: 49, message: "LdapErr: comment: AcceptSecurityContext error, data \(code), v4563")
         let problem = BindProblem.problem(reply, isDisabled: false)
@@ -35,20 +40,24 @@ struct ActiveDirectoryTests {
         #expect(problem?.change == (mayChange ? .activeDirectory : nil))
     }
 
-    @Test(arguments: [
-        (49, .wrongCredentials), (48, .wrongCredentials), (32, .wrongCredentials), (53, .disabled), (19, .locked),
-        (50, .permissionDenied), (1, .unavailable), (2, .unavailable), (8, .unavailable), (10, .unavailable),
-        (13, .unavailable), (14, .unavailable), (34, .unavailable), (80, .unavailable), (-1, .unavailable),
-        (256, .unavailable), (0, nil),
-    ] as [(Int32, LoginFailure?)])
+    @Test(
+        arguments: [
+            (49, .wrongCredentials), (48, .wrongCredentials), (32, .wrongCredentials), (53, .disabled), (19, .locked),
+            (50, .permissionDenied), (1, .unavailable), (2, .unavailable), (8, .unavailable), (10, .unavailable),
+            (13, .unavailable), (14, .unavailable), (34, .unavailable), (80, .unavailable), (-1, .unavailable),
+            (256, .unavailable), (0, nil),
+        ] as [(Int32, LoginFailure?)]
+    )
     func `each result code is a kind of failure`(code: Int32, failure: LoginFailure?) {
         #expect(BindProblem.problem(LDAPReply(code: code, message: ""), isDisabled: false)?.failure == failure)
     }
 
-    @Test(arguments: [
-        ("0000052D: AtrErr: DSID-03190FD6, #1:", 0x52D), ("00000056: error", 0x56), ("00000775: x", 0x775),
-        ("52D: x", nil), ("0000052D", nil), ("0000052G: x", nil), ("00000052D: x", nil), ("", nil),
-    ] as [(String, UInt32?)])
+    @Test(
+        arguments: [
+            ("0000052D: AtrErr: DSID-03190FD6, #1:", 0x52D), ("00000056: error", 0x56), ("00000775: x", 0x775),
+            ("52D: x", nil), ("0000052D", nil), ("0000052G: x", nil), ("00000052D: x", nil), ("", nil),
+        ] as [(String, UInt32?)]
+    )
     func `the code of a refused change is read`(message: String, code: UInt32?) {
         #expect(BindProblem.changeCode(message) == code)
     }

@@ -34,6 +34,9 @@ final class FakeDirectory: Sendable {
         case close
     }
 
+    /// The error if no port can be opened.
+    struct NoPort: Error {}
+
     private struct State {
         var requests: [Request] = []
         var connections: [Int32] = []
@@ -50,6 +53,7 @@ final class FakeDirectory: Sendable {
     /// - Parameters:
     ///   - greeting: The steps after a connection was accepted.
     ///   - script: Returns the steps after a request.
+    /// - Throws: ``NoPort``.
     init(greeting: [Step] = [], _ script: @escaping @Sendable (Request) -> [Step]) throws {
         state = Mutex(State(script: script, greeting: greeting))
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -63,7 +67,6 @@ final class FakeDirectory: Sendable {
                     && getsockname(listener, pointer, &length) == 0
             }
         }
-        struct NoPort: Error {}
         guard isBound else { throw NoPort() }
         self.listener = listener
         port = Int(in_port_t(bigEndian: address.sin_port))
@@ -198,11 +201,18 @@ enum BER {
     }
 
     /// Returns a message with an operation.
-    static func message(_ number: Int, _ operation: [UInt8]) -> [UInt8] { element(0x30, self.number(number) + operation) }
+    static func message(_ number: Int, _ operation: [UInt8]) -> [UInt8] {
+        element(0x30, self.number(number) + operation)
+    }
 
     /// Returns the result of an operation, such as 0x61 for a bind and 0x65 for a search.
-    static func result(_ number: Int, _ tag: UInt8, code: UInt8 = 0, _ message: String = "", more: [UInt8] = []) -> [UInt8]
-    {
+    static func result(
+        _ number: Int,
+        _ tag: UInt8,
+        code: UInt8 = 0,
+        _ message: String = "",
+        more: [UInt8] = []
+    ) -> [UInt8] {
         self.message(number, element(tag, [0x0A, 1, code] + text("") + text(message) + more))
     }
 

@@ -23,18 +23,25 @@ struct FilterTemplateTests {
         }
     }
 
-    @Test(arguments: [
-        ("uid=%s", "(uid=an\\2an)"), ("(uid=%s)", "(uid=an\\2an)"), ("mail=%n", "(mail=E\\5can\\2an)"),
-        ("member=%d", "(member=cn\\3da\\2cdc\\3db)"), ("(&(uid=%s)(a=b))", "(&(uid=an\\2an)(a=b))"),
-        ("&(uid=%s)(a=b)", "(&(uid=an\\2an)(a=b))"), ("(|(uid=%s)(mail=%s@b.c))", "(|(uid=an\\2an)(mail=an\\2an@b.c))"),
-        ("(&(uid=%s)(!(a=b*c)))", "(&(uid=an\\2an)(!(a=b*c)))"), ("(&(uid=%s)(a>=1)(b<=2)(c~=d))",
-            "(&(uid=an\\2an)(a>=1)(b<=2)(c~=d))"),
-        ("(&(uid=%s)(a=100%%))", "(&(uid=an\\2an)(a=100%))"), ("(&(uid=%s)(a=\\28x\\29))", "(&(uid=an\\2an)(a=\\28x\\29))"),
-        ("(uid:caseExactMatch:=%s)", "(uid:caseExactMatch:=an\\2an)"), ("(cn;lang-en=%s)", "(cn;lang-en=an\\2an)"),
-        ("(member:1.2.840.113556.1.4.1941:=%d)", "(member:1.2.840.113556.1.4.1941:=cn\\3da\\2cdc\\3db)"),
-        ("(&(uid=%s)(ou=Zürich))", "(&(uid=an\\2an)(ou=Zürich))"), ("(uid=%s%%s)", "(uid=an\\2an%s)"),
-        ("(uid=%%%s)", "(uid=%an\\2an)"), ("(a=*%s*)", "(a=*an\\2an*)"), ("(a=*)", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("uid=%s", "(uid=an\\2an)"), ("(uid=%s)", "(uid=an\\2an)"), ("mail=%n", "(mail=E\\5can\\2an)"),
+            ("member=%d", "(member=cn\\3da\\2cdc\\3db)"), ("(&(uid=%s)(a=b))", "(&(uid=an\\2an)(a=b))"),
+            ("&(uid=%s)(a=b)", "(&(uid=an\\2an)(a=b))"),
+            ("(|(uid=%s)(mail=%s@b.c))", "(|(uid=an\\2an)(mail=an\\2an@b.c))"),
+            ("(&(uid=%s)(!(a=b*c)))", "(&(uid=an\\2an)(!(a=b*c)))"),
+            (
+                "(&(uid=%s)(a>=1)(b<=2)(c~=d))",
+                "(&(uid=an\\2an)(a>=1)(b<=2)(c~=d))"
+            ),
+            ("(&(uid=%s)(a=100%%))", "(&(uid=an\\2an)(a=100%))"),
+            ("(&(uid=%s)(a=\\28x\\29))", "(&(uid=an\\2an)(a=\\28x\\29))"),
+            ("(uid:caseExactMatch:=%s)", "(uid:caseExactMatch:=an\\2an)"), ("(cn;lang-en=%s)", "(cn;lang-en=an\\2an)"),
+            ("(member:1.2.840.113556.1.4.1941:=%d)", "(member:1.2.840.113556.1.4.1941:=cn\\3da\\2cdc\\3db)"),
+            ("(&(uid=%s)(ou=Zürich))", "(&(uid=an\\2an)(ou=Zürich))"), ("(uid=%s%%s)", "(uid=an\\2an%s)"),
+            ("(uid=%%%s)", "(uid=%an\\2an)"), ("(a=*%s*)", "(a=*an\\2an*)"), ("(a=*)", nil),
+        ] as [(String, String?)]
+    )
     func `valid templates are filled with escaped values`(text: String, expected: String?) throws {
         guard let expected else {
             let problem = BadValue("has no %s or %n or %d: \(text)")
@@ -94,7 +101,8 @@ struct FilterTemplateTests {
 
     @Test(arguments: [
         ("uid=%s", ["uid||"]), ("(&(a=b)(|(uid=%s)(mail=%n)))", ["uid||", "mail||"]), ("(mail=%s@b.c)", ["mail||@b.c"]),
-        ("(cn=\\28x\\29 \\25s%s%%)", ["cn|(x) %s|%"]), ("(uid:caseExactMatch:=%s)", ["uid||"]), ("(cn;lang-en=%s)", ["cn||"]),
+        ("(cn=\\28x\\29 \\25s%s%%)", ["cn|(x) %s|%"]), ("(uid:caseExactMatch:=%s)", ["uid||"]),
+        ("(cn;lang-en=%s)", ["cn||"]),
         ("(uid~=%s)", []), ("(uid>=%s)", []), ("(uid=%s*)", []), ("(!(uid=%s))", []), ("(uid=%s%s)", []),
         ("(&(uid=%s)(!(cn=%s)))", ["uid||"]), ("(member=%d)", []),
     ])
@@ -115,8 +123,10 @@ struct FilterTemplateTests {
     // MARK: Random templates
 
     private static let pieces = [
-        "(", ")", "&", "|", "!", "=", "~=", ">=", "<=", "*", "%s", "%n", "%d", "%%", "%", "\\", "\\28", "\\0", ":", ";", "-",
-        ".", "uid", "cn", "1.2.3", ":dn", ":caseExactMatch", " ", "ü", "\0", "0", "(uid=%s)", "(cn=b)", "(&(uid=%s)(cn=b))",
+        "(", ")", "&", "|", "!", "=", "~=", ">=", "<=", "*", "%s", "%n", "%d", "%%", "%", "\\", "\\28", "\\0", ":", ";",
+        "-",
+        ".", "uid", "cn", "1.2.3", ":dn", ":caseExactMatch", " ", "ü", "\0", "0", "(uid=%s)", "(cn=b)",
+        "(&(uid=%s)(cn=b))",
     ]
 
     @Test func `libldap accepts each template that is accepted, and reads its structure whatever the values are`()
@@ -152,7 +162,10 @@ struct FilterTemplateTests {
             let shapes = received.map(Self.shape)
             let marked = shapes[0]?.replacing("6d61726b", with: "VALUE")
             let value = hostile.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            #expect(shapes[0] != nil && shapes[1] == marked?.replacing("VALUE", with: value), "\(template.text) \(hostile)")
+            #expect(
+                shapes[0] != nil && shapes[1] == marked?.replacing("VALUE", with: value),
+                "\(template.text) \(hostile)"
+            )
         }
     }
 

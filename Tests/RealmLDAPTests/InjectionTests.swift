@@ -59,7 +59,9 @@ struct InjectionTests {
         let read = counts(try values.map { try #require($0) })
         let sent = counts(texts.map { Array($0.utf8) })
         guard read != sent else { return }
-        let missing = sent.filter { read[$0.key] != $0.value }.keys.prefix(3).map { String(decoding: $0, as: UTF8.self) }
+        let missing = sent.filter { read[$0.key] != $0.value }.keys.prefix(3).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         Issue.record("not received as sent: \(missing.map(\.debugDescription))")
     }
 

@@ -49,8 +49,10 @@ struct SettingsTests {
             certificate.merging(["search-bind-mechanism": ["external"]]) { $1 },
             ["search-bind-mechanism": ["external"], "directory": ["ldapi:///run/ldapi"]],
             ["nested-groups": ["true"]], ["nested-groups": ["true"], "active-directory": ["true"]],
-            ["nested-groups": ["true"], "group-search-filter": ["memberUid=%s"],
-                "nested-group-search-filter": ["member=%d"]],
+            [
+                "nested-groups": ["true"], "group-search-filter": ["memberUid=%s"],
+                "nested-group-search-filter": ["member=%d"],
+            ],
             ["attributes": ["mail", "name=cn"]], ["group-cache-time": ["0s"]],
         ]
         for changes in accepted { #expect(Self.problem(changes) == nil, "\(changes)") }
@@ -115,8 +117,10 @@ struct SettingsTests {
         expect(
             "client-certificate",
             "needs ldaps or start-tls",
-            ["client-certificate": [chain], "client-key": [pki.file("client.key").path],
-                "directory": ["ldapi:///run/ldapi"]]
+            [
+                "client-certificate": [chain], "client-key": [pki.file("client.key").path],
+                "directory": ["ldapi:///run/ldapi"],
+            ]
         )
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -135,7 +139,11 @@ struct SettingsTests {
     }
 
     @Test func `mistakes in the search for users are named`() {
-        expect("search-filter", "needs a closing parenthesis at character 8 of the filter", ["search-filter": ["(uid=%s"]])
+        expect(
+            "search-filter",
+            "needs a closing parenthesis at character 8 of the filter",
+            ["search-filter": ["(uid=%s"]]
+        )
         expect("search-filter", "has no %s or %n: (uid=ann)", ["search-filter": ["(uid=ann)"]])
         expect("search-filter", "cannot have %d here at character 7 of the filter", ["search-filter": ["(uid=%d)"]])
         let unnamed =
@@ -189,9 +197,13 @@ struct SettingsTests {
                 ["nested-groups": ["true"], "nested-group-search-filter": [filter]]
             )
         }
-        expect("dynamic-group-target", "is no name of an attribute: a b", [
-            "dynamic-group-search-filter": ["uid=%s"], "dynamic-group-target": ["a b"],
-        ])
+        expect(
+            "dynamic-group-target",
+            "is no name of an attribute: a b",
+            [
+                "dynamic-group-search-filter": ["uid=%s"], "dynamic-group-target": ["a b"],
+            ]
+        )
         expect("group-cache-time", "is at most 1h", ["group-cache-time": ["61m"]])
     }
 

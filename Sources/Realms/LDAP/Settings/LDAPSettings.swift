@@ -38,7 +38,7 @@ struct LDAPSettings: Sendable {
     let groups: GroupSettings
     let bindTimeout: Duration
     let searchTimeout: Duration
-    let mayChangePassword: Bool
+    private let mayChangePassword: Bool
     /// The attributes that the search for the user requests.
     let userAttributes: LDAPAttributeList
 
@@ -71,6 +71,17 @@ struct LDAPSettings: Sendable {
         requested += Self.nameAttributes(of: location).map(\.name)
         var seen: Set<String> = []
         userAttributes = LDAPAttributeList(requested.filter { seen.insert($0.lowercased()).inserted })
+    }
+
+    /// Returns whether a user can change a password that has expired or must be changed.
+    ///
+    /// Active Directory takes the change only from another account, and OpenLDAP needs the distinguished name.
+    func mayChangePassword(by change: BindProblem.PasswordChange) -> Bool {
+        guard mayChangePassword else { return false }
+        switch location {
+        case .search: return true
+        case .directBind(let pattern, _): return pattern.isDistinguishedName && change == .ownBind
+        }
     }
 
     /// The attributes whose value must be the user name.
