@@ -130,6 +130,20 @@ struct ConnectionTests {
         #expect(try await realm.login(SlapdServer.ann).failure == .unavailable)
         #expect(try await realm.login("ann", "another password").failure == .unavailable)
         #expect(log.contains("more than one entry matches (uid=ann)"))
+        // A limit of the server must not hide the second one.
+        var settings = SlapdServer.Settings()
+        settings.databaseLines = ["limits dn.exact=\"\(SlapdServer.service.name)\" size=1"]
+        settings.entries =
+            Entry(
+                "uid=ann,\(SlapdServer.groups)",
+                [
+                    ("objectClass", "inetOrgPerson"), ("uid", "ann"), ("cn", "Ann"), ("sn", "Other"),
+                    ("userPassword", "another password"),
+                ]
+            ).ldif
+        let limited = try LDAPSetup.realm(try await SlapdServer(settings), ["group-source": ["none"]])
+        #expect(try await limited.login(SlapdServer.ann).failure == .unavailable)
+        #expect(try await limited.login("ann", "another password").failure == .unavailable)
         let narrow = try LDAPSetup.realm(server, ["base-dn": [SlapdServer.people]])
         #expect(try await narrow.login(SlapdServer.ann).failure == nil)
     }

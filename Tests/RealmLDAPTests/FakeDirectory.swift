@@ -34,6 +34,9 @@ final class FakeDirectory: Sendable {
         case close
     }
 
+    /// The error if no port can be opened.
+    struct NoPort: Error {}
+
     private struct State {
         var requests: [Request] = []
         var connections: [Int32] = []
@@ -50,7 +53,7 @@ final class FakeDirectory: Sendable {
     /// - Parameters:
     ///   - greeting: The steps after a connection was accepted.
     ///   - script: Returns the steps after a request.
-    /// - Throws: An error if the system has no port.
+    /// - Throws: ``NoPort``.
     init(greeting: [Step] = [], _ script: @escaping @Sendable (Request) -> [Step]) throws {
         state = Mutex(State(script: script, greeting: greeting))
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -64,7 +67,6 @@ final class FakeDirectory: Sendable {
                     && getsockname(listener, pointer, &length) == 0
             }
         }
-        struct NoPort: Error {}
         guard isBound else { throw NoPort() }
         self.listener = listener
         port = Int(in_port_t(bigEndian: address.sin_port))

@@ -97,6 +97,21 @@ struct SambaPasswordTests {
         #expect(problem.failure == .locked)
     }
 
+    @Test(arguments: ["%s@example.org", "CN=%s,\(SambaServer.people)"])
+    func `without an account for searches no password is changed, and no new one is asked for`(
+        pattern: String
+    ) async throws {
+        let realm = try SambaSetup.realm(
+            try await SambaServer.shared(),
+            ["search-bind-dn": nil, "search-bind-password": nil, "user-dn-pattern": [pattern], "domains": nil]
+        )
+        let conversation = SambaSetup.conversation("mona", SambaServer.mona.password, new: ["A better pass-word 1"])
+        let failure = try await realm.login("mona", asking: conversation).failure
+        // The common name of the user has blanks, with which no user binds directly.
+        #expect(failure == (pattern.hasPrefix("%s") ? .credentialExpired : .wrongCredentials))
+        #expect(conversation.questions.count == 1)
+    }
+
     @Test func `a user without a change of an expired password is refused, and asked for nothing`() async throws {
         let realm = try SambaSetup.realm(try await SambaServer.shared(), ["change-expired-password": ["false"]])
         let conversation = SambaSetup.conversation("peggy", SambaServer.peggy.password, new: ["A better pass-word 1"])

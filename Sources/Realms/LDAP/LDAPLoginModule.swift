@@ -44,7 +44,8 @@ public struct LDAPLoginModule: PasswordLoginModule {
             source: ClientNetwork.source(attempt.peer),
             note: attempt.note
         )
-        if case .refused(let problem) = answer, let change = problem.change, realm.directory.settings.mayChangePassword
+        if case .refused(let problem) = answer, let change = problem.change,
+            realm.directory.settings.mayChangePassword(by: change)
         {
             return try await changePassword(attempt, typed: typed, old: password, problem: problem, change: change)
         }

@@ -36,7 +36,7 @@ extension SlapdServer {
             rootpw \(admin.password)
             directory \(folder.file("data"))
             dbnosync
-            maxsize 8388608
+            maxsize \(settings.maximumSize)
             index objectClass,entryCSN,entryUUID eq
             index uid,member,uniqueMember,memberUid eq
             access to attrs=userPassword

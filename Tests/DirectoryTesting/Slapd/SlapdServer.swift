@@ -25,6 +25,10 @@ package final class SlapdServer: DirectoryServer {
         /// Lines that are added to the part of the database, such as `limits` or `sizelimit 2`.
         package var databaseLines: [String] = []
         package var role = Role.alone
+        /// Entries in LDIF that are loaded before the start, besides those of all servers.
+        package var entries = ""
+        /// The maximum size of the database, in bytes.
+        package var maximumSize = 8_388_608
 
         package init() {}
     }
@@ -67,6 +71,7 @@ package final class SlapdServer: DirectoryServer {
         folder = try PrivateFolder()
         try folder.write(Self.configuration(settings, in: folder), to: "slapd.conf")
         try FileManager.default.copyItem(atPath: await Self.loaded.value.file("data"), toPath: folder.file("data"))
+        if !settings.entries.isEmpty { try await Self.load(settings.entries, in: folder) }
         process = ServerProcess(
             [Self.program, "-f", folder.file("slapd.conf"), "-d", "stats"]
                 + ["-h", "ldap://127.0.0.1:\(port) ldaps://127.0.0.1:\(tlsPort)"],
@@ -84,12 +89,16 @@ package final class SlapdServer: DirectoryServer {
         let folder = try PrivateFolder()
         try folder.folder("data")
         try folder.write(configuration(Settings(), in: folder), to: "slapd.conf")
+        try await load(ldif, in: folder)
+        return folder
+    }
+
+    private static func load(_ ldif: String, in folder: PrivateFolder) async throws {
         try folder.write(ldif, to: "entries.ldif")
         let child = try await ChildProcess.start(
             [loader, "-q", "-w", "-f", folder.file("slapd.conf"), "-l", folder.file("entries.ldif")],
             in: ChildProcess.Surroundings(output: folder.file("slapadd.log"), errors: folder.file("slapadd.log"))
         )
         guard await child.end() == 0 else { throw NotReached("slapadd: \(folder.text("slapadd.log"))") }
-        return folder
     }
 }

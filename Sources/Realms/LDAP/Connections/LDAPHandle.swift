@@ -62,8 +62,7 @@ final class LDAPHandle {
 
     /// The maximum size of one message of a server, in bytes.
     ///
-    /// Without it a server could make this program use up its
-    /// memory before it has sent anything.
+    /// Without it, a server could make this program use up its memory by a number alone.
     private static let maximumAnswer: ber_len_t = 16 << 20
 
     private static let isPrepared = gatehouse_ldap_prepare() != 0

@@ -38,7 +38,7 @@ struct LDAPSettings: Sendable {
     let groups: GroupSettings
     let bindTimeout: Duration
     let searchTimeout: Duration
-    let mayChangePassword: Bool
+    private let mayChangePassword: Bool
     /// The attributes that the search for the user requests.
     let userAttributes: LDAPAttributeList
     /// The same with the attributes of the account's state, for lists of users.
@@ -55,7 +55,12 @@ struct LDAPSettings: Sendable {
         isActiveDirectory = try properties.boolean("active-directory")
         base = try Self.name(properties, "base-dn") ?? ""
         location = try Self.location(properties, isActiveDirectory: isActiveDirectory)
-        serviceBind = try Self.serviceBind(properties, transport: transport, location: location)
+        serviceBind = try Self.serviceBind(
+            properties,
+            servers: servers,
+            transport: transport,
+            location: location
+        )
         nameAttribute = try Self.nameAttribute(properties, location: location)
         domains = DomainNames(properties.has("domains") ? try properties.list("domains") : [])
         attributes = try Self.attributes(properties)
@@ -72,6 +77,17 @@ struct LDAPSettings: Sendable {
         let names = requested.filter { seen.insert($0.lowercased()).inserted }
         userAttributes = LDAPAttributeList(names)
         recordAttributes = LDAPAttributeList(names + Self.stateAttributes)
+    }
+
+    /// Returns whether a user can change a password that has expired or must be changed.
+    ///
+    /// Active Directory takes the change only from another account, and OpenLDAP needs the distinguished name.
+    func mayChangePassword(by change: BindProblem.PasswordChange) -> Bool {
+        guard mayChangePassword else { return false }
+        switch location {
+        case .search: return true
+        case .directBind(let pattern, _): return pattern.isDistinguishedName && change == .ownBind
+        }
     }
 
     /// The attributes whose value must be the user name.
@@ -159,13 +175,20 @@ struct LDAPSettings: Sendable {
 
     private static func serviceBind(
         _ properties: RealmProperties,
+        servers: [LDAPServerURL],
         transport: LDAPTransport,
         location: UserLocation
     ) throws(BadRealm) -> ServiceBind {
         let isExternal = try properties.string("search-bind-mechanism") == "external"
         if isExternal {
-            guard transport.certificate != nil || !properties.has("search-bind-dn") else {
-                throw BadRealm("must not be set if search-bind-mechanism is external", setting: "search-bind-dn")
+            for name in ["search-bind-dn", "search-bind-password"] where properties.has(name) {
+                throw BadRealm("must not be set if search-bind-mechanism is external", setting: name)
+            }
+            guard transport.certificate != nil || servers.allSatisfy({ $0.scheme == .ldapi }) else {
+                throw BadRealm(
+                    "must be set if search-bind-mechanism is external, unless all URLs are ldapi",
+                    setting: "client-certificate"
+                )
             }
             return .external
         }
