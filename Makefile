@@ -5,8 +5,9 @@ CONFIG ?= realms.conf
 CONFIGURATION ?= debug
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
 # The Debian packages that a build needs, and those that the tests need in addition.
-BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev libpam0g-dev libldap-dev pkg-config
-TEST_PACKAGES = curl openssl python3 gcc libc6-dev
+BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev libldap-dev libpam0g-dev libpq-dev pkg-config
+TEST_PACKAGES = curl openssl python3 gcc libc6-dev postgresql sqlite3 slapd slapd-contrib ldap-utils samba-ad-dc samba-ad-provision \
+	samba-dsdb-modules winbind
 # The Debian packages that test-proxies, test-browser and test-openapi need.
 PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 # The Debian packages that bench-realms needs.

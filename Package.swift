@@ -60,7 +60,8 @@ let package = Package(
     traits: [
         .trait(name: "LDAP", description: "LDAPRealm; needs libldap-dev."),
         .trait(name: "PAM", description: "PAMRealm and its helper program; needs libpam0g-dev."),
-        .default(enabledTraits: ["LDAP", "PAM"]),
+        .trait(name: "PostgreSQL", description: "SQLRealm with PostgreSQL databases; needs libpq-dev."),
+        .default(enabledTraits: ["LDAP", "PAM", "PostgreSQL"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -138,6 +139,21 @@ let package = Package(
             ],
             path: "Sources/Realms/Remote"
         ),
+        // Users in SQL databases: SQLite, and PostgreSQL with its trait.
+        .systemLibrary(
+            name: "CPostgres",
+            path: "Sources/System/CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]
+        ),
+        .target(
+            name: "RealmSQL",
+            dependencies: [
+                "Bytes", .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"])), "OpenSSLKit",
+                "Passwords", "RealmKit", "ServerConnections", "WorkerThreads", grdb,
+            ],
+            path: "Sources/Realms/SQL"
+        ),
         .target(
             name: "RealmsWithoutStore",
             dependencies: [
@@ -173,7 +189,7 @@ let package = Package(
             name: "BuiltInRealms",
             dependencies: [
                 "RealmKit", .target(name: "RealmLDAP", condition: .when(traits: ["LDAP"])),
-                .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmRemote", "RealmStore",
+                .target(name: "RealmPAM", condition: .when(traits: ["PAM"])), "RealmRemote", "RealmSQL", "RealmStore",
                 "RealmsWithoutStore",
             ]
         ),
@@ -438,7 +454,7 @@ let package = Package(
             name: "RealmLDAPTests",
             dependencies: [
                 "DirectoryTesting", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom", "ServerConnections",
-                "TLSTesting", "TestTools",
+                "TLSTesting", "TestTools", "WorkerThreads",
             ]
         ),
         .testTarget(name: "SlotsTests", dependencies: ["Slots", "TestTools"]),
@@ -447,6 +463,15 @@ let package = Package(
             dependencies: [
                 "Bytes", "HTTPSClient", "HTTPSTesting", "OpenSSLKit", "RealmKit", "RealmRemote", "RealmTesting",
                 "SeededRandom", "TLSTesting", "TestTools",
+            ]
+        ),
+        // A server of PostgreSQL in a private folder.
+        .target(name: "DatabaseTesting", path: "Tests/DatabaseTesting"),
+        .testTarget(
+            name: "RealmSQLTests",
+            dependencies: [
+                "DatabaseTesting", "OpenSSLKit", "Passwords", "RealmKit", "RealmSQL", "RealmTesting", "SeededRandom",
+                "ServerConnections", "TLSTesting", "TestTools", "WorkerThreads", grdb,
             ]
         ),
         .testTarget(

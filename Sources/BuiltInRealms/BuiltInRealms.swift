@@ -3,6 +3,7 @@
 
 public import RealmKit
 internal import RealmRemote
+internal import RealmSQL
 internal import RealmStore
 internal import RealmsWithoutStore
 
@@ -12,5 +13,6 @@ internal import RealmsWithoutStore
 public let builtInRealms: [RealmKind] =
     realmsWithoutStore + optionalRealms + [
         RealmKind(RemoteRealm.self, modules: RemoteLoginModule.self),
+        RealmKind(SQLRealm.self, modules: SQLLoginModule.self),
         RealmKind(StoreRealm.self, modules: StoreLoginModule.self),
     ]

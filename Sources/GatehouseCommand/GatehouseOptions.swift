@@ -21,8 +21,8 @@ struct GatehouseOptions: CommandGroup {
             """,
         version: BuildVersion.line("gatehouse") + "\n" + OpenSSLVersion.loaded,
         subcommands: [
-            Init.self, Serve.self, Check.self, Health.self, Explain.self, User.self, Hash.self, Lockouts.self,
-            Sessions.self, Message.self, Log.self, TranslationTexts.self,
+            Init.self, Serve.self, Check.self, Health.self, Explain.self, User.self, RealmTests.self, Hash.self,
+            Lockouts.self, Sessions.self, Message.self, Log.self, TranslationTexts.self,
         ]
     )
 
@@ -42,6 +42,11 @@ struct GatehouseOptions: CommandGroup {
         )
 
         @OptionGroup var options: ConfigurationOptions
+        @Flag(
+            name: .long,
+            help: "Also test the servers of the realms, as `gatehouse realm test` does; exit status 4 if one fails."
+        )
+        var connect = false
     }
 }
 

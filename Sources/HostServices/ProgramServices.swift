@@ -50,6 +50,7 @@ package final class ProgramServices: RealmServiceSource {
             }
             var services = RealmServices()
             services[PasswordService.self] = current.passwords
+            services[NewPasswordRules.self] = passwords.rules
             services[RealmLog.self] = log
             services[WallClock.self] = WallClock.system
             current.addState?(&services)

@@ -35,9 +35,11 @@ package struct SessionValidator: Sendable {
             switch await realm.state(of: user) {
             case .gone: return .gone
             case .present(let stamp): known = stamp
-            // A managed realm, or a realm that uses one, may be able to read the state later. Until then, the state is
-            // unknown.
-            case .unknown where realm is any ManagedRealm || realm is any NamingRealm: return .unknown
+            // A managed realm, a realm that uses one, or a realm that asks another system may be able to read the state
+            // later. Until then, the state is unknown.
+            case .unknown
+            where realm is any ManagedRealm || realm is any NamingRealm || type(of: realm).dependsOnOtherSystems:
+                return .unknown
             case .unknown: break
             }
         }

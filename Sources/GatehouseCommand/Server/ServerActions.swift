@@ -31,6 +31,7 @@ extension GatehouseOptions.Check: Subcommand {
         } catch {
             throw CommandError(.configuration, error.description)
         }
+        if connect { try await RealmTest.runAll(configuration) }
     }
 
     /// Checks that an existing store can be opened; a missing store is not created.

@@ -11,28 +11,19 @@ internal import RealmKit
 
 extension GatehouseOptions.User.List: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let administration = try UserAdministration(options, kinds: kinds, access: .existingOnly)
-        do throws(RealmError) {
-            let users = try await administration.realm.users()
-            let now = WallClock.system.seconds
-            GatehouseCommand.print(
-                json ? UserText.json(users, at: now) : UserText.table(users, at: now),
-                on: STDOUT_FILENO
-            )
-        } catch {
-            throw CommandError(error)
-        }
+        let directory = try UserDirectory(options, kinds: kinds)
+        let users = try await directory.users()
+        let text = UserText(at: WallClock.system.seconds, isComplete: directory.isComplete)
+        GatehouseCommand.print(json ? text.json(users) : text.table(users), on: STDOUT_FILENO)
     }
 }
 
 extension GatehouseOptions.User.Show: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let record = try await UserAdministration(options, kinds: kinds, access: .existingOnly).record(user)
-        let now = WallClock.system.seconds
-        GatehouseCommand.print(
-            json ? UserText.json(record, at: now) : UserText.details(record, at: now),
-            on: STDOUT_FILENO
-        )
+        let directory = try UserDirectory(options, kinds: kinds)
+        let record = try await directory.record(user)
+        let text = UserText(at: WallClock.system.seconds, isComplete: directory.isComplete)
+        GatehouseCommand.print(json ? text.json(record) : text.details(record), on: STDOUT_FILENO)
     }
 }
 
@@ -92,18 +83,17 @@ extension GatehouseOptions.User.Remove: Subcommand {
 
 extension GatehouseOptions.User.Groups: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let isChange = !add.isEmpty || !remove.isEmpty
-        let access = isChange ? StateAccess.createIfMissing : .existingOnly
-        let administration = try UserAdministration(options, kinds: kinds, access: access)
-        // Without the lock, two commands could read the same groups, and the second command would overwrite the change of
-        // the first command.
-        let lock = isChange ? try await StateFolderLock(administration.stateFolder) : nil
-        defer { withExtendedLifetime(lock) {} }
-        let record = try await administration.record(user)
-        guard isChange else {
+        guard !add.isEmpty || !remove.isEmpty else {
+            let record = try await UserDirectory(options, kinds: kinds).record(user)
             for group in record.groups { GatehouseCommand.print(Printable.line(group), on: STDOUT_FILENO) }
             return
         }
+        let administration = try UserAdministration(options, kinds: kinds)
+        // Without the lock, two commands could read the same groups, and the second command would overwrite the change of
+        // the first command.
+        let lock = try await StateFolderLock(administration.stateFolder)
+        defer { withExtendedLifetime(lock) {} }
+        let record = try await administration.record(user)
         // By bytes, as rules compare groups.
         let (present, removed) = (record.groups.map { UTF8Text($0) }, remove.map { UTF8Text($0) })
         for group in remove where !present.contains(UTF8Text(group)) {

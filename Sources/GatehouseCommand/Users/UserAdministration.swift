@@ -36,15 +36,10 @@ struct UserAdministration {
     init(_ configuration: Configuration, realm name: String? = nil) throws(CommandError) {
         let bound = try configuration.realm(name)
         guard let realm = bound.realm as? any ManagedRealm else {
-            let others = configuration.realms.filter { $0.realm is any ManagedRealm }.map(\.name)
-            let hint =
-                others.isEmpty
-                ? "the configuration has no realm with such users"
-                : "realms with such users: \(others.joined(separator: ", "))"
-            throw CommandError(
-                .failed,
-                "realm \(bound.name) is a \(bound.className), whose users cannot be listed or changed here; \(hint)"
-            )
+            let isListed = bound.realm is any UserListingRealm
+            throw Self.missing(isListed ? "changed here" : "listed or changed here", of: bound, in: configuration) {
+                $0 is any ManagedRealm
+            }
         }
         guard let passwords = configuration.services[PasswordService.self] else {
             throw CommandError(.configuration, "this program cannot hash passwords")
@@ -57,17 +52,27 @@ struct UserAdministration {
         stateFolder = configuration.server.stateFolder.value
     }
 
+    /// Returns the error for a realm whose users cannot be listed or changed, with the realms whose users can.
+    static func missing(
+        _ action: String,
+        of bound: BoundRealm,
+        in configuration: Configuration,
+        _ isPossible: (any Realm) -> Bool
+    ) -> CommandError {
+        let others = configuration.realms.filter { isPossible($0.realm) }.map(\.name)
+        let hint =
+            others.isEmpty
+            ? "the configuration has no realm with such users"
+            : "realms with such users: \(others.joined(separator: ", "))"
+        return CommandError(
+            .failed,
+            "realm \(bound.name) is a \(bound.className), whose users cannot be \(action); \(hint)"
+        )
+    }
+
     /// Returns the user with a name.
     func record(_ text: String) async throws(CommandError) -> UserRecord {
-        let name = try Username(argument: text)
-        do throws(RealmError) {
-            guard let record = try await realm.users().first(where: { $0.name == name }) else {
-                throw RealmError.noSuchUser(name)
-            }
-            return record
-        } catch {
-            throw CommandError(error)
-        }
+        try await UserDirectory(realm: realm).record(text)
     }
 
     /// Changes a user, and prints what was done.

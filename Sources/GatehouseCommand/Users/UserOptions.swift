@@ -10,7 +10,7 @@ extension GatehouseOptions {
     struct User: CommandGroup {
         static let configuration = CommandConfiguration(
             commandName: "user",
-            abstract: "Manage the users of a realm.",
+            abstract: "Show the users of a realm, and manage them if the realm allows changes.",
             discussion: "A running server applies changes within a second, and ends sessions that are no longer valid.",
             subcommands: [
                 List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Attributes.self,

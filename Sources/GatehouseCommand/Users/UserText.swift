@@ -5,22 +5,45 @@ internal import CommandSupport
 internal import RealmKit
 
 /// Users as text for administrators, and as JSON for programs.
-enum UserText {
-    static func table(_ users: [UserRecord], at now: Int) -> String {
+struct UserText {
+    /// The time in seconds since 1970.
+    let now: Int
+    /// True if the realm keeps the users itself.
+    ///
+    /// Otherwise their passwords are not known, and a list has no groups.
+    let isComplete: Bool
+
+    init(at now: Int, isComplete: Bool) {
+        self.now = now
+        self.isComplete = isComplete
+    }
+
+    func table(_ users: [UserRecord]) -> String {
         guard !users.isEmpty else { return "there are no users" }
+        guard isComplete else {
+            let rows = users.map { user in
+                [user.name.text, Self.state(user, at: now)]
+                    + [UserAttribute.displayName, UserAttribute.mail].map {
+                        user.attributes.values(of: $0).joined(separator: ", ")
+                    }
+            }
+            return Table.lines([["user", "state", "name", "mail"]] + rows).joined(separator: "\n")
+        }
         let rows = users.map { user in
-            [user.name.text, state(user, at: now), user.format ?? "no password", user.groups.joined(separator: " ")]
+            [
+                user.name.text, Self.state(user, at: now), user.format ?? "no password",
+                user.groups.joined(separator: " "),
+            ]
         }
         return Table.lines([["user", "state", "password", "groups"]] + rows).joined(separator: "\n")
     }
 
-    static func details(_ user: UserRecord, at now: Int) -> String {
-        let attributes = user.attributes.map { [label(of: $0.name), $0.values.joined(separator: ", ")] }
+    func details(_ user: UserRecord) -> String {
+        let password = isComplete ? [["password", user.format ?? "no password"]] : []
+        let groups = ["groups", user.groups.joined(separator: isComplete ? " " : ", ")]
+        let attributes = user.attributes.map { [Self.label(of: $0.name), $0.values.joined(separator: ", ")] }
         return Table.lines(
-            [
-                ["user", user.name.text], ["state", state(user, at: now)], ["password", user.format ?? "no password"],
-                ["groups", user.groups.joined(separator: " ")],
-            ] + attributes
+            [["user", user.name.text], ["state", Self.state(user, at: now)]] + password + [groups] + attributes
         ).joined(separator: "\n")
     }
 
@@ -29,11 +52,11 @@ enum UserText {
         attribute.utf8.elementsEqual(UserAttribute.displayName.utf8) ? "name" : attribute
     }
 
-    static func json(_ users: [UserRecord], at now: Int) -> String {
-        users.isEmpty ? "[]" : "[\n" + users.map { json($0, at: now) }.joined(separator: ",\n") + "\n]"
+    func json(_ users: [UserRecord]) -> String {
+        users.isEmpty ? "[]" : "[\n" + users.map { json($0) }.joined(separator: ",\n") + "\n]"
     }
 
-    static func json(_ user: UserRecord, at now: Int) -> String {
+    func json(_ user: UserRecord) -> String {
         let value = JSONUser(
             user: user.name.text,
             groups: user.groups,

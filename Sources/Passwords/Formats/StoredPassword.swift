@@ -8,6 +8,12 @@ public struct StoredPassword: Sendable {
     /// The hash read from the text.
     public let hash: any PasswordHash
 
+    /// Creates a stored password whose hash was read in another way.
+    init(text: String, hash: any PasswordHash) {
+        self.text = text
+        self.hash = hash
+    }
+
     /// Reads a stored password.
     ///
     /// - Parameters:

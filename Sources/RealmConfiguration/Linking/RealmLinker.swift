@@ -171,6 +171,11 @@ struct RealmLinker {
                 guard builder.isPlainPath(path, at: first) else { return nil }
                 return .string(RelativePath.resolve(path, beside: builder.text.name))
             }
+            if case .location(let scheme) = property.kind, case .string(let text) = value {
+                guard let path = RelativePath.path(in: text, scheme: scheme) else { return value }
+                guard builder.isPlainPath(path, at: first) else { return nil }
+                return .string("\(scheme):\(RelativePath.resolve(path, beside: builder.text.name))")
+            }
             return value
         } catch {
             if let next = words.dropFirst().first(where: \.beginsLine) {

@@ -24,13 +24,12 @@ public struct PasswordSettings: Sendable, Hashable {
     ///
     /// - Parameter password: The new password.
     /// - Throws: ``HashFault`` with the code `unusable` if it is too short.
-    public func check(_ password: Secret) throws(HashFault) {
-        let length = password.withBytes { bytes in
-            // In UTF-8, each character has exactly one byte that is not a continuation byte.
-            bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
-        }
-        guard length >= max(1, minimumLength) else {
-            throw HashFault(.unusable, "a password must have at least \(max(1, minimumLength)) characters")
-        }
+    public func check(_ password: Secret) throws(HashFault) { try rules.check(password) }
+
+    /// The rules for new passwords.
+    public var rules: NewPasswordRules {
+        var rules = NewPasswordRules()
+        rules.minimumLength = minimumLength
+        return rules
     }
 }

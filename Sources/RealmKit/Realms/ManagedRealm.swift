@@ -6,13 +6,7 @@
 /// A change is durable when its call returns, and takes effect completely or not at all. If two programs change the
 /// same realm at the same time, no change is lost. Source: `FileRealm` of GlassFish (`addUser`, `removeUser`,
 /// `updateUser`, `persist`).
-public protocol ManagedRealm: Realm {
-    /// Returns all users, in the realm's own order.
-    ///
-    /// - Returns: The users, without their hashes.
-    /// - Throws: ``RealmError`` of code `unavailable` if they cannot be read.
-    func users() async throws(RealmError) -> [UserRecord]
-
+public protocol ManagedRealm: UserListingRealm {
     /// Adds a user.
     ///
     /// - Parameters:

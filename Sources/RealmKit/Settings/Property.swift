@@ -15,6 +15,10 @@ public struct Property: Sendable, Hashable {
         case duration
         /// A path; a relative path is resolved against the folder of the configuration file that contains it.
         case path
+        /// A text such as a URI, or the scheme of files, a colon and a path: `sqlite:users.db` for the scheme `sqlite`.
+        ///
+        /// A relative path is resolved as for ``path``.
+        case location(fileScheme: String)
         /// Any number of words.
         case list
         /// One of these words.

@@ -37,7 +37,7 @@ public enum PropertyValue: Sendable {
         }
         switch kind {
         case .realm, .realms: throw Self.reference
-        case .string, .path, .list: self = .string(word)
+        case .string, .path, .location, .list: self = .string(word)
         case .secret: self = .secret(Secret(utf8: word))
         case .integer(let bounds): self = .integer(try Self.integer(word, within: bounds))
         case .boolean: self = .boolean(try Self.boolean(word))

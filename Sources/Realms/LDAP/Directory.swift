@@ -11,8 +11,8 @@ internal import WorkerThreads
 final class Directory: Sendable {
     let settings: LDAPSettings
     let pool: ServerPool<LDAPConnection>
-    private let cache: GroupCache
-    private let bindTimes = BindTimes()
+    let cache: GroupCache
+    let bindTimes = BindTimes()
     private let outages: OutageLog
 
     init(_ properties: RealmProperties) throws(BadRealm) {
@@ -107,42 +107,39 @@ final class Directory: Sendable {
     /// Finds a user and the groups; nil if there is no such user.
     ///
     /// - Throws: ``RealmError`` of code `invalidOperation` if this program cannot search without the user's password.
-    func user(
-        _ typed: TypedName,
-        note: @escaping @Sendable (String) -> Void = { _ in }
-    ) async throws(RealmError) -> DirectoryUser? {
+    func user(_ typed: TypedName) async throws(RealmError) -> UserRecord? {
         guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
         return try await mapped { () async throws(LoginFault) in
-            try await run(source: ClientNetwork.source(nil), note: note) { login throws(ServerFault) in
-                guard let user = try login.find(typed, filter: filter, scope: scope) else { return nil }
-                return DirectoryUser(
-                    username: user.username,
-                    groups: try login.groups(of: user, typed: typed),
-                    attributes: user.attributes
-                )
+            try await run(source: ClientNetwork.source(nil), note: { _ in }) { [settings] login throws(ServerFault) in
+                guard
+                    let user = try login.find(
+                        typed,
+                        filter: filter,
+                        scope: scope,
+                        attributes: settings.recordAttributes
+                    )
+                else { return nil }
+                return user.record(groups: try login.groups(of: user, typed: typed))
             }
         }
     }
 
     /// Returns all users without their groups, in the order of the directory.
-    func users() async throws(RealmError) -> [DirectoryUser] {
+    func users() async throws(RealmError) -> [UserRecord] {
         guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
         let search = LDAPSearch(
             base: settings.base,
             scope: scope,
             filter: filter.filterForAll,
-            attributes: settings.userAttributes
+            attributes: settings.recordAttributes
         )
         return try await mapped { () async throws(LoginFault) in
             try await run(source: ClientNetwork.source(nil), note: { _ in }) { [settings] login throws(ServerFault) in
-                var users: [DirectoryUser] = []
+                var users: [UserRecord] = []
                 try login.connection.searchAll(search, call: login.call) { entries throws(ServerFault) in
                     for entry in entries {
                         do throws(BadEntry) {
-                            let user = try UserEntry(entry, typed: nil, settings: settings)
-                            users.append(
-                                DirectoryUser(username: user.username, groups: [], attributes: user.attributes)
-                            )
+                            users.append(try UserEntry(entry, typed: nil, settings: settings).record(groups: []))
                         } catch {
                             // An entry without a usable name cannot sign in.
                             continue

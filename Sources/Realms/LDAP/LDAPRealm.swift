@@ -13,7 +13,7 @@ internal import ServerConnections
 ///
 /// Properties: see docs/ldap.md. It may be used from any thread. The model is `LDAPRealm` of GlassFish, with the names of
 /// its properties.
-public struct LDAPRealm: Realm {
+public struct LDAPRealm: UserListingRealm, TestableRealm {
     /// `LDAPRealm` and the names of GlassFish's realm, older and newer.
     public static let classNames = [
         "LDAPRealm", "com.sun.enterprise.security.auth.realm.ldap.LDAPRealm",
@@ -99,8 +99,30 @@ public struct LDAPRealm: Realm {
         do throws(BadUsername) { return try Username(name).caseFolded } catch { return user.caseFolded }
     }
 
-    private func find(_ user: Username) async throws(RealmError) -> DirectoryUser {
-        guard let typed = typedName(user), let found = try await directory.user(typed) else { throw .noSuchUser(user) }
+    /// Returns all users of the directory, without their groups.
+    public func users() async throws(RealmError) -> [UserRecord] { try await directory.users() }
+
+    /// Returns a user with the groups.
+    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+        guard let typed = typedName(name) else { return nil }
+        return try await directory.user(typed)
+    }
+
+    /// Connects to each server, binds for searches there, and looks the user up; nothing is sent with a user's password.
+    public func testBackEnd(user: Username?, report: @escaping @Sendable (BackEndStep) -> Void) async {
+        guard let user else {
+            await directory.test(nil, report: report)
+            return
+        }
+        guard let typed = typedName(user) else {
+            report(BackEndStep("\(user): the domain is none of the realm's domains", isFailure: true))
+            return
+        }
+        await directory.test(typed, report: report)
+    }
+
+    private func find(_ user: Username) async throws(RealmError) -> UserRecord {
+        guard let found = try await self.user(user) else { throw .noSuchUser(user) }
         return found
     }
 

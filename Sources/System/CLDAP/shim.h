@@ -70,6 +70,13 @@ static inline int gatehouse_ldap_set_time(LDAP *handle, int option, struct timev
     return ldap_set_option(handle, option, &value);
 }
 
+// Longer messages of the server end the connection.
+static inline int gatehouse_ldap_limit(LDAP *handle, ber_len_t bytes) {
+    Sockbuf *buffer = NULL;
+    if (ldap_get_option(handle, LDAP_OPT_SOCKBUF, &buffer) != LDAP_OPT_SUCCESS || !buffer) return 0;
+    return ber_sockbuf_ctrl(buffer, LBER_SB_OPT_SET_MAX_INCOMING, &bytes) > 0;
+}
+
 static inline int gatehouse_ldap_error(LDAP *handle) {
     int code = LDAP_OTHER;
     ldap_get_option(handle, LDAP_OPT_RESULT_CODE, &code);

@@ -117,8 +117,10 @@ final class LDAPConnection: ServerConnection {
     ///   it returns.
     func search(_ search: LDAPSearch, call: ServerCall) throws(ServerFault) -> [LDAPEntry] {
         let found = try searchHandle(call).search(search, call: call, limit: settings.searchTimeout)
-        // More entries than were asked for are an answer, too.
-        let isLimited = search.sizeLimit > 0 && found.reply.code == LDAP_SIZELIMIT_EXCEEDED
+        // More entries than were asked for are an answer, too; fewer are one of a server with a lower limit.
+        let isLimited =
+            found.reply.code == LDAP_SIZELIMIT_EXCEEDED && search.sizeLimit > 0
+            && found.entries.count >= Int(search.sizeLimit)
         guard found.reply.isSuccess || isLimited else { throw Self.fault(found.reply, search: search) }
         return found.entries
     }

@@ -45,6 +45,9 @@ final class LDAPHandle {
         }
         unsafe handle = made
         do throws(ServerFault) {
+            guard unsafe gatehouse_ldap_limit(made, Self.maximumAnswer) != 0 else {
+                throw ServerFault(.failed, "libldap does not take the maximum size of an answer")
+            }
             try setOptions()
             try unsafe transport.start(on: handle, url: url) { wait throws(ServerFault) in
                 try call.guarding(descriptor, until: time) { () throws(ServerFault) in wait() }
@@ -56,6 +59,12 @@ final class LDAPHandle {
     }
 
     deinit { close(isBroken: true) }
+
+    /// The maximum size of one message of a server, in bytes.
+    ///
+    /// Without it a server could make this program use up its
+    /// memory before it has sent anything.
+    private static let maximumAnswer: ber_len_t = 16 << 20
 
     private static let isPrepared = gatehouse_ldap_prepare() != 0
 
@@ -134,7 +143,7 @@ final class LDAPHandle {
                 return unsafe ldap_sasl_bind(handle, name, nil, &value, &controls, nil, &number)
             }
         }
-        return try reply(status, number: number, call: call, limit: limit)
+        return try reply(LDAP_RES_BIND, to: status, number: number, call: call, limit: limit)
     }
 
     /// Binds by the client certificate of the connection (RFC 4513 section 5.2.3).
@@ -142,7 +151,7 @@ final class LDAPHandle {
         var number: Int32 = 0
         // Without credentials, even empty ones, the server would ask for them.
         let status = unsafe Self.withValue("") { unsafe ldap_sasl_bind(handle, nil, "EXTERNAL", $0, nil, nil, &number) }
-        return try reply(status, number: number, call: call, limit: limit)
+        return try reply(LDAP_RES_BIND, to: status, number: number, call: call, limit: limit)
     }
 
     /// Changes a password by the extended operation of RFC 3062.
@@ -165,7 +174,7 @@ final class LDAPHandle {
                 }
             }
         }
-        return try reply(status, number: number, call: call, limit: limit)
+        return try reply(LDAP_RES_EXTENDED, to: status, number: number, call: call, limit: limit)
     }
 
     /// Replaces one value of an attribute by another one, in one operation.
@@ -204,7 +213,7 @@ final class LDAPHandle {
                 }
             }
         }
-        return try reply(status, number: number, call: call, limit: limit)
+        return try reply(LDAP_RES_MODIFY, to: status, number: number, call: call, limit: limit)
     }
 
     /// Searches for entries.
@@ -255,21 +264,23 @@ final class LDAPHandle {
         if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
         let message = try unsafe wait(status, number: number, call: call, limit: limit)
         defer { unsafe _ = ldap_msgfree(message) }
-        let (reply, cookie) = try unsafe parse(message, call: call)
+        let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)
         return LDAPSearchReply(reply: reply, entries: unsafe entries(message), cookie: cookie)
     }
 
     // MARK: Replies
 
+    /// Waits for the reply of a kind to an operation, whose request was made with a status and a number.
     private func reply(
-        _ status: Int32,
+        _ kind: ber_tag_t,
+        to status: Int32,
         number: Int32,
         call: ServerCall,
         limit: Duration
     ) throws(ServerFault) -> LDAPReply {
         let message = try unsafe wait(status, number: number, call: call, limit: limit)
         defer { unsafe _ = ldap_msgfree(message) }
-        return try unsafe parse(message, call: call).reply
+        return try unsafe parse(message, as: kind).reply
     }
 
     /// Waits for all messages of an operation.
@@ -304,8 +315,14 @@ final class LDAPHandle {
     /// Reads the result of an operation.
     private func parse(
         _ message: OpaquePointer,
-        call: ServerCall
+        as kind: ber_tag_t
     ) throws(ServerFault) -> (reply: LDAPReply, cookie: [UInt8]) {
+        // libldap takes a result of any operation for the last message.
+        var last = unsafe message
+        while let next = unsafe ldap_next_message(handle, last) { unsafe last = next }
+        guard unsafe ldap_msgtype(last) == Int32(bitPattern: UInt32(kind)) else {
+            throw ServerFault(.lost, "the server has sent the answer to another kind of request")
+        }
         var code: Int32 = 0
         var text: UnsafeMutablePointer<CChar>?
         var controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?

@@ -93,5 +93,26 @@ struct BindProblem: Sendable, Hashable {
         default: BindProblem(.wrongCredentials, "the directory rejects the bind (data \(String(code, radix: 16)))")
         }
     }
+
+    // MARK: Changes of passwords
+
+    /// The code of Windows for a new password that is against the rules.
+    static let passwordRestriction: UInt32 = 0x52D
+
+    /// Returns the code at the start of a message of Active Directory, as in `0000052D: AtrErr: DSID-03190F80, ...`.
+    static func changeCode(_ message: String) -> UInt32? {
+        let digits = message.utf8.prefix { Hexadecimal.value(of: $0) != nil }
+        guard digits.count == 8, message.utf8.dropFirst(8).first == UInt8(ascii: ":") else { return nil }
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    /// Returns the problem of a change that Active Directory refuses; nil if the old password is not the reason.
+    static func ofChange(_ reply: LDAPReply) -> BindProblem? {
+        switch changeCode(reply.message) {
+        case 0x56: BindProblem(.wrongCredentials, "the directory rejects the old password (56)")
+        case 0x775: BindProblem(.locked, "the directory has locked the account (775)")
+        default: nil
+        }
+    }
 }
 #endif

@@ -65,6 +65,12 @@ struct DirectoryLogin {
             guard let user else {
                 throw ServerFault(.failed, "\(name): the user cannot read the entry, which has the groups and the name")
             }
+            // Another entry may have the name of the bind, such as a principal name that is no account name.
+            if !pattern.isDistinguishedName,
+                let problem = try bind(user.name, password: password, isDisabled: user.isDisabled)
+            {
+                return .refused(problem)
+            }
             return .accepted(try complete(user, typed: typed))
         }
     }
@@ -84,6 +90,9 @@ struct DirectoryLogin {
         to new: Secret,
         change: BindProblem.PasswordChange
     ) throws(ServerFault) -> DirectoryAnswer {
+        if change == .activeDirectory, QuotedPassword.make(new) == nil {
+            return .newPasswordRefused("The new password cannot be used.")
+        }
         let name: String
         switch settings.location {
         case .search(let filter, let scope):
@@ -109,7 +118,8 @@ struct DirectoryLogin {
             return reply.description
         }
         guard let refusal else { return try authenticate(typed, password: new) }
-        guard let text = Self.rule(refusal) else {
+        if change == .activeDirectory, let problem = BindProblem.ofChange(refusal) { return .refused(problem) }
+        guard let text = Self.rule(refusal, change: change) else {
             throw ServerFault(.failed, "the password of \(name) cannot be changed: \(refusal.description)")
         }
         return .newPasswordRefused(text)
@@ -132,7 +142,12 @@ struct DirectoryLogin {
     }
 
     /// Returns the reason for the user why a new password is refused; nil if the password is not the reason.
-    private static func rule(_ reply: LDAPReply) -> String? {
+    private static func rule(_ reply: LDAPReply, change: BindProblem.PasswordChange) -> String? {
+        if change == .activeDirectory {
+            guard BindProblem.changeCode(reply.message) == BindProblem.passwordRestriction else { return nil }
+            return "The new password does not meet the rules of the directory for its length, its characters or its "
+                + "age, or was used before."
+        }
         switch reply.policy?.problem {
         case .insufficientPasswordQuality: return "The new password is too simple."
         case .passwordTooShort: return "The new password is too short."
@@ -150,14 +165,15 @@ struct DirectoryLogin {
     func find(
         _ typed: TypedName,
         filter: FilterTemplate,
-        scope: LDAPSearch.Scope
+        scope: LDAPSearch.Scope,
+        attributes: LDAPAttributeList? = nil
     ) throws(ServerFault) -> UserEntry? {
         let text = filter.filter { $0 == .typedName ? typed.full : typed.user }
         let search = LDAPSearch(
             base: settings.base,
             scope: scope,
             filter: text,
-            attributes: settings.userAttributes,
+            attributes: attributes ?? settings.userAttributes,
             sizeLimit: 2
         )
         var found: [LDAPEntry] = []

@@ -27,11 +27,11 @@ struct GroupSearch {
         case .memberOf: found = try groups(named: memberOf(user.entry))
         case .search: found = try search(settings.filter, typed: typed, name: user.name)
         }
-        if settings.hasPrimaryGroup, settings.source != .none, let primary = try primaryGroup(of: user.entry) {
-            found.append(primary)
-        }
+        let hasPrimary = settings.hasPrimaryGroup && settings.source != .none
+        let primary = hasPrimary ? try primaryGroup(of: user.entry) : nil
+        if let primary { found.append(primary) }
         if let dynamic = settings.dynamic { found += try dynamicGroups(dynamic, user: user, typed: typed) }
-        if settings.isNested { found = try nested(found, user: user) }
+        if settings.isNested { found = try nested(found, primary: primary, user: user) }
         var seen: Set<UTF8Text> = []
         return found.compactMap(\.group).filter { seen.insert(UTF8Text($0)).inserted }
     }
@@ -41,7 +41,7 @@ struct GroupSearch {
     /// Returns the values of `memberOf`, which Active Directory returns in several ranges.
     private func memberOf(_ entry: LDAPEntry) throws(ServerFault) -> [String] {
         var names = UserEntry.texts(entry.values(of: "memberof"))
-        var next = Self.nextRange(of: "memberof", in: entry, names: &names)
+        var next = try Self.nextRange(of: "memberof", in: entry, names: &names)
         while let start = next {
             let search = LDAPSearch(
                 base: entry.name,
@@ -53,7 +53,7 @@ struct GroupSearch {
                 throw ServerFault(.failed, "\(entry.name): a part of memberOf cannot be read")
             }
             let before = names.count
-            next = Self.nextRange(of: "memberof", in: more, names: &names)
+            next = try Self.nextRange(of: "memberof", in: more, names: &names)
             guard names.count > before, names.count <= settings.maximumGroups else {
                 throw tooMany
             }
@@ -62,13 +62,22 @@ struct GroupSearch {
     }
 
     /// Appends the values of a range such as `memberOf;range=0-1499`, and returns the start of the next one.
-    private static func nextRange(of attribute: String, in entry: LDAPEntry, names: inout [String]) -> Int? {
+    ///
+    /// - Throws: ``ServerFault`` if the end of the range is neither a number nor `*`, which stands for the last value.
+    private static func nextRange(
+        of attribute: String,
+        in entry: LDAPEntry,
+        names: inout [String]
+    ) throws(ServerFault) -> Int? {
         let start = "\(attribute);range="
         guard let range = entry.attributes.first(where: { $0.name.utf8.starts(with: start.utf8) }) else { return nil }
         names += UserEntry.texts(range.values)
         let end = range.name.utf8.drop { $0 != UInt8(ascii: "-") }.dropFirst()
-        guard let last = Int(String(decoding: end, as: UTF8.self)) else { return nil }
-        return last + 1
+        if end.elementsEqual("*".utf8) { return nil }
+        guard let last = UInt32(String(decoding: end, as: UTF8.self)) else {
+            throw ServerFault(.failed, "\(entry.name): the server has sent \(LDAPText.printable(range.name))")
+        }
+        return Int(last) + 1
     }
 
     /// Returns the groups of a filter.
@@ -209,14 +218,16 @@ struct GroupSearch {
     // MARK: Nested groups
 
     /// Returns groups and all groups that contain them.
-    private func nested(_ direct: [DirectoryGroup], user: UserEntry) throws(ServerFault) -> [DirectoryGroup] {
+    private func nested(
+        _ direct: [DirectoryGroup],
+        primary: DirectoryGroup?,
+        user: UserEntry
+    ) throws(ServerFault) -> [DirectoryGroup] {
         var seen: Set<UTF8Text> = []
         var all = direct.filter { seen.insert($0.key).inserted }
         if try connection.abilities(call).isActiveDirectory {
             // The server follows the groups; the primary group has no member that it could follow.
-            var starts = [user.name]
-            if settings.hasPrimaryGroup { starts += direct.suffix(1).map(\.name) }
-            for start in starts {
+            for start in [user.name] + [primary?.name].compactMap(\.self) {
                 let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.escaped(start.utf8)))"
                 all += try search(filter).filter { seen.insert($0.key).inserted }
             }

@@ -69,6 +69,29 @@ struct UserEntry: Sendable {
         }
     }
 
+    /// The record of the user, for lists of users.
+    ///
+    /// - Parameter groups: The groups.
+    /// - Returns: The record, with the state as far as the entry has it.
+    func record(groups: [String]) -> UserRecord {
+        let control = number("useraccountcontrol") ?? 0
+        // The attribute has steps of 100 nanoseconds since 1601; 0 and the largest number stand for never.
+        let expiry = number("accountexpires").flatMap { $0 > 0 && $0 < .max ? $0 / 10_000_000 - 11_644_473_600 : nil }
+        let isReset = Self.texts(entry.values(of: "pwdreset")).contains { $0.hasBytes(of: "TRUE") }
+        return UserRecord(
+            username,
+            groups: groups,
+            isEnabled: !isDisabled && control & 2 == 0,
+            expiry: expiry,
+            mustChangePassword: isReset || number("pwdlastset") == 0,
+            attributes: attributes
+        )
+    }
+
+    private func number(_ attribute: String) -> Int? {
+        Self.texts(entry.values(of: attribute)).first.flatMap { Int($0) }
+    }
+
     /// Returns the values that are UTF-8.
     static func texts(_ values: [[UInt8]]) -> [String] {
         values.compactMap { UTF8Text(validating: $0.span)?.string }

@@ -127,7 +127,8 @@ struct FilterTemplate: Sendable {
         private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
         func fault(_ problem: String) -> BadValue {
-            BadValue("\(problem) at character \(max(1, place + 1 - offset)) of the filter")
+            let before = String(decoding: bytes[..<min(place, bytes.count)], as: UTF8.self).unicodeScalars.count
+            return BadValue("\(problem) at character \(max(1, before + 1 - offset)) of the filter")
         }
 
         static func spelling(_ value: Value) -> String {
@@ -163,25 +164,71 @@ struct FilterTemplate: Sendable {
             while let byte = next, Self.isAttributeByte(byte) { place += 1 }
             let attribute = bytes[start..<place]
             guard !attribute.isEmpty else { throw fault("needs the name of an attribute") }
+            let isMatchingRule = attribute.last == UInt8(ascii: ":")
+            let isName = isMatchingRule ? Self.isMatchingRule(attribute) : Self.isDescription(attribute)
+            guard isName || next != UInt8(ascii: "=") else {
+                place = start
+                throw fault("is no name of an attribute")
+            }
             var isEquality = true
             if let byte = next, [UInt8(ascii: "~"), UInt8(ascii: "<"), UInt8(ascii: ">")].contains(byte) {
                 isEquality = false
                 place += 1
             }
             guard next == UInt8(ascii: "=") else { throw fault("needs = after the name of an attribute") }
+            guard isName, isEquality || !isMatchingRule else {
+                place = start
+                throw fault("is no name of an attribute")
+            }
             place += 1
-            try readValue(of: isEquality ? attribute : [])
+            try readValue(of: isEquality ? attribute : [], allowsWildcards: isEquality && !isMatchingRule)
+        }
+
+        /// Returns whether bytes are the name of an attribute with or without options (RFC 4512 section 2.5).
+        private static func isDescription(_ bytes: ArraySlice<UInt8>) -> Bool {
+            let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            guard let type = parts.first, isObjectIdentifier(type) else { return false }
+            return parts.dropFirst().allSatisfy { !$0.isEmpty && $0.allSatisfy(isKeyByte) }
+        }
+
+        /// Returns whether bytes are an extensible match without its `=`: an attribute, `:dn` and the name of a rule, of
+        /// which the attribute or the rule may be missing (RFC 4515 section 3).
+        private static func isMatchingRule(_ bytes: ArraySlice<UInt8>) -> Bool {
+            var parts = bytes.dropLast().split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            let attribute = parts.removeFirst()
+            if let first = parts.first, first.elementsEqual("dn".utf8) || first.elementsEqual("DN".utf8) {
+                parts.removeFirst()
+            }
+            guard attribute.isEmpty || isDescription(attribute), parts.count <= 1 else { return false }
+            return parts.isEmpty ? !attribute.isEmpty : isObjectIdentifier(parts[0])
+        }
+
+        /// Returns whether bytes are a name or numbers with dots (RFC 4512 section 1.4).
+        private static func isObjectIdentifier(_ bytes: ArraySlice<UInt8>) -> Bool {
+            guard let first = bytes.first, isKeyByte(first), first != UInt8(ascii: "-") else { return false }
+            guard ASCII.isDigit(first) else { return bytes.allSatisfy(isKeyByte) }
+            let numbers = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            return numbers.allSatisfy { !$0.isEmpty && $0.allSatisfy(ASCII.isDigit) }
+        }
+
+        private static func isKeyByte(_ byte: UInt8) -> Bool {
+            isAttributeByte(byte) && ![UInt8(ascii: "."), UInt8(ascii: ";"), UInt8(ascii: ":")].contains(byte)
         }
 
         /// Reads the value of an item; `attribute` is empty if it is not compared for equality.
-        private mutating func readValue(of attribute: ArraySlice<UInt8>) throws(BadValue) {
+        private mutating func readValue(
+            of attribute: ArraySlice<UInt8>,
+            allowsWildcards: Bool
+        ) throws(BadValue) {
             let start = place
             var found: [(place: Int, value: Value)] = []
             var hasWildcard = false
             while let byte = next, byte != UInt8(ascii: ")") {
                 switch byte {
                 case UInt8(ascii: "("), 0: throw fault("has a character that must be written as \\28 or \\00")
-                case UInt8(ascii: "*"): hasWildcard = true
+                case UInt8(ascii: "*"):
+                    guard allowsWildcards else { throw fault("cannot have * here, only after a plain =") }
+                    hasWildcard = true
                 case UInt8(ascii: "\\"):
                     let digits = bytes[(place + 1)...].prefix(2)
                     guard digits.count == 2, digits.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else {
@@ -202,11 +249,30 @@ struct FilterTemplate: Sendable {
             nameAttributes.append(
                 NameAttribute(
                     name: String(decoding: plain, as: UTF8.self),
-                    prefix: FilterTemplate.plain(bytes[start..<name.place]),
-                    suffix: FilterTemplate.plain(bytes[(name.place + 2)..<place]),
+                    prefix: FilterTemplate.plain(Self.decoded(bytes[start..<name.place])),
+                    suffix: FilterTemplate.plain(Self.decoded(bytes[(name.place + 2)..<place])),
                     value: name.value
                 )
             )
+        }
+
+        /// Returns a part of a value with each backslash and its digits replaced by their byte.
+        ///
+        /// An escaped `%` becomes `%%`, because the part is still one of a template.
+        private static func decoded(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            var decoded: [UInt8] = []
+            var rest = bytes
+            while let byte = rest.popFirst() {
+                guard byte == UInt8(ascii: "\\"), let high = rest.popFirst().flatMap(Hexadecimal.value),
+                    let low = rest.popFirst().flatMap(Hexadecimal.value)
+                else {
+                    decoded.append(byte)
+                    continue
+                }
+                let value = high << 4 | low
+                decoded += value == UInt8(ascii: "%") ? [value, value] : [value]
+            }
+            return decoded[...]
         }
 
         /// Reads the character after `%`, and returns the value; nil for `%%`.

@@ -41,9 +41,13 @@ struct LDAPSettings: Sendable {
     let mayChangePassword: Bool
     /// The attributes that the search for the user requests.
     let userAttributes: LDAPAttributeList
+    /// The same with the attributes of the account's state, for lists of users.
+    let recordAttributes: LDAPAttributeList
 
     /// The attribute of OpenLDAP that tells a disabled account from a locked one.
     static let lockTimeAttribute = "pwdaccountlockedtime"
+    /// The other attributes of an account's state, in OpenLDAP and Active Directory.
+    static let stateAttributes = ["pwdreset", "useraccountcontrol", "accountexpires", "pwdlastset"]
 
     init(_ properties: RealmProperties) throws(BadRealm) {
         servers = try Self.servers(properties)
@@ -65,7 +69,9 @@ struct LDAPSettings: Sendable {
         var requested = [nameAttribute, Self.lockTimeAttribute] + attributes.map(\.source) + groups.userAttributes
         requested += Self.nameAttributes(of: location).map(\.name)
         var seen: Set<String> = []
-        userAttributes = LDAPAttributeList(requested.filter { seen.insert($0.lowercased()).inserted })
+        let names = requested.filter { seen.insert($0.lowercased()).inserted }
+        userAttributes = LDAPAttributeList(names)
+        recordAttributes = LDAPAttributeList(names + Self.stateAttributes)
     }
 
     /// The attributes whose value must be the user name.

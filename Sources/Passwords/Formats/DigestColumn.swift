@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+
+/// A column of a database with unsalted digests of passwords, or with passwords in clear text, as GlassFish's jdbc realm
+/// stores them.
+///
+/// Such a column is read and never written: new passwords are hashed by a ``HashPolicy``. A text that begins with `$` or
+/// `{` is therefore read as a hash of ``PasswordFormats``. A stored digest has exactly the length of the algorithm, so
+/// that an empty or cut value matches no password, unlike in GlassFish.
+public struct DigestColumn: Sendable, Hashable {
+    /// The encodings of digests.
+    public enum Encoding: String, Sendable, Hashable, CaseIterable {
+        /// Hexadecimal digits in upper or lower case.
+        case hexadecimal = "Hex"
+        /// Base64 with padding, also with line breaks after 76 characters as in MIME.
+        case base64 = "Base64"
+    }
+
+    /// The names of the algorithms that are read.
+    public static let algorithms = ["MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512", "none"]
+
+    private let function: HashFunction?
+    private let encoding: Encoding
+
+    /// Creates a description of a column.
+    ///
+    /// - Parameters:
+    ///   - algorithm: The algorithm, as Java names it, in upper or lower case; `none` for clear text.
+    ///   - encoding: The encoding of the digests.
+    /// - Throws: ``BadHash`` if the algorithm is not one of ``algorithms``.
+    public init(algorithm: String, encoding: Encoding) throws(BadHash) {
+        self.encoding = encoding
+        switch algorithm.uppercased() {
+        case "MD5": function = .md5
+        case "SHA", "SHA1", "SHA-1": function = .sha1
+        case "SHA-256", "SHA256": function = .sha256
+        case "SHA-384", "SHA384": function = .sha384
+        case "SHA-512", "SHA512": function = .sha512
+        case "NONE": function = nil
+        default: throw BadHash("is one of \(Self.algorithms.joined(separator: ", ")), not \(algorithm)")
+        }
+    }
+
+    /// True if the column contains passwords in clear text.
+    public var isClearText: Bool { function == nil }
+
+    /// A hash with the cost of the column that no password matches.
+    ///
+    /// - Throws: ``BadHash`` if the library fails.
+    public var decoy: any PasswordHash {
+        get throws(BadHash) {
+            guard let function else { return StoredHash(algorithm: try ClearText("decoy"), isDecoy: true) }
+            let zeros = [UInt8](repeating: 0, count: function.byteCount)
+            return StoredHash(algorithm: SaltedDigest(function: function, salt: [], storedHash: zeros), isDecoy: true)
+        }
+    }
+
+    /// Reads a stored text.
+    ///
+    /// - Parameter stored: The text of the column.
+    /// - Returns: The stored password.
+    /// - Throws: ``BadHash`` if the text is empty, or not a complete digest.
+    public func read(_ stored: String) throws(BadHash) -> StoredPassword {
+        if stored.utf8.first == UInt8(ascii: "$") || stored.utf8.first == UInt8(ascii: "{") {
+            return try StoredPassword(stored)
+        }
+        guard let function else {
+            guard (1...PasswordBounds.maximumLength).contains(stored.utf8.count) else {
+                throw BadHash("the stored password is empty, or longer than \(PasswordBounds.maximumLength) bytes")
+            }
+            return StoredPassword(text: stored, hash: StoredHash(algorithm: try ClearText(stored)))
+        }
+        let digest = encoding == .hexadecimal ? Self.hexadecimal(stored) : Self.base64(stored)
+        guard let digest, digest.count == function.byteCount else {
+            throw BadHash(
+                "the stored password is not a digest of \(function.byteCount) bytes (\(function.rawValue), "
+                    + "\(encoding.rawValue)); it may be empty or cut off"
+            )
+        }
+        return StoredPassword(
+            text: stored,
+            hash: StoredHash(algorithm: SaltedDigest(function: function, salt: [], storedHash: digest))
+        )
+    }
+
+    private static func hexadecimal(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0, digits.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else { return nil }
+        return Hexadecimal.decodeLowercase(text.lowercased())
+    }
+
+    private static func base64(_ text: String) -> [UInt8]? {
+        Base64.padded.decode(Array(text.utf8.filter { $0 != 0x0D && $0 != 0x0A }).span)
+    }
+}

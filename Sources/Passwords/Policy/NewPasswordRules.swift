@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import RealmKit
+
+/// The rules for new passwords.
+///
+/// A program provides them to its realms in ``RealmServices``.
+public struct NewPasswordRules: Sendable, Hashable {
+    /// The minimum number of characters.
+    ///
+    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. Both advise against composition rules, such as
+    /// required digits.
+    public var minimumLength = 8
+
+    /// Creates the default rules.
+    public init() {}
+
+    /// Checks that a new password is long enough.
+    ///
+    /// - Parameter password: The new password.
+    /// - Throws: ``HashFault`` with the code `unusable` if it is too short.
+    public func check(_ password: Secret) throws(HashFault) {
+        let length = password.withBytes { bytes in
+            // In UTF-8, each character has exactly one byte that is not a continuation byte.
+            bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
+        }
+        guard length >= max(1, minimumLength) else {
+            throw HashFault(.unusable, "a password must have at least \(max(1, minimumLength)) characters")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import GRDB
+internal import Glibc
+internal import ServerConnections
+internal import WorkerThreads
+
+/// A connection to an SQLite file, used by one thread at a time.
+final class SQLiteConnection: DatabaseConnection {
+    private let queue: DatabaseQueue
+    private let path: String
+    private let file: FileIdentity
+    private let current: CurrentCall
+    private let queryTimeout: Duration
+
+    /// The identity of a file, independent of its name.
+    private struct FileIdentity: Equatable {
+        let device: dev_t
+        let number: ino_t
+
+        init?(_ path: String) {
+            var status = stat()
+            guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            (device, number) = (status.st_dev, status.st_ino)
+        }
+    }
+
+    /// The call of the thread, for the callback of SQLite while the file is locked.
+    private final class CurrentCall: @unchecked Sendable {
+        // Set and read by the thread of the connection only; SQLite calls back on the thread of the query.
+        var call: ServerCall?
+        var end: UInt64 = 0
+    }
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - isReadOnly: True for a connection that cannot change rows.
+    ///   - queryTimeout: The maximum time of a query.
+    /// - Throws: ``ServerFault``.
+    init(_ path: String, isReadOnly: Bool, queryTimeout: Duration) throws(ServerFault) {
+        guard let file = FileIdentity(path) else { throw ServerFault(.unreachable, "there is no file \(path)") }
+        let current = CurrentCall()
+        var configuration = Configuration()
+        configuration.readonly = isReadOnly
+        configuration.label = "gatehouse.sql"
+        configuration.busyMode = .callback { tries in
+            guard let call = current.call else { return false }
+            do throws(ServerFault) {
+                try call.check()
+            } catch {
+                return false
+            }
+            guard MonotonicTime.now < current.end else { return false }
+            usleep(tries < 10 ? 1000 : 10_000)
+            return true
+        }
+        do {
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+        } catch {
+            throw Self.fault(error, opening: path)
+        }
+        self.path = path
+        self.file = file
+        self.current = current
+        self.queryTimeout = queryTimeout
+    }
+
+    /// True if the file was neither removed nor replaced: SQLite would continue to use the old file.
+    var isUsable: Bool { FileIdentity(path) == file }
+
+    func close() {
+        do {
+            try queue.close()
+        } catch {
+            // The file is closed when the object is released.
+        }
+    }
+
+    func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows {
+        guard let values = values.list(for: query) else {
+            throw ServerFault(.failed, "\(query.name.rawValue): a value is missing")
+        }
+        return try using(call) { database in
+            let statement = try database.cachedStatement(sql: query.text)
+            try statement.setArguments(StatementArguments(values))
+            var rows = SQLRows(names: statement.columnNames)
+            guard !query.isUpdate else {
+                // A query that changes several rows is undone.
+                try database.inTransaction {
+                    try statement.execute()
+                    rows.changed = database.changesCount
+                    return rows.changed == 1 ? .commit : .rollback
+                }
+                return rows
+            }
+            let cursor = try Row.fetchCursor(statement)
+            while let row = try cursor.next() {
+                try call.check()
+                rows.rows.append(try (0..<row.count).map { try Self.text(row[$0], query: query) })
+            }
+            return rows
+        }
+    }
+
+    func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault) {
+        try using(call) { database in _ = try database.makeStatement(sql: query.text) }
+    }
+
+    private static func text(_ value: DatabaseValue, query: SQLQuery) throws(ServerFault) -> String? {
+        switch value.storage {
+        case .null: return nil
+        case .int64(let number): return "\(number)"
+        case .double(let number): return "\(number)"
+        case .string(let text): return text
+        case .blob(let data):
+            guard let text = UTF8Text(validating: Array(data).span) else {
+                throw ServerFault(.failed, "\(query.name.rawValue): a value is not UTF-8")
+            }
+            return text.string
+        }
+    }
+
+    private func using<Value>(
+        _ call: ServerCall,
+        _ body: (Database) throws -> Value
+    ) throws(ServerFault) -> Value {
+        try call.check()
+        current.end = call.end(within: queryTimeout)
+        current.call = call
+        defer { current.call = nil }
+        do {
+            return try queue.writeWithoutTransaction { try body($0) }
+        } catch let fault as ServerFault {
+            throw fault
+        } catch {
+            try call.check()
+            throw Self.fault(error, opening: nil)
+        }
+    }
+
+    /// Returns a fault for an error of SQLite.
+    private static func fault(_ error: any Error, opening path: String?) -> ServerFault {
+        guard let error = error as? DatabaseError else { return ServerFault(.failed, "the database fails: \(error)") }
+        // The whole description would contain the values of the query.
+        let cause = error.message ?? "error \(error.extendedResultCode.rawValue)"
+        switch error.resultCode.primaryResultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return ServerFault(.timedOut, "the database is locked by another program")
+        case .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_FULL, .SQLITE_PROTOCOL:
+            return ServerFault(
+                path == nil ? .unavailable : .unreachable,
+                "the file cannot be read or written: \(cause)"
+            )
+        case .SQLITE_READONLY:
+            return ServerFault(.failed, "the file or its folder cannot be written: \(cause)")
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            return ServerFault(.failed, "the file is damaged, or not a database of SQLite: \(cause)")
+        default:
+            return ServerFault(.failed, cause)
+        }
+    }
+}

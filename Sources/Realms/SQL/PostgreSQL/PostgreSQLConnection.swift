@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if PostgreSQL
+internal import Bytes
+internal import CPostgres
+internal import Glibc
+internal import RealmKit
+internal import ServerConnections
+internal import Synchronization
+
+/// A connection to a server of PostgreSQL, used by one thread at a time; the thread waits in the call only.
+@safe
+final class PostgreSQLConnection: DatabaseConnection {
+    private var connection: OpaquePointer?
+    private let limits: SQLLimits
+    private let state: PostgreSQLPoolState
+    private var prepared: Set<SQLQuery> = []
+
+    /// Opens a connection, and prepares it for the queries of a realm.
+    ///
+    /// - Parameters:
+    ///   - parameters: All parameters of libpq apart from the password.
+    ///   - password: The password.
+    ///   - isReadOnly: True for a connection that cannot change rows; false for a connection to a server that can.
+    ///   - limits: The time limits.
+    ///   - state: What is known about the servers.
+    ///   - call: The call, with its deadline.
+    /// - Throws: ``ServerFault``.
+    init(
+        _ parameters: [String: String],
+        password: Secret?,
+        isReadOnly: Bool,
+        limits: SQLLimits,
+        state: PostgreSQLPoolState,
+        call: ServerCall
+    ) throws(ServerFault) {
+        self.limits = limits
+        self.state = state
+        let end = call.end(within: limits.connect)
+        unsafe connection = Self.start(parameters, password: password)
+        do throws(ServerFault) {
+            try open(until: end, call: call)
+            try prepare(isReadOnly: isReadOnly, call: call)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    private static func start(_ parameters: [String: String], password: Secret?) -> OpaquePointer? {
+        let list = parameters.sorted { $0.key < $1.key }
+        let names = CStrings(list.map(\.key) + (password == nil ? [] : ["password"]))
+        let values = CStrings(list.map(\.value), last: password)
+        return unsafe names.withPointers { names in
+            unsafe values.withPointers { values in unsafe PQconnectStartParams(names, values, 0) }
+        }
+    }
+
+    private func open(until end: UInt64, call: ServerCall) throws(ServerFault) {
+        guard unsafe connection != nil else { throw ServerFault(.unreachable, "there is no memory") }
+        // The messages then contain the code of the error.
+        unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+        unsafe gatehouse_postgres_ignore_notices(connection)
+        guard unsafe PQstatus(connection) != CONNECTION_BAD else { throw PostgreSQLFault.connection(message) }
+        var status = PGRES_POLLING_WRITING
+        while true {
+            switch status {
+            case PGRES_POLLING_OK:
+                unsafe PQsetnonblocking(connection, 1)
+                return
+            case PGRES_POLLING_READING:
+                try call.wait(for: unsafe PQsocket(connection), events: POLLIN, until: end)
+            case PGRES_POLLING_WRITING:
+                try call.wait(for: unsafe PQsocket(connection), events: POLLOUT, until: end)
+            default:
+                throw PostgreSQLFault.connection(message)
+            }
+            status = unsafe PQconnectPoll(connection)
+        }
+    }
+
+    /// Sets what queries and the texts of their answers depend on.
+    private func prepare(isReadOnly: Bool, call: ServerCall) throws(ServerFault) {
+        let milliseconds = max(1, limits.query.nanoseconds / 1_000_000)
+        let settings =
+            "SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on; SET DateStyle = 'ISO'; "
+            + "SET TimeZone = 'UTC'; SET default_transaction_read_only = \(isReadOnly ? "on" : "off")"
+        let end = call.end(within: limits.connect)
+        try send(unsafe PQsendQuery(connection, settings))
+        _ = try results(until: end, call: call, context: "the settings of the connection")
+        guard !isReadOnly else { return }
+        try send(unsafe PQsendQuery(connection, "SHOW transaction_read_only"))
+        let answer = try results(until: end, call: call, context: "the state of the server")
+        guard answer.rows.first?.first == "off" else {
+            throw ServerFault(.unreachable, "the server is a standby, or read-only, and cannot change passwords")
+        }
+    }
+
+    var isUsable: Bool {
+        guard unsafe PQstatus(connection) == CONNECTION_OK else { return false }
+        // Between calls the server only sends that it ends the connection.
+        var entry = pollfd(fd: unsafe PQsocket(connection), events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) == 0
+    }
+
+    func close() {
+        unsafe PQfinish(connection)
+        unsafe connection = nil
+    }
+
+    // MARK: Queries
+
+    func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows {
+        guard let values = values.list(for: query) else {
+            throw ServerFault(.failed, "\(query.name.rawValue): a value is missing")
+        }
+        try call.check()
+        let end = call.end(within: limits.query)
+        guard query.isUpdate else { return try execute(query, values: values, until: end, call: call) }
+        // A query that changes several rows is undone.
+        try command("BEGIN", until: end, call: call)
+        let rows: SQLRows
+        do throws(ServerFault) {
+            rows = try execute(query, values: values, until: end, call: call)
+        } catch {
+            if error.code == .failed { try command("ROLLBACK", until: end, call: call) }
+            throw error
+        }
+        try command(rows.changed == 1 ? "COMMIT" : "ROLLBACK", until: end, call: call)
+        return rows
+    }
+
+    func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault) {
+        // The server checks tables, columns and rights for it, and changes nothing.
+        let explained = SQLQuery(name: query.name, text: "EXPLAIN \(query.text)", parameters: query.parameters)
+        let end = call.end(within: limits.query)
+        let values = query.parameters.map { _ in "gatehouse" }
+        _ = try unprepared(explained, values: values, until: end, call: call)
+    }
+
+    private func command(_ text: String, until end: UInt64, call: ServerCall) throws(ServerFault) {
+        try send(unsafe PQsendQuery(connection, text))
+        _ = try results(until: end, call: call, context: text)
+    }
+
+    private func execute(
+        _ query: SQLQuery,
+        values: [String],
+        until end: UInt64,
+        call: ServerCall
+    ) throws(ServerFault) -> SQLRows {
+        guard !state.isUnprepared.load(ordering: .relaxed) else {
+            return try unprepared(query, values: values, until: end, call: call)
+        }
+        let name = "gatehouse_\(query.name.rawValue)_\(query.parameters.count)_\(query.text.utf8.count)"
+        if !prepared.contains(query) {
+            try send(unsafe PQsendPrepare(connection, name, query.text, 0, nil))
+            _ = try results(until: end, call: call, context: query.name.rawValue)
+            prepared.insert(query)
+        }
+        let strings = CStrings(values)
+        try send(
+            unsafe strings.withPointers { pointers in
+                unsafe PQsendQueryPrepared(connection, name, Int32(values.count), pointers, nil, nil, 0)
+            }
+        )
+        return try results(until: end, call: call, context: query.name.rawValue)
+    }
+
+    private func unprepared(
+        _ query: SQLQuery,
+        values: [String],
+        until end: UInt64,
+        call: ServerCall
+    ) throws(ServerFault) -> SQLRows {
+        let strings = CStrings(values)
+        try send(
+            unsafe strings.withPointers { pointers in
+                unsafe PQsendQueryParams(connection, query.text, Int32(values.count), nil, pointers, nil, nil, 0)
+            }
+        )
+        return try results(until: end, call: call, context: query.name.rawValue)
+    }
+
+    // MARK: Exchange
+
+    private var message: String {
+        guard let text = unsafe PQerrorMessage(connection) else { return "no message" }
+        return unsafe String(cString: text)
+    }
+
+    private func send(_ status: Int32) throws(ServerFault) {
+        guard status == 1 else { throw ServerFault(.lost, PostgreSQLFault.oneLine(message)) }
+    }
+
+    /// Waits for the results of a query, and returns the rows of the last one.
+    private func results(until end: UInt64, call: ServerCall, context: String) throws(ServerFault) -> SQLRows {
+        var rows = SQLRows(names: [])
+        var fault: ServerFault?
+        while let result = try next(until: end, call: call) {
+            do throws(ServerFault) {
+                rows = try result.rows(context: context, state: state)
+            } catch {
+                fault = fault ?? error
+            }
+        }
+        if let fault { throw fault }
+        guard unsafe PQstatus(connection) == CONNECTION_OK else {
+            throw ServerFault(.lost, "\(context): the server has closed the connection")
+        }
+        return rows
+    }
+
+    /// Waits for the next result; nil after the last one.
+    private func next(until end: UInt64, call: ServerCall) throws(ServerFault) -> PostgreSQLResult? {
+        while true {
+            let unsent = unsafe PQflush(connection)
+            guard unsent >= 0 else { throw ServerFault(.lost, PostgreSQLFault.oneLine(message)) }
+            if unsent == 0, unsafe PQisBusy(connection) == 0 { break }
+            try call.wait(
+                for: unsafe PQsocket(connection),
+                events: unsent == 1 ? POLLIN | POLLOUT : POLLIN,
+                until: end
+            )
+            guard unsafe PQconsumeInput(connection) == 1 else {
+                // An error that the server has sent before it closed the connection is still read.
+                if unsafe PQisBusy(connection) == 0 { break }
+                throw ServerFault(.lost, PostgreSQLFault.oneLine(message))
+            }
+        }
+        guard let result = unsafe PQgetResult(connection) else { return nil }
+        return unsafe PostgreSQLResult(result)
+    }
+}
+
+/// A result of libpq.
+@safe
+private struct PostgreSQLResult: ~Copyable {
+    private let result: OpaquePointer
+
+    init(_ result: OpaquePointer) { unsafe self.result = result }
+
+    deinit { unsafe PQclear(result) }
+
+    /// Returns the rows, or throws the error of the server.
+    func rows(context: String, state: PostgreSQLPoolState) throws(ServerFault) -> SQLRows {
+        switch unsafe PQresultStatus(result) {
+        case PGRES_TUPLES_OK: return try tuples(context: context)
+        case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+            var rows = SQLRows(names: [])
+            if let text = unsafe PQcmdTuples(result) { rows.changed = unsafe Int(String(cString: text)) ?? 0 }
+            return rows
+        default: break
+        }
+        let code = unsafe Self.text(gatehouse_postgres_sqlstate(result))
+        let text = unsafe Self.text(gatehouse_postgres_primary_message(result))
+        if PostgreSQLFault.isUnusableValue(code), context != SQLQuery.Name.updatePassword.rawValue {
+            var rows = SQLRows(names: [])
+            rows.isIncomparable = true
+            return rows
+        }
+        if code == "26000" || code == "42P05" { state.isUnprepared.store(true, ordering: .relaxed) }
+        guard !code.isEmpty else {
+            let text = unsafe Self.text(PQresultErrorMessage(result))
+            throw ServerFault(.lost, "\(context): \(PostgreSQLFault.oneLine(text))")
+        }
+        throw PostgreSQLFault.query(code, message: text, context: context)
+    }
+
+    private static func text(_ text: UnsafePointer<CChar>?) -> String {
+        guard let text = unsafe text else { return "" }
+        return unsafe String(cString: text)
+    }
+
+    private func tuples(context: String) throws(ServerFault) -> SQLRows {
+        let columns = unsafe PQnfields(result)
+        var rows = SQLRows(
+            names: (0..<columns).map { column in
+                unsafe PQfname(result, column).map { unsafe String(cString: $0) } ?? ""
+            }
+        )
+        let count = unsafe PQntuples(result)
+        rows.rows.reserveCapacity(Int(count))
+        for row in 0..<count {
+            var values: [String?] = []
+            values.reserveCapacity(Int(columns))
+            for column in 0..<columns { values.append(try value(row, column: column, context: context)) }
+            rows.rows.append(values)
+        }
+        return rows
+    }
+
+    private func value(_ row: Int32, column: Int32, context: String) throws(ServerFault) -> String? {
+        guard unsafe PQgetisnull(result, row, column) == 0 else { return nil }
+        let bytes = unsafe UnsafeRawBufferPointer(
+            start: PQgetvalue(result, row, column),
+            count: Int(PQgetlength(result, row, column))
+        )
+        guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+            throw ServerFault(.failed, "\(context): a value is not UTF-8")
+        }
+        return text
+    }
+}
+
+/// Texts as C strings; they are wiped at the end.
+@safe
+private struct CStrings: ~Copyable {
+    private let pointers: UnsafeMutableBufferPointer<UnsafePointer<CChar>?>
+
+    /// Copies texts without NUL, and optionally a secret after them.
+    init(_ texts: [String], last secret: Secret? = nil) {
+        let count = texts.count + (secret == nil ? 0 : 1)
+        unsafe pointers = .allocate(capacity: count + 1)
+        unsafe pointers.initialize(repeating: nil)
+        for (place, text) in texts.enumerated() {
+            unsafe pointers[place] = text.utf8Span.span.withUnsafeBufferPointer { unsafe Self.copy($0) }
+        }
+        if let secret {
+            unsafe pointers[count - 1] = secret.withBytes { bytes in
+                unsafe bytes.withUnsafeBufferPointer { unsafe Self.copy($0) }
+            }
+        }
+    }
+
+    deinit {
+        for place in unsafe pointers.indices {
+            guard let text = unsafe pointers[place] else { continue }
+            let bytes = unsafe UnsafeMutablePointer(mutating: text)
+            unsafe explicit_bzero(bytes, strlen(bytes))
+            unsafe bytes.deallocate()
+        }
+        unsafe pointers.deallocate()
+    }
+
+    private static func copy(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafePointer<CChar> {
+        let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+        for place in bytes.indices { unsafe copy[place] = CChar(bitPattern: bytes[place]) }
+        unsafe copy[bytes.count] = 0
+        return unsafe UnsafePointer(copy)
+    }
+
+    /// Calls a function with the strings, with nil after the last one.
+    func withPointers<Result>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result) -> Result {
+        unsafe body(UnsafePointer(pointers.baseAddress))
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Passwords
+public import RealmKit
+internal import ServerConnections
+
+/// Checks names and passwords against the database of an ``SQLRealm``.
+///
+/// Every login runs the same queries and computes one hash of each known cost, so that its time does not reveal the
+/// reason of a refusal. The options are those of `FirstPass`.
+public struct SQLLoginModule: PasswordLoginModule {
+    /// `SQLLoginModule` and the names of GlassFish's module, oldest first.
+    public static let moduleNames = [
+        "SQLLoginModule", "com.sun.enterprise.security.auth.login.JDBCLoginModule",
+        "com.sun.enterprise.security.ee.auth.login.JDBCLoginModule",
+        "com.sun.enterprise.security.ee.authentication.glassfish.jdbc.JDBCLoginModule",
+    ]
+
+    /// The settings for sharing the password with the other modules of the stack.
+    public let firstPass: FirstPass
+    private let realm: SQLRealm
+
+    /// Creates the module for a realm.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm whose users are checked.
+    ///   - options: The options of `FirstPass`.
+    /// - Throws: ``BadModule`` if the options cannot be read.
+    public init(realm: SQLRealm, options: ModuleOptions) throws(BadModule) {
+        firstPass = try FirstPass(options)
+        self.realm = realm
+    }
+
+    /// Succeeds if the user exists and may sign in, and the password matches.
+    public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
+        let found = try await find(attempt)
+        for note in found.notes { attempt.note(note) }
+        let stored = stored(found, attempt: attempt)
+        let isCorrect = try await check(password, against: stored, for: attempt)
+        if found.isAmbiguous {
+            let problem = "the database has several rows for one user, who is refused"
+            attempt.note(problem)
+            realm.outages.write("\(problem): \(attempt.username)", kind: "ambiguous")
+            return .failed(.disabled)
+        }
+        guard let account = found.account else { return .failed(.unknownUser) }
+        guard isCorrect, let stored, let text = account.stored else { return .failed(.wrongCredentials) }
+        let user = try username(account)
+        switch account.state.failure(at: realm.clock.seconds) {
+        case .credentialExpired:
+            let change = PasswordChange(realm: realm, attempt: attempt)
+            guard let new = try await change.newPassword(instead: password) else { return .failed(.credentialExpired) }
+            keep(attempt, account: account, old: text, password: new, isChange: true)
+        case .some(let failure): return .failed(failure)
+        case nil:
+            if realm.settings.rehashes, realm.settings.queries.updatePassword != nil,
+                realm.passwords.policy.needsRehash(of: stored.hash)
+            {
+                keep(attempt, account: account, old: text, password: password, isChange: false)
+            }
+        }
+        return attempt.commit(as: user, groups: found.groups, attributes: found.attributes)
+    }
+
+    private func find(_ attempt: LoginAttempt) async throws(LoginFault) -> FoundUser {
+        do throws(ServerFault) {
+            return try await realm.users.find(
+                attempt.username,
+                source: ClientNetwork.source(attempt.peer),
+                note: { attempt.note($0) }
+            )
+        } catch {
+            // The pool has logged the faults of its servers.
+            if error.code == .failed || error.code == .full {
+                realm.outages.write(error.log, kind: error.code.rawValue)
+            }
+            throw .unavailable(error.log)
+        }
+    }
+
+    /// Reads the user's stored password; nil if there is none, or it cannot be read.
+    private func stored(_ found: FoundUser, attempt: LoginAttempt) -> StoredPassword? {
+        guard let text = found.account?.stored else { return nil }
+        do throws(BadHash) {
+            let stored = try realm.read(text)
+            realm.learn(stored.hash)
+            return stored
+        } catch {
+            realm.log("realm \(realm.name): the password of \(attempt.username) cannot be read: \(error)", .error)
+            return nil
+        }
+    }
+
+    private func check(
+        _ password: Secret,
+        against stored: StoredPassword?,
+        for attempt: LoginAttempt
+    ) async throws(LoginFault) -> Bool {
+        let (encoded, isEncodable) = PasswordEncoding.encode(password, as: realm.settings.charset)
+        let isCorrect = try await realm.passwords.check(
+            encoded,
+            against: stored,
+            hashPerCost: realm.costs.decoys,
+            for: attempt
+        )
+        return isCorrect && isEncodable
+    }
+
+    private func username(_ account: SQLAccount) throws(LoginFault) -> Username {
+        do throws(BadUsername) {
+            return try Username(account.name)
+        } catch {
+            throw .unavailable("the name in the database is not valid: \(error)")
+        }
+    }
+
+    // MARK: Commit
+
+    /// Stores the new password of the user, or a stronger hash of the password.
+    ///
+    /// This is done in the commit phase, which runs only if the stack accepts the login. Otherwise the longer time of a
+    /// rejected login would reveal that the password was correct.
+    ///
+    /// If a weak hash cannot be replaced, the login still succeeds. If a new password cannot be stored, the login fails.
+    public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+        let shared = attempt.shared
+        firstPass.cleanUp(attempt)
+        guard attempt.succeeded else { return .ignored }
+        guard let query = realm.settings.queries.updatePassword, let user = shared.text(key("user")),
+            let old = shared.text(key("old")), let password = shared.secret(key("password"))
+        else { return .done }
+        let isChange = shared.text(key("change")) != nil
+        do throws(LoginFault) {
+            let change = PasswordChange(realm: realm, attempt: attempt)
+            try await change.store(password, of: user, instead: old, with: query, isChange: isChange)
+        } catch {
+            realm.log(
+                isChange
+                    ? "realm \(realm.name): the new password of \(attempt.username) was not stored: \(error.log)"
+                    : "realm \(realm.name): the weak password hash of \(attempt.username) was not replaced: \(error.log)",
+                isChange ? .error : .notice
+            )
+            if isChange { throw error }
+        }
+        return .done
+    }
+
+    private func keep(_ attempt: LoginAttempt, account: SQLAccount, old: String, password: Secret, isChange: Bool) {
+        attempt.updateShared { shared in
+            shared[key("user")] = .text(account.name)
+            shared[key("old")] = .text(old)
+            shared[key("password")] = .secret(password)
+            shared[key("change")] = isChange ? .text("yes") : nil
+        }
+    }
+
+    private func key(_ part: String) -> SharedState.Key { SharedState.Key("gatehouse.sql.\(realm.name).\(part)") }
+}
+
+extension SQLLoginModule: NonblockingLoginModule {}

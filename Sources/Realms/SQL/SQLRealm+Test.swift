@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+public import RealmKit
+internal import ServerConnections
+internal import WorkerThreads
+
+extension SQLRealm: UserListingRealm {}
+
+extension SQLRealm: TestableRealm {
+    /// Connects to each server, and runs the queries of a login there, or checks them if no user is given.
+    public func testBackEnd(user: Username?, report: @escaping @Sendable (BackEndStep) -> Void) async {
+        for server in servers.readers.names.indices {
+            let end = FirstValue<Void>()
+            let hasStarted = WorkerThread.start(niceness: 0) { [self] in
+                test(server, user: user, report: report)
+                end.set(())
+            }
+            guard hasStarted else {
+                report(BackEndStep("the system has no more threads", isFailure: true))
+                return
+            }
+            await end.value()
+        }
+    }
+
+    /// Tests a server; runs on a thread that may block.
+    private func test(_ server: Int, user: Username?, report: (BackEndStep) -> Void) {
+        let name = servers.readers.names[server]
+        let start = MonotonicTime.now
+        let call = ServerCall(until: start &+ settings.pool.timeout.nanoseconds)
+        do throws(ServerFault) {
+            let connection = try servers.readers.connect(server, call)
+            defer { connection.close() }
+            let tenths = (MonotonicTime.now &- start) / 100_000
+            report(BackEndStep("\(name): connection, \(tenths / 10).\(tenths % 10) ms"))
+            guard let user else {
+                for query in settings.queries.ofLogin {
+                    try connection.database.check(query, call: call)
+                    report(BackEndStep("\(name): \(query.name.rawValue) can be run"))
+                }
+                return
+            }
+            let found = try SQLUsers.find(
+                user,
+                queries: settings.queries,
+                isCaseSensitive: settings.isCaseSensitive,
+                connection: connection,
+                call: call
+            )
+            for note in found.notes.dropFirst() { report(BackEndStep("\(name): \(note)")) }
+            report(result(found, user: user, server: name))
+        } catch {
+            report(BackEndStep("\(name): \(error.log)", isFailure: true))
+        }
+    }
+
+    private func result(_ found: FoundUser, user: Username, server: String) -> BackEndStep {
+        guard !found.isAmbiguous else {
+            return BackEndStep("\(server): the database has several rows for \(user)", isFailure: true)
+        }
+        guard let account = found.account else {
+            return BackEndStep("\(server): there is no user \(user)", isFailure: true)
+        }
+        if let failure = account.state.failure(at: clock.seconds) {
+            return BackEndStep("\(server): user \(account.name): \(failure.code)", isFailure: true)
+        }
+        guard let stored = account.stored else {
+            return BackEndStep("\(server): user \(account.name) has no password", isFailure: true)
+        }
+        let groups = found.groups.isEmpty ? "none" : found.groups.joined(separator: ", ")
+        do throws(BadHash) {
+            let cost = try read(stored).hash.cost.description
+            return BackEndStep("\(server): user \(account.name), groups: \(groups); a login computes \(cost)")
+        } catch {
+            return BackEndStep("\(server): the password of \(account.name) cannot be read: \(error)", isFailure: true)
+        }
+    }
+}

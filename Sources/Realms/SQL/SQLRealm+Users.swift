@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+internal import Passwords
+public import RealmKit
+internal import ServerConnections
+
+extension SQLRealm {
+    /// Returns the groups of a user in the database.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        try await find(user).groups
+    }
+
+    /// Returns the attributes of a user in the database.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+        try await find(user).attributes
+    }
+
+    /// Returns a user with groups, state, attributes and the format of the password.
+    ///
+    /// - Parameter name: The user's name.
+    /// - Returns: The record; nil if there is no such user.
+    /// - Throws: ``RealmError`` of code `unavailable`.
+    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+        let found: FoundUser
+        do throws(RealmError) {
+            found = try await find(name)
+        } catch {
+            guard error.code == .noSuchUser else { throw error }
+            return nil
+        }
+        guard let account = found.account else { return nil }
+        var record = try record(account)
+        record.groups = found.groups
+        record.attributes = found.attributes
+        return record
+    }
+
+    /// Returns all users, by `list-query` or from the table of users, without groups and attributes.
+    ///
+    /// - Returns: The users in the order of the query.
+    /// - Throws: ``RealmError`` of code `invalidOperation` if there is no query for it, or `unavailable`.
+    public func users() async throws(RealmError) -> [UserRecord] {
+        guard let query = settings.queries.list else {
+            throw .invalidOperation("the realm \(name) has no list-query, so its users cannot be listed")
+        }
+        let accounts: [SQLAccount]
+        do throws(ServerFault) {
+            accounts = try await users.list(query)
+        } catch {
+            throw .unavailable(error.log)
+        }
+        var records: [UserRecord] = []
+        for account in accounts {
+            do throws(RealmError) {
+                records.append(try record(account))
+            } catch {
+                log("realm \(name): a user is left out of the list: \(error)", .warning)
+            }
+        }
+        return records
+    }
+
+    private func record(_ account: SQLAccount) throws(RealmError) -> UserRecord {
+        let name: Username
+        do throws(BadUsername) {
+            name = try Username(account.name)
+        } catch {
+            throw .invalidOperation("\(error)")
+        }
+        let state = account.state
+        return UserRecord(
+            name,
+            isEnabled: state.isEnabled && !state.isLocked,
+            expiry: state.expirySeconds,
+            mustChangePassword: state.mustChangePassword || state.passwordExpiry.isReached(at: clock.seconds),
+            format: account.stored.flatMap { stored in
+                do throws(BadHash) { return try read(stored).hash.cost.description } catch { return nil }
+            }
+        )
+    }
+
+    private func find(_ user: Username) async throws(RealmError) -> FoundUser {
+        let found: FoundUser
+        do throws(ServerFault) {
+            found = try await users.find(user, source: "queries")
+        } catch {
+            throw .unavailable(error.log)
+        }
+        guard !found.isAmbiguous else { throw .unavailable("the database has several rows for this user") }
+        guard found.account != nil else { throw .noSuchUser(user) }
+        return found
+    }
+}
+
+extension SQLRealm: RefreshingRealm {
+    /// Returns no users: the database does not report changes.
+    ///
+    /// Sessions and cached credentials of changed users end as those of other realms do that depend on another system.
+    public func refresh() async -> ChangedUsers { .none }
+
+    /// Returns whether the user may sign in, with a stamp of the hash, the groups, the attributes and the expiry.
+    ///
+    /// The state is unknown while the database does not answer.
+    public func state(of user: Username) async -> UserState {
+        let found: FoundUser
+        do throws(ServerFault) {
+            found = try await users.find(user, source: "sessions")
+        } catch {
+            if error.code == .failed { outages.write(error.log, kind: error.code.rawValue) }
+            return .unknown
+        }
+        guard let account = found.account, let stored = account.stored,
+            account.state.failure(at: clock.seconds) == nil
+        else { return .gone }
+        let expiry = account.state.expirySeconds
+        let attributes = found.attributes.flatMap { ["\u{1F}", $0.name] + $0.values }
+        do throws(OpenSSLError) {
+            // The order of rows has no meaning.
+            let fields = ["SQLRealm", stored, expiry.map { "\($0)" } ?? ""] + found.groups.sorted() + attributes
+            return .present(SecurityStamp(try Digest.sha256(fields: fields).bytes, expiry: expiry))
+        } catch {
+            log("realm \(name): \(error)", .error)
+            return .unknown
+        }
+    }
+}

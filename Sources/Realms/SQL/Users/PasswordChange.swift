@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+internal import Passwords
+internal import RealmKit
+internal import ServerConnections
+
+/// The change of one user's password in the login dialog.
+struct PasswordChange {
+    let realm: SQLRealm
+    let attempt: LoginAttempt
+
+    /// The maximum number of times that the user is asked.
+    private static let maximumRounds = 3
+
+    /// Asks for a new password, twice.
+    ///
+    /// - Parameter password: The password that has expired.
+    /// - Returns: The new password; nil if it cannot be changed, or the user has not answered.
+    /// - Throws: ``LoginFault`` of the conversation.
+    func newPassword(instead password: Secret) async throws(LoginFault) -> Secret? {
+        guard realm.settings.mayChangePassword, realm.settings.queries.updatePassword != nil else {
+            attempt.note("the password has expired, and cannot be changed here")
+            return nil
+        }
+        var text = "The password has expired"
+        for _ in 0..<Self.maximumRounds {
+            let answers = try await attempt.ask([
+                .message(text), .password(prompt: "New password"), .password(prompt: "New password once more"),
+            ])
+            guard case .secret(let first) = answers[1], case .secret(let second) = answers[2] else {
+                attempt.note("the password has expired, and there is no answer to the prompts for a new one")
+                return nil
+            }
+            // HTTP Basic gives the same password again, which is no new password.
+            if first.isEqual(to: password) && second.isEqual(to: password) {
+                attempt.note("the password has expired, and the answer is the same password")
+                return nil
+            }
+            guard let problem = problem(first, second: second, old: password) else { return first }
+            text = problem
+        }
+        attempt.note("the user has not given a usable new password")
+        return nil
+    }
+
+    private func problem(_ new: Secret, second: Secret, old: Secret) -> String? {
+        guard new.isEqual(to: second) else { return "The two passwords are not the same" }
+        guard !new.isEqual(to: old) else { return "The new password is the old one" }
+        do throws(HashFault) {
+            try realm.rules.check(new)
+        } catch {
+            return "The new password was not accepted: \(error.description)"
+        }
+        return nil
+    }
+
+    /// Hashes a password, and stores it if the old hash is still the stored one.
+    ///
+    /// - Throws: ``LoginFault`` if the hash was not replaced.
+    func store(
+        _ password: Secret,
+        of user: String,
+        instead old: String,
+        with query: SQLQuery,
+        isChange: Bool
+    ) async throws(LoginFault) {
+        let hash = try await realm.passwords.hash(password)
+        let count: Int
+        do throws(ServerFault) {
+            count = try await realm.users.replace(old, by: hash, of: user, with: query)
+        } catch {
+            throw .unavailable(error.log)
+        }
+        guard count == 1 else {
+            throw .unavailable(
+                count == 0
+                    ? "update-password-query has changed no row; the stored hash may have changed meanwhile"
+                    : "update-password-query has changed \(count) rows, and not one"
+            )
+        }
+        attempt.note("update-password-query: 1 row")
+        guard isChange else { return }
+        do throws(OpenSSLError) {
+            try realm.users.replaced.add(old, of: attempt.username)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+}
+
+/// The bytes of passwords in other character sets, for digests.
+enum PasswordEncoding {
+    /// Converts a password from UTF-8.
+    ///
+    /// - Returns: The bytes, and false if the password cannot be written in the character set: it then matches nothing,
+    ///   where Java would replace the character by a question mark.
+    static func encode(_ password: Secret, as charset: SQLSettings.Charset) -> (Secret, isPossible: Bool) {
+        guard charset != .utf8 else { return (password, true) }
+        let highest: UInt32 = charset == .latin1 ? 0xFF : 0x7F
+        var isPossible = true
+        let encoded = password.withBytes { bytes in
+            Secret(capacity: bytes.count) { output in
+                var place = 0
+                while place < bytes.count {
+                    let byte = bytes[place]
+                    if byte < 0x80 {
+                        output.append(byte)
+                        place += 1
+                    } else if byte & 0xE0 == 0xC0, place + 1 < bytes.count, bytes[place + 1] & 0xC0 == 0x80 {
+                        let scalar = UInt32(byte & 0x1F) << 6 | UInt32(bytes[place + 1] & 0x3F)
+                        if scalar < 0x80 || scalar > highest { isPossible = false }
+                        output.append(UInt8(truncatingIfNeeded: scalar))
+                        place += 2
+                    } else {
+                        isPossible = false
+                        output.append(byte)
+                        place += 1
+                    }
+                }
+            }
+        }
+        return (encoded, isPossible)
+    }
+}

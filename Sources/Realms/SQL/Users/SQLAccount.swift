@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import RealmKit
+internal import ServerConnections
+
+/// The state of an account in its columns.
+struct SQLState: Sendable, Hashable {
+    var isEnabled = true
+    var isLocked = false
+    /// The time at which the account expires.
+    var expiry = SQLTime.never
+    /// The time at which the password expires.
+    var passwordExpiry = SQLTime.never
+    var mustChangePassword = false
+
+    /// The names of the columns.
+    static let columns = ["enabled", "locked", "expires", "password_expires", "must_change"]
+
+    /// Returns the failure of a user whose password is right; nil if the user may sign in.
+    func failure(at now: Int) -> LoginFailure? {
+        if !isEnabled { return .disabled }
+        if isLocked { return .locked }
+        if expiry.isReached(at: now) { return .accountExpired }
+        return mustChangePassword || passwordExpiry.isReached(at: now) ? .credentialExpired : nil
+    }
+
+    /// The time at which the account expires, in seconds since 1970; nil for never.
+    var expirySeconds: Int? {
+        switch expiry {
+        case .never: nil
+        case .at(let time): time
+        }
+    }
+
+    /// Sets the value of a column.
+    ///
+    /// NULL means: not enabled, not locked, never, no change of the password.
+    ///
+    /// - Throws: ``ServerFault`` of code `failed` for a value that cannot be read.
+    mutating func set(_ column: String, to text: String?, query: SQLQuery) throws(ServerFault) {
+        switch column {
+        case "enabled": isEnabled = try Self.flag(text, column: column, query: query)
+        case "locked": isLocked = try Self.flag(text, column: column, query: query)
+        case "must_change": mustChangePassword = try Self.flag(text, column: column, query: query)
+        case "expires": expiry = try Self.time(text, column: column, query: query)
+        case "password_expires": passwordExpiry = try Self.time(text, column: column, query: query)
+        default:
+            let known = (["username", "password"] + Self.columns).joined(separator: ", ")
+            throw ServerFault(
+                .failed,
+                "\(query.name.rawValue) returns the column \(column), which has no meaning; the columns are \(known)"
+            )
+        }
+    }
+
+    private static func flag(_ text: String?, column: String, query: SQLQuery) throws(ServerFault) -> Bool {
+        switch text?.lowercased() {
+        case nil: return false
+        case "t", "true", "y", "yes", "on", "1": return true
+        case "f", "false", "n", "no", "off", "0": return false
+        default:
+            throw ServerFault(.failed, "\(query.name.rawValue): a value of the column \(column) is not true or false")
+        }
+    }
+
+    private static func time(_ text: String?, column: String, query: SQLQuery) throws(ServerFault) -> SQLTime {
+        guard let text else { return .never }
+        guard let time = SQLTime(text) else {
+            throw ServerFault(
+                .failed,
+                "\(query.name.rawValue): a value of the column \(column) is neither seconds since 1970 nor a time such as "
+                    + "2026-12-31 18:00:00+00"
+            )
+        }
+        return time
+    }
+}
+
+/// A user as the database has it.
+struct SQLAccount: Sendable {
+    /// The name as the database spells it, without the blanks that pad a CHAR column.
+    let name: String
+    /// The stored password; nil for NULL.
+    let stored: String?
+    var state = SQLState()
+
+    /// Reads a row of the password query or of the list of users.
+    ///
+    /// - Throws: ``ServerFault`` of code `failed` for a column that is missing, unknown or twice there.
+    init(_ row: [String?], columns: [String], query: SQLQuery) throws(ServerFault) {
+        var (name, stored): (String?, String?) = (nil, nil)
+        var state = SQLState()
+        for (column, value) in zip(Self.checked(columns, query: query), row) {
+            switch column {
+            case "username": name = value
+            case "password": stored = value
+            default: try state.set(column, to: value, query: query)
+            }
+        }
+        guard let name else { throw ServerFault(.failed, "\(query.name.rawValue) returns a user without a name") }
+        self.name = Self.withoutPadding(name)
+        self.stored = stored
+        self.state = state
+    }
+
+    /// Checks the names of the columns, also if there is no row.
+    static func check(_ columns: [String], query: SQLQuery) throws(ServerFault) {
+        let columns = checked(columns, query: query)
+        let required = query.name == .password ? ["username", "password"] : query.name == .list ? ["username"] : []
+        for column in required where !columns.contains(column) {
+            let hint =
+                column == "username"
+                ? ", with which the name is compared; write: SELECT name AS username, hash AS password ..." : ""
+            throw ServerFault(.failed, "\(query.name.rawValue) returns no column \(column)\(hint)")
+        }
+        for (place, column) in columns.enumerated() {
+            guard !columns[..<place].contains(column) else {
+                throw ServerFault(.failed, "\(query.name.rawValue) returns the column \(column) twice")
+            }
+            if column == "username" || column == "password" {
+                if query.name == .state {
+                    throw ServerFault(.failed, "\(query.name.rawValue) must not return the column \(column)")
+                }
+                continue
+            }
+            var state = SQLState()
+            try state.set(column, to: nil, query: query)
+        }
+    }
+
+    private static func checked(_ columns: [String], query: SQLQuery) -> [String] {
+        columns.map { $0.replacing("-", with: "_") }
+    }
+
+    /// Returns a text without blanks at its end: PostgreSQL fills the values of CHAR columns with blanks.
+    static func withoutPadding(_ text: String) -> String {
+        guard text.utf8.last == 0x20 else { return text }
+        let bytes = text.utf8
+        let end = bytes.lastIndex { $0 != 0x20 }.map { bytes.index(after: $0) } ?? bytes.startIndex
+        return String(text[..<end])
+    }
+}

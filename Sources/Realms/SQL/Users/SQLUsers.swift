@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import OpenSSLKit
+internal import RealmKit
+internal import ServerConnections
+internal import Synchronization
+internal import WorkerThreads
+
+/// A user with the groups and the attributes, as the queries have found them.
+struct FoundUser: Sendable {
+    /// The account; nil if there is no such user, or several.
+    var account: SQLAccount?
+    var groups: [String] = []
+    var attributes: [UserAttribute] = []
+    /// True if a query has found several rows for the user.
+    var isAmbiguous = false
+    /// Texts for the administrator: the server, the queries, their times and their rows.
+    var notes: [String] = []
+}
+
+/// Finds users in a database, and replaces their hashes.
+final class SQLUsers: Sendable {
+    let queries: SQLQueries
+    let replaced = ReplacedHashes()
+    private let isCaseSensitive: Bool
+    private let readers: ServerPool<SQLConnection>
+    private let writers: ServerPool<SQLConnection>
+
+    init(_ servers: SQLServers, settings: SQLSettings, log: RealmLog?, realmName: String) {
+        queries = settings.queries
+        isCaseSensitive = settings.isCaseSensitive
+        readers = ServerPool(servers.readers, settings: settings.pool, log: log, realmName: realmName)
+        // A standby server refuses changes as long as it is one, which is no event for the log.
+        writers = ServerPool(servers.writers, settings: settings.pool, log: nil, realmName: realmName)
+    }
+
+    // MARK: Reading
+
+    /// Finds a user with all queries.
+    ///
+    /// - Parameters:
+    ///   - user: The name as it was typed.
+    ///   - source: The source of the login.
+    ///   - note: Receives the faults of servers.
+    /// - Returns: The user.
+    /// - Throws: ``ServerFault``.
+    func find(
+        _ user: Username,
+        source: String,
+        note: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws(ServerFault) -> FoundUser {
+        let found = try await readers.run(source: source, note: note, finding(user))
+        guard try isReplaced(found, user: user) else { return found }
+        // The server has an older state than this process has written.
+        note(
+            "\(found.notes.first ?? ""): the server has not received the new password yet; the primary server is asked"
+        )
+        let current = try await writers.run(source: source, note: note, finding(user))
+        if try isReplaced(current, user: user), let stored = current.account?.stored {
+            try Self.converting { () throws(OpenSSLError) in try replaced.remove(stored, of: user) }
+        }
+        return current
+    }
+
+    private func isReplaced(_ found: FoundUser, user: Username) throws(ServerFault) -> Bool {
+        guard let stored = found.account?.stored else { return false }
+        return try Self.converting { () throws(OpenSSLError) in try replaced.contains(stored, of: user) }
+    }
+
+    private static func converting<Value>(
+        _ body: () throws(OpenSSLError) -> Value
+    ) throws(ServerFault) -> Value {
+        do throws(OpenSSLError) {
+            return try body()
+        } catch {
+            throw ServerFault(.failed, "\(error)")
+        }
+    }
+
+    private func finding(
+        _ user: Username
+    ) -> @Sendable (SQLConnection, ServerCall) throws(ServerFault) -> FoundUser {
+        { [queries, isCaseSensitive] (connection, call) throws(ServerFault) in
+            try Self.find(user, queries: queries, isCaseSensitive: isCaseSensitive, connection: connection, call: call)
+        }
+    }
+
+    /// Runs all queries of a login, whatever the first ones find, so that their number does not reveal which users exist.
+    static func find(
+        _ user: Username,
+        queries: SQLQueries,
+        isCaseSensitive: Bool,
+        connection: SQLConnection,
+        call: ServerCall
+    ) throws(ServerFault) -> FoundUser {
+        guard let values = SQLValues(user: user.text) else { throw ServerFault(.failed, "the name contains NUL") }
+        var found = FoundUser()
+        found.notes.append(connection.server)
+        var state: (columns: [String], rows: [[String?]])?
+        for query in queries.ofLogin {
+            let start = MonotonicTime.now
+            let rows = try connection.database.run(query, values: values, call: call)
+            found.notes.append(note(query, rows: rows, time: MonotonicTime.now &- start))
+            // The database cannot compare the name, so no row has it.
+            guard !rows.isIncomparable else { continue }
+            switch query.name {
+            case .password:
+                try SQLAccount.check(rows.columns, query: query)
+                guard let row = rows.rows.first else { continue }
+                found.isAmbiguous = rows.rows.count > 1
+                let account = try SQLAccount(row, columns: rows.columns, query: query)
+                if isSame(account.name, as: user, isCaseSensitive: isCaseSensitive) {
+                    found.account = account
+                } else {
+                    found.notes.append("the database has found another spelling of the name")
+                }
+            case .state:
+                try SQLAccount.check(rows.columns, query: query)
+                if rows.rows.count > 1 { found.isAmbiguous = true }
+                state = (rows.columns, rows.rows)
+            case .groups: found.groups = try groups(rows, query: query, notes: &found.notes)
+            case .attributes: found.attributes = attributes(rows, notes: &found.notes)
+            case .updatePassword, .list: break
+            }
+        }
+        if let query = queries.state {
+            if let state, let row = state.rows.first {
+                for (column, value) in zip(state.columns, row) {
+                    try found.account?.state.set(column.replacing("-", with: "_"), to: value, query: query)
+                }
+            } else if found.account != nil {
+                found.notes.append("state-query has found no row, so the account counts as disabled")
+                found.account?.state.isEnabled = false
+            }
+        }
+        if found.isAmbiguous { found.account = nil }
+        return found
+    }
+
+    /// Returns whether a name of the database is the name that was typed.
+    ///
+    /// Another spelling must have the same key for failed logins: see `Realm.accountKey(of:)`.
+    private static func isSame(_ name: String, as user: Username, isCaseSensitive: Bool) -> Bool {
+        if name.hasBytes(of: user.text) { return true }
+        guard !isCaseSensitive else { return false }
+        do throws(BadUsername) {
+            return try Username(name).caseFolded.hasBytes(of: user.caseFolded)
+        } catch {
+            return false
+        }
+    }
+
+    private static func note(_ query: SQLQuery, rows: SQLRows, time: UInt64) -> String {
+        let reason = rows.isIncomparable ? "; the database cannot compare the name with its column" : ""
+        return
+            "\(query.name.rawValue): \(time / 1_000_000).\(time / 100_000 % 10) ms, rows: \(rows.rows.count)\(reason)"
+    }
+
+    // MARK: Groups and attributes
+
+    /// Checks that the query for groups returns one column.
+    static func checkGroups(_ rows: SQLRows, query: SQLQuery) throws(ServerFault) {
+        guard rows.names.count == 1 else {
+            throw ServerFault(.failed, "\(query.name.rawValue) returns \(rows.names.count) columns, and not one")
+        }
+    }
+
+    private static func groups(
+        _ rows: SQLRows,
+        query: SQLQuery,
+        notes: inout [String]
+    ) throws(ServerFault) -> [String] {
+        try checkGroups(rows, query: query)
+        var seen: Set<UTF8Text> = []
+        var groups: [String] = []
+        for value in rows.rows.compactMap(\.first) {
+            guard let value else { continue }
+            let group = SQLAccount.withoutPadding(value)
+            guard (1...1024).contains(group.utf8.count),
+                group.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+            else {
+                notes.append("a group is left out: its name is empty, too long, or contains control characters")
+                continue
+            }
+            if seen.insert(UTF8Text(group)).inserted { groups.append(group) }
+        }
+        return groups
+    }
+
+    private static func attributes(_ rows: SQLRows, notes: inout [String]) -> [UserAttribute] {
+        var attributes: [UserAttribute] = []
+        for (place, name) in rows.names.enumerated() {
+            var seen: Set<UTF8Text> = []
+            var values: [String] = []
+            for row in rows.rows {
+                guard let value = row[place].map(SQLAccount.withoutPadding), !value.isEmpty else { continue }
+                if seen.insert(UTF8Text(value)).inserted { values.append(value) }
+            }
+            guard !values.isEmpty else { continue }
+            do throws(BadAttribute) {
+                attributes.append(try UserAttribute(name: name, values: values))
+            } catch {
+                notes.append("an attribute is left out: \(error)")
+            }
+        }
+        return attributes
+    }
+
+    // MARK: All users
+
+    /// Returns all users, without groups and attributes.
+    func list(_ query: SQLQuery) async throws(ServerFault) -> [SQLAccount] {
+        try await readers.run(source: "list") { (connection, call) throws(ServerFault) in
+            guard let values = SQLValues() else { return [] }
+            let rows = try connection.database.run(query, values: values, call: call)
+            try SQLAccount.check(rows.columns, query: query)
+            var accounts: [SQLAccount] = []
+            accounts.reserveCapacity(rows.rows.count)
+            for row in rows.rows {
+                accounts.append(try SQLAccount(row, columns: rows.columns, query: query))
+            }
+            return accounts
+        }
+    }
+
+    // MARK: Changes
+
+    /// Replaces a hash, if it is still the stored one.
+    ///
+    /// The call is not repeated: the server may have made the change although its answer was lost.
+    ///
+    /// - Returns: The number of changed rows.
+    func replace(
+        _ old: String,
+        by new: String,
+        of user: String,
+        with query: SQLQuery
+    ) async throws(ServerFault) -> Int {
+        guard let values = SQLValues(user: user, passwordHash: new, oldHash: old) else {
+            throw ServerFault(.failed, "a value contains NUL")
+        }
+        return try await writers.run(source: "changes", isRepeatable: false) { (connection, call) throws(ServerFault) in
+            try connection.database.run(query, values: values, call: call).changed
+        }
+    }
+}

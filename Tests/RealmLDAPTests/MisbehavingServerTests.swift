@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+import Foundation
+import RealmKit
+import TLSTesting
+import Testing
+
+@testable import RealmLDAP
+
+/// A server that breaks the protocol is unavailable, accepts nobody, and costs no more than its time limit.
+struct MisbehavingServerTests {
+    private static let ann = "uid=ann,ou=people,dc=example,dc=org"
+
+    /// The answers of a server that works, with one user with the password `right`.
+    private static func answer(_ request: FakeDirectory.Request) -> [FakeDirectory.Step] {
+        switch request.operation {
+        case .bind:
+            let isRight = ["right", "service"].contains { request.content.suffix($0.utf8.count).elementsEqual($0.utf8) }
+            return [.send(BER.result(request.number, 0x61, code: isRight ? 0 : 49))]
+        case .search:
+            let entry = BER.entry(request.number, ann, [("uid", ["ann"])])
+            let isForAnn = request.content.contains(Array("ann".utf8))
+            return [.send((isForAnn ? entry : []) + BER.result(request.number, 0x65))]
+        case .unbind: return [.close]
+        case .extended: return [.send(BER.result(request.number, 0x78, code: 2))]
+        }
+    }
+
+    private func realm(
+        _ servers: [FakeDirectory],
+        _ changes: [String: [String]?] = [:],
+        log: LogEntries = LogEntries()
+    ) throws -> LDAPRealm {
+        var words: [String: [String]] = [
+            "directory": servers.map(\.url), "base-dn": ["dc=example,dc=org"],
+            "search-bind-dn": ["cn=service,dc=example,dc=org"], "search-bind-password": ["service"],
+            "group-source": ["none"], "connect-timeout": ["300ms"], "bind-timeout": ["300ms"],
+            "search-timeout": ["300ms"], "check-interval": ["1h"], "pool-size": ["1"],
+        ]
+        for (name, value) in changes { words[name] = value }
+        return try LDAPSetup.realm(words, log: log)
+    }
+
+    /// The ways to misbehave after a request with a number.
+    private static let faults: [(name: String, steps: @Sendable (Int, UInt8) -> [FakeDirectory.Step])] = [
+        ("closes at once", { _, _ in [.close] }),
+        ("sends text", { _, _ in [.send(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)), .hang] }),
+        ("sends random bytes", { _, _ in [.send((0..<200).map { UInt8(truncatingIfNeeded: $0 * 73 + 5) }), .hang] }),
+        ("sends zeros", { _, _ in [.send([UInt8](repeating: 0, count: 100)), .hang] }),
+        ("sends half of an answer", { [.send(Array(BER.result($0, $1).dropLast(5))), .hang] }),
+        ("sends half of an answer and closes", { [.send(Array(BER.result($0, $1).dropLast(5))), .close] }),
+        ("sends an answer slowly", { [.drip(BER.result($0, $1), .milliseconds(100)), .hang] }),
+        ("answers a later request", { [.send(BER.result($0 + 1, $1)), .hang] }),
+        ("answers an earlier request", { [.send(BER.result($0 - 1, $1)), .hang] }),
+        ("answers another kind of request", { [.send(BER.result($0, $1 == 0x61 ? 0x6B : 0x61)), .hang] }),
+        ("answers with a request", { number, _ in [.send(BER.message(number, BER.element(0x60, []))), .hang] }),
+        ("announces a huge answer", { _, _ in [.send([0x30, 0x84, 0x7F, 0xFF, 0xFF, 0xFF, 2, 1, 1]), .hang] }),
+        ("announces an answer without an end", { _, _ in [.send([0x30, 0x80, 2, 1, 1]), .hang] }),
+        ("has an empty answer", { number, tag in [.send(BER.message(number, BER.element(tag, []))), .hang] }),
+        ("ends the connection with a notice", { _, _ in [.send(BER.noticeOfDisconnection), .close] }),
+        ("only sends notices", { _, _ in [.send(BER.noticeOfDisconnection), .hang] }),
+        ("is busy", { [.send(BER.result($0, $1, code: 51))] }),
+        ("cannot serve", { [.send(BER.result($0, $1, code: 52))] }),
+        ("refers to another server", { [.send(BER.result($0, $1, code: 10))] }),
+        ("wants another step of the bind", { [.send(BER.result($0, $1, code: 14))] }),
+    ]
+
+    @Test(arguments: faults.map(\.name), ["bind of the service", "search", "bind of the user"])
+    func `a server that breaks the protocol accepts nobody and is unavailable in time`(
+        name: String,
+        place: String
+    ) async throws {
+        let fault = try #require(Self.faults.first { $0.name == name })
+        let server = try FakeDirectory { request in
+            let isService = request.content.suffix(7).elementsEqual("service".utf8)
+            let isHere =
+                switch request.operation {
+                case .bind: place == (isService ? "bind of the service" : "bind of the user")
+                case .search: place == "search"
+                case .unbind, .extended: false
+                }
+            guard isHere else { return Self.answer(request) }
+            return fault.steps(request.number, request.operation == .bind ? 0x61 : 0x65)
+        }
+        let log = LogEntries()
+        let realm = try realm([server], log: log)
+        let memory = Self.memory
+        let start = ContinuousClock.now
+        let report = try await realm.login("ann", "right")
+        #expect(report.identity == nil)
+        #expect(report.failure == .unavailable, "\(report.noteTexts) \(log.all)")
+        #expect(start.duration(to: .now) < .seconds(5))
+        #expect(Self.memory - memory < 500_000_000)
+        #expect(log.contains(server.url) || log.contains("has failed") || log.contains("was answered"), "\(log.all)")
+    }
+
+    /// The memory of this process that has been in use at most, in bytes.
+    private static var memory: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").compactMap { Int($0) }.first ?? 0) * 1024
+    }
+
+    @Test(arguments: faults.map(\.name).filter { !$0.hasPrefix("refers") && !$0.hasPrefix("wants") })
+    func `the next server answers instead, and later logins do not use the connection again`(
+        name: String
+    ) async throws {
+        let fault = try #require(Self.faults.first { $0.name == name })
+        let good = try FakeDirectory(Self.answer)
+        let bad = try FakeDirectory { request in
+            guard request.operation == .bind, request.content.suffix(7).elementsEqual("service".utf8) else {
+                return fault.steps(request.number, request.operation == .bind ? 0x61 : 0x65)
+            }
+            return Self.answer(request)
+        }
+        let realm = try realm([bad, good])
+        for password in ["right", "wrong"] {
+            let report = try await realm.login("ann", password)
+            #expect(report.failure == (password == "right" ? nil : .wrongCredentials), "\(report.noteTexts)")
+        }
+        #expect(!bad.requests.isEmpty && !good.requests.isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `a notice or an answer on an idle connection ends its use`(isAnswer: Bool) async throws {
+        let server = try FakeDirectory(Self.answer)
+        let log = LogEntries()
+        let realm = try realm([server], log: log)
+        #expect(try await realm.login("ann", "right").failure == nil)
+        let connections = server.connections
+        // The requests of the next login have numbers near these.
+        server.sendUnasked(
+            isAnswer ? (1..<8).flatMap { BER.result($0, 0x61) + BER.result($0, 0x65) } : BER.noticeOfDisconnection
+        )
+        #expect(try await realm.login("ann", "wrong").failure == .wrongCredentials)
+        #expect(server.connections == connections + 2)
+        #expect(try await realm.login("ann", "right").failure == nil)
+        #expect(server.connections == connections + 2)
+        #expect(log.all == [])
+    }
+
+    @Test func `an answer that was sent before its request is not taken for that of the bind`() async throws {
+        let server = try FakeDirectory { request in
+            // Together with the entry, the server sends answers for binds that never were.
+            guard request.operation == .search else { return Self.answer(request) }
+            guard case .send(let bytes) = Self.answer(request).first else { return [] }
+            return [.send(bytes + (request.number..<request.number + 5).flatMap { BER.result($0, 0x61) })]
+        }
+        let realm = try realm([server])
+        for _ in 0..<5 { #expect(try await realm.login("ann", "wrong").failure == .wrongCredentials) }
+        #expect(try await realm.login("ann", "right").failure == nil)
+    }
+
+    @Test func `nothing that follows the answer to StartTLS without TLS is read`() async throws {
+        let server = try FakeDirectory { request in
+            guard request.operation == .extended else { return Self.answer(request) }
+            let answers = (request.number + 1..<request.number + 5).flatMap { BER.result($0, 0x61) }
+            return [.send(BER.result(request.number, 0x78) + answers)]
+        }
+        let realm = try realm([server], ["start-tls": ["true"], "ca-file": [LDAPSetup.pki.file("root.pem").path]])
+        #expect(try await realm.login("ann", "right").failure == .unavailable)
+        #expect(server.requests.allSatisfy { $0.operation != .bind })
+    }
+
+    @Test(arguments: [0, 2, 8, 80])
+    func `a server that refuses StartTLS gets no password`(code: UInt8) async throws {
+        let server = try FakeDirectory { request in
+            guard request.operation == .extended else { return Self.answer(request) }
+            return [.send(BER.result(request.number, 0x78, code: code))]
+        }
+        let realm = try realm([server], ["start-tls": ["true"], "ca-file": [LDAPSetup.pki.file("root.pem").path]])
+        #expect(try await realm.login("ann", "right").failure == .unavailable)
+        #expect(server.requests.allSatisfy { $0.operation != .bind })
+    }
+
+    @Test func `an entry of another user, or several, are not the user`() async throws {
+        func server(_ names: [String], code: UInt8 = 0) throws -> FakeDirectory {
+            try FakeDirectory { request in
+                guard request.operation == .search else { return Self.answer(request) }
+                let entries = names.flatMap {
+                    BER.entry(request.number, "uid=\($0),dc=example,dc=org", [("uid", [$0])])
+                }
+                return [.send(entries + BER.result(request.number, 0x65, code: code))]
+            }
+        }
+        func failure(_ names: [String], code: UInt8 = 0) async throws -> LoginFailure? {
+            let server = try server(names, code: code)
+            let failure = try await realm([server]).login("ann", "right").failure
+            #expect(!server.requests.isEmpty)
+            return failure
+        }
+        #expect(try await failure(["ann"]) == nil)
+        #expect(try await failure(["ben"]) == .unknownUser)
+        #expect(try await failure(["ann", "ann"]) == .unavailable)
+        #expect(try await failure(["ann", "ben", "eve"]) == .unavailable)
+        // The server has more entries than it returns.
+        #expect(try await failure(["ann"], code: 4) == .unavailable)
+        #expect(try await failure([], code: 4) == .unavailable)
+        #expect(try await failure(["ann", "ben"], code: 4) == .unavailable)
+    }
+
+    @Test func `ranges of groups that cannot be are an outage`() async throws {
+        for range in ["0-9223372036854775807", "0-99999999999999999999", "0--1", "1-0", "0-0"] {
+            let server = try FakeDirectory { request in
+                guard request.operation == .search else { return Self.answer(request) }
+                let attributes = [("uid", ["ann"]), ("memberOf;range=\(range)", ["cn=a,dc=example,dc=org"])]
+                let entry = BER.entry(request.number, Self.ann, attributes)
+                return [.send(entry + BER.result(request.number, 0x65))]
+            }
+            let realm = try realm([server], ["group-source": ["member-of"], "maximum-groups": ["20"]])
+            #expect(try await realm.login("ann", "right").failure == .unavailable, "\(range)")
+            #expect(!server.requests.isEmpty)
+        }
+    }
+}
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import Passwords
+import RealmKit
+import RealmSQL
+import RealmTesting
+import Testing
+
+/// Configurations and SQLite files that cannot be used.
+struct SQLiteFaultTests {
+    private static func error(_ properties: [String: String]) -> String {
+        do {
+            _ = try SQLFixture(properties)
+            return "none"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["user-table": "missing"], "no such table: missing"),
+            (["password-column": "pass"], "no such column: t.pass"),
+            (["group-name-column": "role"], "no such column: t.role"),
+            (["group-table-user-name-column": "member"], "no such column: t.member"),
+            (["user-table": "users; DROP TABLE users"], "user-table: is the name of a table"),
+            (["user-name-column": "na\"me"], "user-name-column: is the name of a column"),
+            (["password-query": "SELECT 1"], "password-query: must not be set together with user-table"),
+            (["groups-query": "SELECT :user"], "groups-query: must not be set together with the names of tables"),
+            (["datasource-jndi": "jdbc/x"], "datasource-jndi: must not be set together with database"),
+            (["encoding": "Hex"], "encoding: needs digest-algorithm"),
+            (["charset": "US-ASCII"], "charset: needs digest-algorithm"),
+            (["digest-algorithm": "SHA-3"], "digest-algorithm: is one of MD5"),
+            (["decoy": "bcrypt cost=99"], "decoy: "),
+            (["db-user": "x"], "db-user: is for databases of PostgreSQL"),
+            (["query-timeout": "2h"], "query-timeout: is from 1ms to 1h"),
+            (["database": "users.db"], "database: is sqlite:PATH"), (["database": "sqlite:"], "database: has no path"),
+            (
+                ["update-password-query": "UPDATE users SET password = :password-hash WHERE name = :user"],
+                "update-password-query: does not use :old-hash"
+            ),
+            (
+                [
+                    "update-password-query":
+                        "UPDATE nil SET password = :password-hash WHERE name = :user AND p = :old-hash"
+                ],
+                "no such table: nil"
+            ),
+        ] as [([String: String], String)]
+    )
+    func `a mistake in the configuration is an error at load`(_ changes: [String: String], _ expected: String) throws {
+        let file = try SQLiteFile.glassFish()
+        let error = Self.error(file.glassFishProperties.merging(changes) { _, new in new })
+        #expect(error.contains(expected), "\(error)")
+    }
+
+    @Test(arguments: [
+        ("SELECT hash AS password FROM t WHERE name = :user", "returns no column username"),
+        ("SELECT name AS username FROM t WHERE name = :user", "returns no column password"),
+        ("SELECT name AS username, hash AS password, 1 AS enable FROM t WHERE name = :user", "the column enable"),
+        ("SELECT name AS username, hash AS password, 1 AS username FROM t WHERE name = :user", "username twice"),
+        ("SELECT name AS username, hash AS password FROM t WHERE name = :name", "the unknown parameter :name"),
+        ("DELETE FROM t WHERE name = :user", "readonly database"),
+    ])
+    func `a mistake in a query is an error at load`(_ query: String, _ expected: String) throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        let error = Self.error(["database": file.location, "password-query": query])
+        #expect(error.contains(expected), "\(error)")
+    }
+
+    @Test func `the property of GlassFish's data source says what to set`() {
+        #expect(Self.error(["datasource-jndi": "jdbc/app"]).contains("set database to the database itself"))
+        #expect(Self.error([:]).contains("database: must be set"))
+    }
+
+    @Test func `a column that is dropped later makes logins unavailable, and the log names it`() async throws {
+        let file = try SQLiteFile.glassFish()
+        let fixture = try SQLFixture(file.glassFishProperties)
+        try file.execute("INSERT INTO users VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        try file.execute("ALTER TABLE users RENAME COLUMN password TO secret")
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        #expect(fixture.messages.contains { $0.contains("no such column: t.password") }, "\(fixture.messages)")
+        try file.execute("ALTER TABLE users RENAME COLUMN secret TO password")
+        #expect(try await fixture.outcome("ann", "correct horse") == "accepted")
+    }
+
+    @Test func `a file that is missing does not keep the configuration from loading`() async throws {
+        let file = try SQLiteFile.glassFish()
+        try FileManager.default.moveItem(atPath: file.path, toPath: file.path + ".old")
+        let fixture = try SQLFixture(file.glassFishProperties)
+        #expect(fixture.messages.contains { $0.contains("there is no file") })
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        try FileManager.default.moveItem(atPath: file.path + ".old", toPath: file.path)
+    }
+
+    @Test func `a file that is locked is waited for, up to the timeout`() async throws {
+        let file = try SQLiteFile.glassFish()
+        let fixture = try SQLFixture(file.glassFishProperties.merging(["query-timeout": "200ms"]) { $1 })
+        try file.execute("INSERT INTO users VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        try file.run("BEGIN EXCLUSIVE")
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        #expect(fixture.messages.contains { $0.contains("locked by another program") }, "\(fixture.messages)")
+        try file.run("COMMIT")
+        // The server of the pool is checked in the background.
+        let clock = ContinuousClock.now
+        while try await fixture.outcome("ann", "correct horse") != "accepted" {
+            try #require(ContinuousClock.now - clock < .seconds(30))
+        }
+    }
+
+    @Test func `the realm keeps the contract while its file is missing`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled INT)", "CREATE TABLE g (name, grp)")
+        let fixture = try SQLFixture()
+        var users: [RealmBackEndConformance.User] = []
+        for (name, groups) in [("ann", ["staff"]), ("bob", ["staff", "crew"]), ("off", [])] {
+            let secret = RealmBackEndConformance.randomPassword()
+            try file.execute("INSERT INTO t VALUES (?, ?, ?)", [name, try await fixture.hash(secret), name != "off"])
+            for group in groups { try file.execute("INSERT INTO g VALUES (?, ?)", [name, group]) }
+            users.append(.init(name, password: secret, groups: groups))
+        }
+        let given = fixture.services
+        let properties = [
+            "database": [file.location], "check-interval": ["100ms"],
+            "password-query": ["SELECT name AS username, hash AS password, enabled FROM t WHERE name = :user"],
+            "groups-query": ["SELECT grp FROM g WHERE name = :user"],
+        ]
+        let path = file.path
+        var conformance = RealmBackEndConformance(
+            users: Array(users[..<2]),
+            rejectedUsers: Array(users[2...]),
+            faults: [
+                BackEndFault("the file is missing", causes: ["there is no file"]) {
+                    try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+                } end: {
+                    try FileManager.default.moveItem(atPath: path + ".old", toPath: path)
+                }
+            ],
+            deadline: .seconds(10)
+        ) { services in
+            var all = given
+            all[RealmLog.self] = services[RealmLog.self]
+            return try .forConformance(
+                RealmKind(SQLRealm.self, modules: SQLLoginModule.self),
+                properties: properties,
+                services: all,
+                deadline: .seconds(10)
+            )
+        }
+        let pool = fixture.pool
+        conformance.computations = { pool.statistics.computed }
+        conformance.skip(
+            .deadline,
+            .cancellation,
+            .release,
+            reason: "a file of SQLite does not hang; the waits for connections are tested with PostgreSQL"
+        )
+        let report = await conformance.check()
+        #expect(report.violations == [])
+        #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 3, "\(report)")
+    }
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import Foundation
+import OpenSSLKit
+import RealmKit
+import RealmTesting
+import Testing
+
+@testable import RealmSQL
+
+/// Logins with users in SQLite files.
+struct SQLiteLoginTests {
+    @Test func `a user in tables of GlassFish signs in with the groups`() async throws {
+        let file = try SQLiteFile.glassFish()
+        let fixture = try SQLFixture(file.glassFishProperties)
+        try file.execute("INSERT INTO users VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        try file.execute("INSERT INTO memberships VALUES ('ann', 'staff'), ('ann', 'crew'), ('bob', 'other')")
+
+        let report = try await fixture.login("ann", "correct horse")
+        #expect(report.identity?.username.text == "ann")
+        #expect(report.identity?.groups.sorted() == ["crew", "staff"])
+        #expect(report.notes.contains { $0.text.contains("groups-query") && $0.text.contains("rows: 2") })
+        #expect(try await fixture.outcome("ann", "wrong horse") == "wrong-credentials")
+        #expect(try await fixture.outcome("ann", "") == "wrong-credentials")
+        #expect(try await fixture.outcome("bob", "correct horse") == "unknown-user")
+        #expect(fixture.messages.isEmpty, "\(fixture.messages)")
+    }
+
+    @Test(
+        arguments: [
+            ("MD5", "Hex", "5ebe2294ecd0e0f08eab7690d2a6ee69"),
+            ("SHA-1", "Hex", "E5E9FA1BA31ECD1AE84F75CAAA474F3A663F05F4"),
+            ("SHA-256", "Hex", "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"),
+            ("SHA-256", "Base64", "K7gNU3sdo+OL0wNhqoVWhr3g6s1xYv72ol/pe/Unols="),
+            (
+                "SHA-512", "Base64",
+                "vSsar3708Jvp9Szi2NWZZ02Bqp1qRCFpbcTZPdBhnWgs5WtNZKnvCXdhztmeD2cmW192CF5bDufKRpayrW/isg=="
+            ),
+            ("none", nil, "secret"),
+        ] as [(String, String?, String)]
+    )
+    func `digests of GlassFish match the password and nothing else`(
+        _ algorithm: String,
+        _ encoding: String?,
+        _ digest: String
+    ) async throws {
+        let file = try SQLiteFile.glassFish()
+        var properties = file.glassFishProperties
+        properties["digest-algorithm"] = algorithm
+        properties["encoding"] = encoding
+        let fixture = try SQLFixture(properties)
+        var stored = ["right": digest]
+        if encoding == "Base64" {
+            // MIME ends a line after 76 characters.
+            stored["lines"] = String(digest.prefix(20)) + "\r\n" + String(digest.dropFirst(20))
+        }
+        for (name, text) in stored { try file.execute("INSERT INTO users VALUES (?, ?)", [name, text]) }
+        for name in stored.keys {
+            #expect(try await fixture.outcome(name, "secret") == "accepted", "\(name)")
+            #expect(try await fixture.outcome(name, "Secret") == "wrong-credentials")
+            #expect(try await fixture.outcome(name, "") == "wrong-credentials")
+        }
+        #expect(fixture.messages.count { $0.contains("clear text") } == (algorithm == "none" ? 1 : 0))
+    }
+
+    @Test func `an empty, cut or padded digest matches no password`() async throws {
+        let digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+        let file = try SQLiteFile.glassFish()
+        var properties = file.glassFishProperties
+        properties["digest-algorithm"] = "SHA-256"
+        let fixture = try SQLFixture(properties)
+        let values: [String?] =
+            [nil, "", " ", digest + "00", digest + digest, "zz" + digest.dropFirst(2), "\n" + digest]
+            + (1..<64).map { String(digest.prefix($0)) }
+        for (number, value) in values.enumerated() {
+            try file.execute("INSERT INTO users VALUES (?, ?)", ["user\(number)", value])
+        }
+        for number in values.indices {
+            for password in ["secret", "", "other"] {
+                #expect(try await fixture.outcome("user\(number)", password) == "wrong-credentials", "\(number)")
+            }
+        }
+    }
+
+    @Test func `a password in another character set matches its digest`() async throws {
+        let file = try SQLiteFile.glassFish()
+        var properties = file.glassFishProperties
+        properties["digest-algorithm"] = "SHA-256"
+        properties["charset"] = "ISO-8859-1"
+        let fixture = try SQLFixture(properties)
+        func store(_ name: String, _ bytes: [UInt8]) throws {
+            try file.execute("INSERT INTO users VALUES (?, ?)", [name, try Digest.sha256(bytes).hex])
+        }
+        try store("ann", [0x67, 0x72, 0xFC, 0x6E])
+        try store("bob", [0x3F])
+        #expect(try await fixture.outcome("ann", "gr\u{FC}n") == "accepted")
+        #expect(try await fixture.outcome("ann", "grun") == "wrong-credentials")
+        #expect(try await fixture.outcome("bob", "\u{20AC}") == "wrong-credentials", "Java would write a question mark")
+        #expect(try await fixture.outcome("bob", "?") == "accepted")
+    }
+
+    @Test func `the states of accounts are told apart, and only with the right password`() async throws {
+        let file = try SQLiteFile(
+            "CREATE TABLE t (name TEXT, hash TEXT, enabled INT, locked TEXT, expires TEXT, pwexp TEXT, must INT)"
+        )
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": """
+            SELECT name AS username, hash AS password, enabled, locked, expires, pwexp AS password_expires,
+                must AS "must-change" FROM t WHERE name = :user
+            """,
+        ])
+        let hash = try await fixture.hash("correct horse")
+        let rows: [(String, [(any Sendable)?], String)] = [
+            ("ok", [1, "f", nil, nil, 0], "accepted"), ("never", [1, "no", "infinity", nil, nil], "accepted"),
+            ("later", [1, nil, "2040-01-01", "2040-01-01 00:00:00+00", 0], "accepted"),
+            ("off", [0, "f", nil, nil, 0], "disabled"), ("null", [nil, "f", nil, nil, 0], "disabled"),
+            ("locked", [1, "true", nil, nil, 0], "locked"),
+            ("past", [1, "f", "1799999999", nil, 0], "account-expired"),
+            ("now", [1, "f", "1800000000", nil, 0], "account-expired"),
+            ("date", [1, "f", "2027-01-15 07:59:59+00", nil, 0], "account-expired"),
+            ("offset", [1, "f", "2027-01-15T09:59:59.5+02:00", nil, 0], "account-expired"),
+            ("old", [1, "f", nil, "2020-01-01T00:00:00Z", 0], "credential-expired"),
+            ("new", [1, "f", nil, nil, 1], "credential-expired"),
+            ("millis", [1, "f", "1800000000000", nil, 0], "unavailable"),
+            ("word", [1, "perhaps", nil, nil, 0], "unavailable"),
+        ]
+        for (name, values, _) in rows {
+            let all: [(any Sendable)?] = [name, hash] + values
+            let texts = all.map { value in value.map { "\($0)" } }
+            try file.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", texts)
+        }
+        for (name, _, outcome) in rows {
+            #expect(try await fixture.outcome(name, "correct horse") == outcome, "\(name)")
+            guard outcome != "unavailable" else { continue }
+            #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials", "\(name)")
+        }
+    }
+
+    @Test func `a state query without a row disables the account`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)", "CREATE TABLE s (name TEXT, enabled INT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user",
+            "state-query": "SELECT enabled FROM s WHERE name = :user",
+        ])
+        let hash = try await fixture.hash("correct horse")
+        for name in ["ann", "bob", "cid"] { try file.execute("INSERT INTO t VALUES (?, ?)", [name, hash]) }
+        try file.execute("INSERT INTO s VALUES ('ann', 1), ('bob', 0)")
+        #expect(try await fixture.outcome("ann", "correct horse") == "accepted")
+        #expect(try await fixture.outcome("bob", "correct horse") == "disabled")
+        #expect(try await fixture.outcome("cid", "correct horse") == "disabled")
+    }
+
+    @Test func `several rows for a name refuse the user`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE lower(name) = lower(:user)",
+            "case-sensitive": "false",
+        ])
+        let hash = try await fixture.hash("correct horse")
+        for name in ["ann", "Ann", "Bob"] { try file.execute("INSERT INTO t VALUES (?, ?)", [name, hash]) }
+        #expect(try await fixture.outcome("ann", "correct horse") == "disabled")
+        let bob = try await fixture.login("bob", "correct horse")
+        #expect(bob.identity?.username.text == "Bob")
+        #expect(fixture.messages.contains { $0.contains("several rows") })
+    }
+
+    @Test func `another spelling of a name is another name`() async throws {
+        let file = try SQLiteFile(
+            "CREATE TABLE users (name TEXT COLLATE NOCASE, password TEXT)",
+            "CREATE TABLE memberships (name, grp)"
+        )
+        var properties = file.glassFishProperties
+        let fixture = try SQLFixture(properties)
+        try file.execute("INSERT INTO users VALUES ('Ann', ?)", [try await fixture.hash("correct horse")])
+        #expect(try await fixture.outcome("Ann", "correct horse") == "accepted")
+        #expect(try await fixture.outcome("ann", "correct horse") == "unknown-user")
+        properties["case-sensitive"] = "false"
+        try fixture.use(properties)
+        let report = try await fixture.login("ANN", "correct horse")
+        #expect(report.identity?.username.text == "Ann")
+    }
+
+    @Test func `attributes and groups come from queries of their own`() async throws {
+        let file = try SQLiteFile(
+            "CREATE TABLE t (name TEXT, hash TEXT, mail TEXT, full TEXT)",
+            "CREATE TABLE g (name TEXT, grp TEXT)"
+        )
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user -- :old-hash",
+            "groups-query": "SELECT grp FROM g WHERE name = :user;",
+            "attributes-query": #"SELECT mail, full AS "displayName" FROM t WHERE name = :user"#,
+            "list-query": "SELECT name AS username FROM t ORDER BY name DESC",
+        ])
+        let hash = try await fixture.hash("correct horse")
+        try file.execute("INSERT INTO t VALUES ('ann', ?, 'ann@example.org', 'Ann A.')", [hash])
+        try file.execute("INSERT INTO t VALUES ('bob', ?, NULL, 'Bob')", [hash])
+        try file.execute("INSERT INTO g VALUES ('ann', 'staff'), ('ann', NULL), ('ann', 'staff'), ('ann', 'a\u{7}b')")
+        let report = try await fixture.login("ann", "correct horse")
+        #expect(report.identity?.groups == ["staff"])
+        #expect(report.identity?.attributes.values(of: "mail") == ["ann@example.org"])
+        #expect(report.identity?.attributes.values(of: "displayName") == ["Ann A."])
+        #expect(try await fixture.realm.users().map(\.name.text) == ["bob", "ann"])
+        let record = try #require(try await fixture.realm.user(Username("ann")))
+        #expect(record.groups == ["staff"] && record.format == "argon2id m=64,t=1,p=1")
+        #expect(try await fixture.realm.groupNames(of: Username("bob")).isEmpty)
+        #expect(try await fixture.realm.user(Username("cid")) == nil)
+    }
+
+    @Test func `the state of a user changes with the hash, the groups and the account`() async throws {
+        let file = try SQLiteFile.glassFish()
+        let fixture = try SQLFixture(file.glassFishProperties)
+        let ann = try Username("ann")
+        #expect(await fixture.realm.state(of: ann) == .gone)
+        try file.execute("INSERT INTO users VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        let first = await fixture.realm.state(of: ann)
+        #expect(first.stamp != nil)
+        #expect(await fixture.realm.state(of: ann) == first)
+        try file.execute("INSERT INTO memberships VALUES ('ann', 'staff')")
+        let second = await fixture.realm.state(of: ann)
+        #expect(second.stamp != nil && second != first)
+        #expect(await fixture.realm.refresh() == .none)
+    }
+
+    @Test func `a weak hash is replaced when its user signs in, and only then`() async throws {
+        let file = try SQLiteFile.glassFish()
+        var properties = file.glassFishProperties
+        properties["digest-algorithm"] = "SHA-256"
+        properties["update-password-query"] =
+            "UPDATE users SET password = :password-hash WHERE name = :user AND password = :old-hash"
+        let fixture = try SQLFixture(properties)
+        let digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+        try file.execute("INSERT INTO users VALUES ('ann', ?), ('bob', ?)", [digest, digest])
+        #expect(try await fixture.outcome("ann", "wrong") == "wrong-credentials")
+        #expect(try file.value("SELECT password FROM users WHERE name = 'ann'") == digest)
+        #expect(try await fixture.outcome("ann", "secret") == "accepted")
+        let stored = try #require(try file.value("SELECT password FROM users WHERE name = 'ann'"))
+        #expect(stored.hasPrefix("$argon2id$"))
+        #expect(try file.value("SELECT password FROM users WHERE name = 'bob'") == digest)
+        #expect(try await fixture.outcome("ann", "secret") == "accepted")
+        #expect(try file.value("SELECT password FROM users WHERE name = 'ann'") == stored)
+        #expect(fixture.messages.isEmpty, "\(fixture.messages)")
+    }
+
+    @Test func `an update that changes other rows is undone`() async throws {
+        let file = try SQLiteFile.glassFish()
+        var properties = file.glassFishProperties
+        properties["digest-algorithm"] = "none"
+        properties["update-password-query"] =
+            "UPDATE users SET password = :password-hash WHERE :user <> '' AND password = :old-hash"
+        let fixture = try SQLFixture(properties)
+        try file.execute("INSERT INTO users VALUES ('ann', 'secret'), ('bob', 'secret')")
+        #expect(try await fixture.outcome("ann", "secret") == "accepted")
+        #expect(try file.value("SELECT count(*) FROM users WHERE password = 'secret'") == "2")
+        #expect(fixture.messages.contains { $0.contains("changed 2 rows") })
+    }
+
+    @Test func `an expired password is changed in the login dialog`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, must INT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query":
+                "SELECT name AS username, hash AS password, must AS must_change FROM t WHERE name = :user",
+            "update-password-query":
+                "UPDATE t SET hash = :password-hash, must = 0 WHERE name = :user AND hash = :old-hash",
+        ])
+        let old = try await fixture.hash("correct horse")
+        try file.execute("INSERT INTO t VALUES ('ann', ?, 1)", [old])
+        func secrets(_ texts: String...) -> RecordingConversation.Reply {
+            let secrets = texts.map { Answer.secret(Secret(utf8: $0)) }
+            return .answers(secrets.count == 1 ? secrets : [.none] + secrets)
+        }
+        // HTTP Basic gives the same password again.
+        #expect(try await fixture.outcome("ann", "correct horse") == "credential-expired")
+        // A wrong password leads to no question.
+        let wrong = RecordingConversation([secrets("wrong")])
+        #expect(try await fixture.login("ann", "", asking: wrong).refusal?.failure == .wrongCredentials)
+        #expect(wrong.questions.count == 1)
+        // Different, short and old passwords are refused.
+        let bad = RecordingConversation([
+            secrets("correct horse"), secrets("battery staple", "battery stable"), secrets("short", "short"),
+            secrets("battery staple", "correct horse"),
+        ])
+        #expect(try await fixture.login("ann", "", asking: bad).refusal?.failure == .credentialExpired)
+        #expect(bad.questions.count == 4)
+        #expect(try file.value("SELECT hash FROM t") == old)
+        // The change.
+        let good = RecordingConversation([secrets("correct horse"), secrets("battery staple", "battery staple")])
+        let report = try await fixture.login("ann", "", asking: good)
+        #expect(report.identity != nil, "\(report)")
+        #expect(try file.value("SELECT hash FROM t") != old)
+        #expect(try file.value("SELECT must FROM t") == "0")
+        #expect(try await fixture.outcome("ann", "battery staple") == "accepted")
+        #expect(try await fixture.outcome("ann", "correct horse") == "wrong-credentials")
+    }
+
+    @Test func `a change that cannot be stored refuses the login`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password, 1 AS must_change FROM t WHERE name = :user",
+            "update-password-query":
+                "UPDATE t SET hash = :password-hash WHERE name = :user AND hash = :old-hash AND hash = 'other'",
+        ])
+        try file.execute("INSERT INTO t VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        let new = Answer.secret(Secret(utf8: "battery staple"))
+        let conversation = RecordingConversation([
+            .answers([.secret(Secret(utf8: "correct horse"))]), .answers([.none, new, new]),
+        ])
+        let report = try await fixture.login("ann", "", asking: conversation)
+        #expect(report.identity == nil)
+        #expect(fixture.messages.contains { $0.contains("the new password of ann was not stored") })
+    }
+
+    @Test func `all refusals compute the same number of hashes`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled INT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password, enabled FROM t WHERE name = :user",
+        ])
+        try file.execute("INSERT INTO t VALUES ('ann', ?, 1)", [try await fixture.hash("correct horse")])
+        try file.execute("INSERT INTO t VALUES ('off', ?, 0)", [try await fixture.hash("correct horse")])
+        try file.execute("INSERT INTO t VALUES ('old', '{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==', 1)")
+        try file.execute("INSERT INTO t VALUES ('bad', 'what is this', 1), ('null', NULL, 1)")
+        // The realm learns the costs of the users that it sees.
+        for name in ["ann", "old"] { _ = try await fixture.outcome(name, "x") }
+        for name in ["ann", "off", "old", "bad", "null", "unknown"] {
+            for password in ["correct horse", "wrong", ""] {
+                let report = try await fixture.login(name, password)
+                let plan = report.notes.map(\.text).first { $0.contains("argon2id") } ?? ""
+                #expect(plan.hasPrefix("argon2id m=64,t=1,p=1, sha1:"), "\(name): \(plan)")
+            }
+        }
+    }
+}
