@@ -85,11 +85,21 @@ package final class CallSlots: Sendable {
     }
 
     private func acquire(_ source: String) async -> Result<Void, Refusal> {
+        // While a slot is free, no call waits.
+        if takeFreeSlot() { return .success(()) }
         let ticket = Ticket()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in submit(ticket, source: source, continuation: continuation) }
         } onCancel: {
             cancel(ticket)
+        }
+    }
+
+    private func takeFreeSlot() -> Bool {
+        state.withLock { state in
+            guard state.free > 0 else { return false }
+            state.free -= 1
+            return true
         }
     }
 

@@ -123,7 +123,7 @@ login users {{ LDAPLoginModule required; }}
 realm users {{
     class LDAPRealm; jaas-context users; directory {first.url} {second.url}; allow-unencrypted true; base-dn {Slapd.BASE};
     search-filter uid=%s; search-bind-dn "cn=service,{Slapd.BASE}"; search-bind-password service; group-search-filter member=%d;
-    pool-size {self.pool}; connect-timeout {self.limit:g}s; bind-timeout {self.limit:g}s; search-timeout {self.limit:g}s; timeout 5s;
+    pool-size {self.pool}; connect-timeout {self.limit:g}s; bind-timeout {self.limit:g}s; search-timeout {self.limit:g}s; timeout 12s;
 }}
 protect /users {{ realm users; auth basic; require group staff; }}
 """

@@ -84,49 +84,60 @@ package final class ServerCall: Sendable {
     ///   - body: Calls the library, and does not close the socket.
     /// - Returns: The result of `body`.
     /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`, or the fault of `body`.
+    @inlinable
     package func guarding<Value>(
         _ descriptor: Int32,
         until time: UInt64,
         _ body: () throws(ServerFault) -> Value
     ) throws(ServerFault) -> Value {
+        // Only this part is generic; it is compiled with the module that calls it.
+        var result: Result<Value, ServerFault>?
+        try guardingBody(descriptor, until: time) { () throws(ServerFault) in result = .success(try body()) }
+        guard let result else { preconditionFailure("the body was not called") }
+        return try result.get()
+    }
+
+    @usableFromInline
+    func guardingBody(
+        _ descriptor: Int32,
+        until time: UInt64,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
         try check()
         guard let number = SocketWatch.shared.add(descriptor, until: time) else {
             throw ServerFault(.full, "the system has no more threads")
         }
-        let result: Result<Value, ServerFault>
+        var fault: ServerFault?
         do throws(ServerFault) {
-            result = .success(try interruptible(descriptor, body))
+            try interruptible(descriptor, body)
         } catch {
-            result = .failure(error)
+            fault = error
         }
         let isLate = SocketWatch.shared.remove(number)
-        if case .failure(let fault) = result, fault.code == .cancelled { throw fault }
+        if let fault, fault.code == .cancelled { throw fault }
         guard !isLate else { throw Self.late }
-        return try result.get()
+        if let fault { throw fault }
     }
 
     /// Runs `body`, and shuts the socket down meanwhile if the call is cancelled.
-    private func interruptible<Value>(
-        _ descriptor: Int32,
-        _ body: () throws(ServerFault) -> Value
-    ) throws(ServerFault) -> Value {
+    private func interruptible(_ descriptor: Int32, _ body: () throws(ServerFault) -> Void) throws(ServerFault) {
         let isCancelled = state.withLock { state in
             if !state.isCancelled { state.descriptor = descriptor }
             return state.isCancelled
         }
         guard !isCancelled else { throw Self.cancelled }
-        let result: Result<Value, ServerFault>
+        var fault: ServerFault?
         do throws(ServerFault) {
-            result = .success(try body())
+            try body()
         } catch {
-            result = .failure(error)
+            fault = error
         }
         let wasCancelled = state.withLock { state in
             state.descriptor = nil
             return state.isCancelled
         }
         guard !wasCancelled else { throw Self.cancelled }
-        return try result.get()
+        if let fault { throw fault }
     }
 
     /// Cancels the call, and ends the wait of its thread.

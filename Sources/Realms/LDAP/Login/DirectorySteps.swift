@@ -24,16 +24,28 @@ struct DirectorySteps: Sendable {
         let start = MonotonicTime.now
         do throws(ServerFault) {
             let result = try body()
-            note("\(server): \(LDAPText.printable(request())): \(result), \(Self.time(since: start))")
+            note(line(LDAPText.printable(request()), result: result, start: start))
         } catch {
             guard error.code != .failed else { throw error }
             throw ServerFault(error.code, "\(LDAPText.printable(request())): \(error.log)")
         }
     }
 
-    private static func time(since start: UInt64) -> String {
+    /// Returns the text of a note, in one allocation.
+    private func line(_ request: String, result: String, start: UInt64) -> String {
         let tenths = (MonotonicTime.now - start) / 100_000
-        return "\(tenths / 10).\(tenths % 10) ms"
+        var line = server
+        line.reserveCapacity(server.utf8.count + request.utf8.count + result.utf8.count + 24)
+        line += ": "
+        line += request
+        line += ": "
+        line += result
+        line += ", "
+        line += String(tenths / 10)
+        line += "."
+        line += String(tenths % 10)
+        line += " ms"
+        return line
     }
 }
 #endif
