@@ -31,6 +31,8 @@ enum LDAPSetup {
             "directory": [url], "base-dn": [SlapdServer.base], "search-bind-dn": [SlapdServer.service.name],
             "search-bind-password": [SlapdServer.service.password], "group-base-dn": [SlapdServer.groups],
             "group-search-filter": ["member=%d"], "ca-file": [try pki.file("root.pem").path],
+            // A busy machine is no outage.
+            "timeout": ["120s"], "connect-timeout": ["60s"], "bind-timeout": ["60s"], "search-timeout": ["60s"],
         ]
         for (name, value) in changes { words[name] = value }
         return words

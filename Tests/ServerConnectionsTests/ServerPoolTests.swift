@@ -43,14 +43,17 @@ private final class FakeServers: Sendable {
             case .working: return number
             case .refusing, .closing: throw ServerFault(.lost, "closed")
             case .failing: throw ServerFault(.failed, "no such table")
-            case .hanging, .slow: throw try FakeServers.hang(call)
+            case .hanging, .slow: throw try servers.hang(call)
             }
         }
     }
 
+    /// The time for which a hanging server is waited for.
+    let hangTime = Mutex(Duration.milliseconds(100))
+
     /// Waits like a connection whose server does not answer.
-    static func hang(_ call: ServerCall) throws(ServerFault) -> ServerFault {
-        let end = call.end(within: .milliseconds(100))
+    func hang(_ call: ServerCall) throws(ServerFault) -> ServerFault {
+        let end = call.end(within: hangTime.withLock { $0 })
         while MonotonicTime.now < end { try call.check() }
         return ServerFault(.timedOut, "no answer in 100 ms")
     }
@@ -75,7 +78,7 @@ private final class FakeServers: Sendable {
             state.withLock { $0.connects.append(number) }
             switch mode(number) {
             case .refusing: throw ServerFault(.unreachable, "refused")
-            case .hanging: throw try Self.hang(call)
+            case .hanging: throw try hang(call)
             case .working, .closing, .failing, .slow: return Connection(number, of: self)
             }
         }
@@ -195,6 +198,7 @@ struct ServerPoolTests {
         let servers = FakeServers(.working)
         let pool = servers.pool()
         _ = try await ask(pool)
+        servers.hangTime.withLock { $0 = .seconds(60) }
         servers.set(0, .hanging)
         let task = Task { try await ask(pool) }
         try await Waiting.until { servers.calls.count == 2 }

@@ -60,6 +60,9 @@ final class ChildProcess: Sendable {
     /// Sends a signal, if the process has not ended.
     func signal(_ number: Int32) { life.signal(number) }
 
+    /// Suspends the process, and waits until all its threads have stopped.
+    func suspend() { life.suspend() }
+
     /// Waits for the end of the process, and returns its status.
     @discardableResult
     func end() async -> Int32 { await life.end() }
@@ -115,6 +118,22 @@ private final class Life: Sendable {
     func signal(_ number: Int32) {
         state.withLock { state in
             if state.status == nil { kill(identifier, number) }
+        }
+    }
+
+    /// Suspends the process, and waits until all its threads have stopped.
+    func suspend() {
+        signal(SIGSTOP)
+        let tasks = "/proc/\(identifier)/task"
+        for _ in 0..<10_000 {
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+            let states = threads.map { thread in
+                let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)) ?? ""
+                // The name of the program, in parentheses, may contain blanks.
+                return text.split(separator: ")").last?.split(separator: " ").first
+            }
+            if states.allSatisfy({ $0 == "T" || $0 == nil }) { return }
+            usleep(1000)
         }
     }
 

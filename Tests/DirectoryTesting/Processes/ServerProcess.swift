@@ -53,6 +53,8 @@ package final class ServerProcess: Sendable {
         }
     }
 
+    fileprivate func suspend() { child.withLock { $0?.suspend() } }
+
     fileprivate func signal(_ number: Int32) { child.withLock { $0?.signal(number) } }
 
     fileprivate func end() async { await child.withLock { $0 }?.end() }
@@ -91,7 +93,7 @@ extension DirectoryServer {
     }
 
     /// Suspends the server: the kernel still accepts connections, but the server does not answer.
-    package func suspend() { process.signal(SIGSTOP) }
+    package func suspend() { process.suspend() }
 
     /// Continues a suspended server.
     package func resume() { process.signal(SIGCONT) }
