@@ -18,6 +18,8 @@ enum SambaSetup {
             "directory": [url], "active-directory": ["true"], "base-dn": [SambaServer.base],
             "search-bind-dn": [SambaServer.service.name], "search-bind-password": [SambaServer.service.password],
             "domains": ["EXAMPLE", "example.org"], "ca-file": [try LDAPSetup.pki.file("root.pem").path],
+            // A busy machine is no outage.
+            "timeout": ["120s"], "connect-timeout": ["60s"], "bind-timeout": ["60s"], "search-timeout": ["60s"],
         ]
         for (name, value) in changes { words[name] = value }
         return words
