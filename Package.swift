@@ -544,7 +544,7 @@ let package = Package(
             name: "GatehouseCommandTests",
             dependencies: ["CommandSupport", "GatehouseCommand", "OpenSSLKit", "RealmKit", "Sessions"]
         ),
-        .testTarget(name: "EndToEndTests", exclude: ["Mistakes"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["DirectoryTesting"], exclude: ["Mistakes"]),
     ],
     swiftLanguageModes: [.v6]
 )
