@@ -92,7 +92,7 @@ public final class SQLRealm: Realm {
                 throw BadRealm(error.description, setting: "decoy")
             }
         }
-        return KnownCosts(decoys, isFixed: false)
+        return KnownCosts(decoys)
     }
 
     /// Reads a stored password.

@@ -11,34 +11,24 @@ final class KnownCosts: Sendable {
     /// The maximum number of costs.
     static let maximum = 8
 
-    private struct State {
-        var decoys: [any PasswordHash] = []
-        /// True if the costs were configured, so that no others are added.
-        let isFixed: Bool
-    }
+    private let known: Mutex<[any PasswordHash]>
 
-    private let state: Mutex<State>
-
-    /// - Parameters:
-    ///   - decoys: The decoys to begin with.
-    ///   - isFixed: True if no others are added.
-    init(_ decoys: [any PasswordHash], isFixed: Bool) {
-        state = Mutex(State(decoys: decoys, isFixed: isFixed))
+    /// - Parameter decoys: The decoys to begin with.
+    init(_ decoys: [any PasswordHash]) {
+        known = Mutex(decoys)
     }
 
     /// One decoy for each cost.
-    var decoys: [any PasswordHash] { state.withLock { $0.decoys } }
+    var decoys: [any PasswordHash] { known.withLock { $0 } }
 
     /// Adds the cost of a hash.
     ///
     /// - Returns: The descriptions of all costs if the cost is new; otherwise nil.
     func add(_ hash: any PasswordHash) -> [String]? {
-        state.withLock { state in
-            guard !state.isFixed, state.decoys.count < Self.maximum,
-                !state.decoys.contains(where: { $0.cost == hash.cost })
-            else { return nil }
-            state.decoys.append(hash.decoy)
-            return state.decoys.map(\.cost.description)
+        known.withLock { known in
+            guard known.count < Self.maximum, !known.contains(where: { $0.cost == hash.cost }) else { return nil }
+            known.append(hash.decoy)
+            return known.map(\.cost.description)
         }
     }
 }
