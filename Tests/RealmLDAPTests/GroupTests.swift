@@ -40,6 +40,26 @@ struct GroupTests {
         #expect(try await groups(of: #require(special), ["group-search-filter": ["memberUid=%s"]]) == ["printers"])
     }
 
+    @Test func `the spelling of the typed name makes no difference to the groups`() async throws {
+        // The server compares memberUid with regard to case.
+        for filter in ["(memberUid=%s)", "(memberUid=%n)"] {
+            let search = filter.replacing("memberUid", with: "uid")
+            for name in ["ann", "ANN", "aNn"] {
+                let realm = try LDAPSetup.realm(
+                    server,
+                    ["search-filter": [search], "group-search-filter": [filter], "domains": ["EXAMPLE"]]
+                )
+                let report = try await realm.login(name, SlapdServer.ann.password)
+                #expect(report.identity?.subject.groups == ["printers"], "\(name) \(filter)")
+            }
+        }
+        let realm = try LDAPSetup.realm(
+            server,
+            ["search-filter": ["(mail=%s@example.org)"], "group-search-filter": ["memberUid=%s"]]
+        )
+        #expect(try await realm.login("ANN", SlapdServer.ann.password).identity?.subject.groups == ["printers"])
+    }
+
     @Test func `groups that the entry of the user names, below the base for groups`() async throws {
         let source: [String: [String]?] = ["group-source": ["member-of"]]
         #expect(try await groups(source) == ["comma, group", "level1", "staff", "unique"])

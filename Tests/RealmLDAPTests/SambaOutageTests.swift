@@ -36,7 +36,7 @@ struct SambaOutageTests {
                 .init("dave", password: SambaServer.dave.password), .init("erin", password: SambaServer.erin.password),
                 .init("lara", password: SambaServer.lara.password), .init("nora", password: SambaServer.nora.password),
             ],
-            unknownUsers: ["zoe", "OTHER\\alice", "zoe@example.org"],
+            unknownUsers: ["zoe", "EXAMPLE\\zoe", "zoe@example.org"],
             faults: [
                 BackEndFault("the server is stopped", causes: ["refused"]) {
                     await server.stop()

@@ -21,6 +21,7 @@ struct GroupSearch {
     ///   denies access must not be missing.
     func groups(of user: UserEntry, typed: TypedName) throws(ServerFault) -> [String] {
         guard settings.source != .none || settings.dynamic != nil else { return [] }
+        let typed = user.spelling ?? typed
         var found: [DirectoryGroup] = []
         switch settings.source {
         case .none: break

@@ -14,6 +14,11 @@ struct UserEntry: Sendable {
     /// True if the entry says that an administrator has disabled the account (draft-behera-ldap-password-policy 5.3.3).
     let isDisabled: Bool
 
+    /// The typed names, as the directory spells them; nil if the name of the entry was not compared with typed ones.
+    ///
+    /// Filters for groups may compare them with regard to case, so the typed spelling must not decide about groups.
+    let spelling: TypedName?
+
     /// The distinguished name.
     var name: String { entry.name }
 
@@ -30,19 +35,15 @@ struct UserEntry: Sendable {
     init(_ entry: LDAPEntry, typed: TypedName?, settings: LDAPSettings) throws(BadEntry) {
         self.entry = entry
         if let typed {
-            let isSame = settings.nameAttributes.contains { attribute in
-                let name = attribute.value == .typedName ? typed.full : typed.user
-                let wanted = UTF8Text((attribute.prefix + name + attribute.suffix).lowercased())
-                return Self.texts(entry.values(of: attribute.name.lowercased())).contains {
-                    UTF8Text($0.lowercased()) == wanted
-                }
-            }
-            guard isSame else {
+            spelling = Self.spelling(of: typed, in: entry, settings: settings)
+            guard spelling != nil else {
                 throw BadEntry(
                     "\(entry.name): no value of \(settings.nameAttributes.map(\.name).joined(separator: ", ")) is the "
                         + "typed name, or this program has no right to read them"
                 )
             }
+        } else {
+            spelling = nil
         }
         guard let text = Self.texts(entry.values(of: settings.nameAttribute)).first else {
             throw BadEntry("\(entry.name): the entry has no \(settings.nameAttribute) that this program may read")
@@ -92,6 +93,25 @@ struct UserEntry: Sendable {
         Self.texts(entry.values(of: attribute)).first.flatMap { Int($0) }
     }
 
+    /// Returns typed names as the entry spells them; nil if no attribute has one of them.
+    private static func spelling(of typed: TypedName, in entry: LDAPEntry, settings: LDAPSettings) -> TypedName? {
+        var spelling = typed
+        var isSame = false
+        for attribute in settings.nameAttributes {
+            let name = attribute.value == .typedName ? typed.full : typed.user
+            let wanted = UTF8Text((attribute.prefix + name + attribute.suffix).lowercased())
+            let values = texts(entry.values(of: attribute.name.lowercased()))
+            guard let value = values.first(where: { UTF8Text($0.lowercased()) == wanted }) else { continue }
+            isSame = true
+            var own = ""
+            own.unicodeScalars += value.unicodeScalars.dropFirst(attribute.prefix.unicodeScalars.count)
+                .dropLast(attribute.suffix.unicodeScalars.count)
+            guard UTF8Text(own.lowercased()) == UTF8Text(name.lowercased()) else { continue }
+            if attribute.value == .typedName { spelling.full = own } else { spelling.user = own }
+        }
+        return isSame ? spelling : nil
+    }
+
     /// Returns the values that are UTF-8.
     static func texts(_ values: [[UInt8]]) -> [String] {
         values.compactMap { UTF8Text(validating: $0.span)?.string }
@@ -101,9 +121,9 @@ struct UserEntry: Sendable {
 /// The name that a user has typed.
 struct TypedName: Sendable {
     /// The name without the domain, for `%s`.
-    let user: String
+    var user: String
     /// The whole name, for `%n`.
-    let full: String
+    var full: String
 }
 
 /// An entry cannot be the one of the user.
