@@ -11,7 +11,7 @@ TEST_PACKAGES = curl openssl python3 gcc libc6-dev postgresql sqlite3 slapd slap
 # The Debian packages that test-proxies, test-browser and test-openapi need.
 PROXY_PACKAGES = nginx-light caddy haproxy python3-venv
 # The Debian packages that bench-realms needs.
-REALM_BENCH_PACKAGES = nginx-light libcurl4-openssl-dev slapd ldap-utils libldap-dev openssl python3
+REALM_BENCH_PACKAGES = nginx-light libcurl4-openssl-dev slapd ldap-utils libldap-dev postgresql libpq-dev libssl-dev openssl python3
 BROWSER_PACKAGES = chromium python3-venv
 OPENAPI_PACKAGES = python3-venv
 # The Debian packages that package and test-package need.

@@ -26,6 +26,7 @@ let package = Package(
             name: "realm-benchmarks",
             dependencies: [
                 .product(name: "BuiltInRealms", package: "gatehouse"),
+                .product(name: "Passwords", package: "gatehouse"),
                 .product(name: "RealmConfiguration", package: "gatehouse"),
                 .product(name: "RealmKit", package: "gatehouse"),
             ]

@@ -3,14 +3,15 @@
 # Gatehouse
 """Takes one of two servers of users away during many logins, and tests that no login notices.
 
-    failover.py PROGRAM
+    failover.py PROGRAM [REALM...]
 
-PROGRAM is the server binary. Environment: GATEHOUSE_FAILOVER_LOGINS (10000, for each state).
+PROGRAM is the server binary, REALM a class; all by default. Environment: GATEHOUSE_FAILOVER_LOGINS (10000, for each state).
 
-Clients sign in to an LDAPRealm with two directory servers (slapd), over connections that are kept open. After a fifth of the logins the
-first server fails, and after three fifths it comes back. Every tenth login has a wrong password, each for a user of its own. Another
-client signs in to a FileRealm every 5 ms. The states: nothing happens; the server is killed; it is stopped (SIGSTOP); its packets are
-dropped in both directions (requires root, because the server then has a network of its own). These are tested in each state:
+Clients sign in to an LDAPRealm with two directory servers (slapd), and to an SQLRealm with a PostgreSQL server and its standby. After a
+fifth of the logins the first server fails, and after three fifths it comes back. Every tenth login has a wrong password, each for a user
+of its own. Another client signs in to a FileRealm every 5 ms. The states: nothing happens; the server is killed, and the standby of
+PostgreSQL promoted; it is stopped (SIGSTOP); its packets are dropped in both directions (requires root, because the server then has a
+network of its own). These are tested in each state:
 
 - Every right password is accepted with its group, and every wrong one is rejected.
 - No other attempt counts: an account is locked after one failed login, and exactly the users with a wrong password are locked.
@@ -19,7 +20,7 @@ dropped in both directions (requires root, because the server then has a network
 - The 99th percentile of the logins in the FileRealm, which is printed with its ratio to the time before the failure. It fails only
   above a bound that no busy machine explains.
 
-Requires Python 3.9, slapd and Linux; iproute2 and util-linux for dropped packets.
+Requires Python 3.9, Linux, and slapd or PostgreSQL with openssl; iproute2 and util-linux for dropped packets.
 """
 
 import base64
@@ -35,6 +36,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "Server"))
 
+from databases import Databases  # noqa: E402
 from directories import Directories  # noqa: E402
 from network import free_port  # noqa: E402
 from server import Client, Folder, Server, bound, quantile, request, status_of  # noqa: E402
@@ -66,7 +68,7 @@ protect /local { realm local; auth basic; require any; }
 
 
 # Each has the name of its realm, its states, its two servers with the numbers of their logins, and its part of the configuration.
-LANES = [Directories]
+LANES = [Directories, Databases]
 
 
 def measure(port, orders):
@@ -218,7 +220,7 @@ class Test:
         longest = max(seconds for _, _, seconds in results)
         self.rows.append(f"| {self.lane.name}, {state} | {len(results):,} | {rate:.0f}/s | {refused} | {accepted} | {extra} | {len(slow)} "
                          f"| {longest:.2f} s | {'-' if back is None else f'{back:.1f} s'} "
-                         f"| {p99[0]:.1f} ms, {p99[1]:.1f} ms | {p99[1] / p99[0]:.2f} |")
+                         f"| {p99[0]:.1f} ms, {p99[1]:.1f} ms | {p99[1] / p99[0] if p99[0] else 0:.2f} |")
 
     def check_locks(self, wrong):
         """Tests that exactly the users with a wrong password are locked. `wrong` are their numbers."""
@@ -263,6 +265,8 @@ def main():
     program = os.path.abspath(sys.argv[1])
     rows, failed = [], []
     for kind in LANES:
+        if sys.argv[2:] and kind.name not in sys.argv[2:]:
+            continue
         reason = kind.unavailable()
         if reason:
             print(f"skipped: {kind.name}, because {reason}")

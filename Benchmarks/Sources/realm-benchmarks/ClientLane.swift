@@ -2,6 +2,7 @@
 // Gatehouse
 
 import Foundation
+import Passwords
 import RealmConfiguration
 import RealmKit
 
@@ -70,10 +71,23 @@ struct ClientLane {
             guard parts.count == 2, let kind = kind.properties[parts[0]]?.kind else { throw Fault() }
             values[parts[0]] = try PropertyValue([parts[1]], as: kind)
         }
-        let realm = try kind.makeRealm(RealmProperties(values, schema: kind.properties, realmName: "people"))
+        let realm = try kind.makeRealm(
+            RealmProperties(values, schema: kind.properties, realmName: "people", services: try Self.services)
+        )
         let options = try ModuleOptions(schema: module.options, realmName: "people")
         let made = try module.makeModule(realm: realm, options: options)
         return LoginStack(name: "people", [LoginStack.Entry(made, .required)], clock: SystemClock())
+    }
+
+    /// The services of realms with stored passwords.
+    private static var services: RealmServices {
+        get throws {
+            let pool = HashingPool(HashingSettings(workers: 2)) { SystemClock().now }
+            var services = RealmServices()
+            services[PasswordService.self] = try PasswordService(policy: .standard, pool: pool)
+            services[WallClock.self] = .system
+            return services
+        }
     }
 
     private func time(_ stack: LoginStack) async throws -> Double {
