@@ -453,8 +453,8 @@ let package = Package(
         .testTarget(
             name: "RealmLDAPTests",
             dependencies: [
-                "DirectoryTesting", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom", "ServerConnections",
-                "TLSTesting", "TestTools", "WorkerThreads",
+                "Bytes", "DirectoryTesting", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom",
+                "ServerConnections", "TLSTesting", "TestTools", "WorkerThreads",
             ]
         ),
         .testTarget(name: "SlotsTests", dependencies: ["Slots", "TestTools"]),

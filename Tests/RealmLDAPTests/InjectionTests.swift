@@ -74,7 +74,7 @@ struct InjectionTests {
     }
 
     @Test func `slapd reads a search filter as a comparison with exactly the user name`() async throws {
-        try await check(20_000, seed: 17, HostileText.next) { server, texts in
+        try await check(10_000, seed: 17, HostileText.next) { server, texts in
             let realm = try LDAPSetup.realm(server, ["search-filter": ["(userPassword=%s)"]])
             try await forEach(texts) { text in
                 let answer = try await realm.directory.authenticate(
@@ -99,7 +99,7 @@ struct InjectionTests {
     }
 
     @Test func `slapd reads a filter of groups with exactly the distinguished name and the user name`() async throws {
-        try await check(4_000, seed: 18, HostileText.next) { server, texts in
+        try await check(3_000, seed: 18, HostileText.next) { server, texts in
             let filter = "(|(userPassword=%d)(&(objectClass=device)(userPassword=%s)))"
             let realm = try LDAPSetup.realm(server, ["group-search-filter": [filter]])
             let settings = realm.directory.settings
@@ -134,7 +134,7 @@ struct InjectionTests {
     }
 
     @Test func `slapd reads the name of a direct bind as one with exactly the user name`() async throws {
-        try await check(10_000, seed: 19, HostileText.nextPrintable) { server, texts in
+        try await check(5_000, seed: 19, HostileText.nextPrintable) { server, texts in
             let realm = try LDAPSetup.realm(
                 server,
                 [

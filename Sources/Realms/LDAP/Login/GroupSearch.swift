@@ -234,8 +234,11 @@ struct GroupSearch {
             }
             return all
         }
+        let set = UTF8Text(all.map(\.key.string).joined(separator: "\n"))
+        if let known = cache.all(of: set) { return known }
         var level = all
         var depth = 0
+        var end = UInt64.max
         while !level.isEmpty {
             guard depth < settings.maximumDepth else {
                 throw ServerFault(
@@ -245,16 +248,22 @@ struct GroupSearch {
             }
             depth += 1
             var next: [DirectoryGroup] = []
-            for group in level { next += try parents(of: group).filter { seen.insert($0.key).inserted } }
+            for group in level {
+                let parents = try parents(of: group)
+                end = min(end, parents.end)
+                next += parents.groups.filter { seen.insert($0.key).inserted }
+            }
             all += next
             guard all.count <= settings.maximumGroups else { throw tooMany }
             level = next
         }
+        cache.insert(all: all, of: set, until: end)
         return all
     }
 
-    private func parents(of group: DirectoryGroup) throws(ServerFault) -> [DirectoryGroup] {
-        if let known = cache.groups(of: group.key) { return known }
+    /// Returns the groups that contain a group, and the time until which they may be kept.
+    private func parents(of group: DirectoryGroup) throws(ServerFault) -> GroupCache.Entry {
+        if let known = cache.entry(of: group.key) { return known }
         let parents: [DirectoryGroup]
         if settings.source == .memberOf {
             let search = LDAPSearch(
@@ -272,8 +281,7 @@ struct GroupSearch {
         } else {
             parents = []
         }
-        cache.insert(parents, of: group.key)
-        return parents
+        return GroupCache.Entry(groups: parents, end: cache.insert(parents, of: group.key))
     }
 }
 
