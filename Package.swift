@@ -471,7 +471,7 @@ let package = Package(
             name: "RealmSQLTests",
             dependencies: [
                 "DatabaseTesting", "OpenSSLKit", "Passwords", "RealmKit", "RealmSQL", "RealmTesting", "SeededRandom",
-                "ServerConnections", "TLSTesting", "TestTools", "WorkerThreads", grdb,
+                "ServerConnections", "TLSTesting", "WorkerThreads", grdb,
             ]
         ),
         .testTarget(

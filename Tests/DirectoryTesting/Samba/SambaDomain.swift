@@ -72,17 +72,17 @@ enum SambaDomain {
     /// The server itself never sets this time to the past, so the database is changed.
     private static func expirePassword(of person: Person, in folder: PrivateFolder) async throws {
         let script = """
-            import sys
-            import ldb
+            from sys import argv
+            from ldb import Dn, FLAG_MOD_REPLACE, Message, MessageElement
             from samba import dsdb
             from samba.auth import system_session
             from samba.param import LoadParm
             from samba.samdb import SamDB
             settings = LoadParm()
-            settings.load(sys.argv[1])
+            settings.load(argv[1])
             database = SamDB(url=settings.private_path("sam.ldb"), session_info=system_session(), lp=settings)
-            change = ldb.Message(ldb.Dn(database, sys.argv[2]))
-            change["pwdLastSet"] = ldb.MessageElement("132000000000000000", ldb.FLAG_MOD_REPLACE, "pwdLastSet")
+            change = Message(Dn(database, argv[2]))
+            change["pwdLastSet"] = MessageElement("132000000000000000", FLAG_MOD_REPLACE, "pwdLastSet")
             database.modify(change, ["local_oid:%s:0" % dsdb.DSDB_CONTROL_BYPASS_PASSWORD_HASH_OID])
 
             """

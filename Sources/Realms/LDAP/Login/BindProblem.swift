@@ -115,4 +115,17 @@ struct BindProblem: Sendable, Hashable {
         }
     }
 }
+
+extension LDAPSettings {
+    /// Returns whether a user can change a password that has expired or must be changed.
+    ///
+    /// Active Directory takes the change only from another account, and OpenLDAP needs the distinguished name.
+    func mayChangePassword(by change: BindProblem.PasswordChange) -> Bool {
+        guard mayChangePassword else { return false }
+        switch location {
+        case .search: return true
+        case .directBind(let pattern, _): return pattern.isDistinguishedName && change == .ownBind
+        }
+    }
+}
 #endif

@@ -79,17 +79,6 @@ struct LDAPSettings: Sendable {
         recordAttributes = LDAPAttributeList(names + Self.stateAttributes)
     }
 
-    /// Returns whether a user can change a password that has expired or must be changed.
-    ///
-    /// Active Directory takes the change only from another account, and OpenLDAP needs the distinguished name.
-    func mayChangePassword(by change: BindProblem.PasswordChange) -> Bool {
-        guard mayChangePassword else { return false }
-        switch location {
-        case .search: return true
-        case .directBind(let pattern, _): return pattern.isDistinguishedName && change == .ownBind
-        }
-    }
-
     /// The attributes whose value must be the user name.
     var nameAttributes: [FilterTemplate.NameAttribute] { Self.nameAttributes(of: location) }
 

@@ -22,8 +22,8 @@ struct PostgreSQLSettings: Sendable {
         var isSocket: Bool { host.hasPrefix("/") || host.hasPrefix("@") }
 
         var isLocal: Bool {
-            let target = address ?? host
-            return isSocket || target == "localhost" || target == "::1" || NetworkAddress.isLoopbackIPv4(target)
+            let place = address ?? host
+            return isSocket || place == "localhost" || NetworkAddress(place[...])?.isLoopback == true
         }
 
         var name: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)" }
@@ -268,13 +268,5 @@ struct PostgreSQLSettings: Sendable {
 final class PostgreSQLPoolState: Sendable {
     /// True if statements are not prepared, because a pooler in front of the server does not keep them.
     let isUnprepared = Atomic(false)
-}
-
-extension NetworkAddress {
-    /// Returns whether a text is an address of 127.0.0.0/8.
-    fileprivate static func isLoopbackIPv4(_ text: String) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
 }
 #endif

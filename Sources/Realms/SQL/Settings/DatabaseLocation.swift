@@ -96,11 +96,3 @@ enum DatabaseLocation: Sendable {
         "db-user", "db-password", "password", "ca-file", "client-certificate", "client-key",
     ]
 }
-
-/// The time limits of a database.
-struct SQLLimits: Sendable {
-    /// The maximum time to open a connection.
-    let connect: Duration
-    /// The maximum time of a query.
-    let query: Duration
-}
