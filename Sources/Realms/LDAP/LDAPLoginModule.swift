@@ -45,7 +45,7 @@ public struct LDAPLoginModule: PasswordLoginModule {
             note: attempt.note
         )
         if case .refused(let problem) = answer, let change = problem.change,
-            realm.directory.settings.mayChangePassword(by: change)
+            realm.directory.settings.canChangePassword(by: change)
         {
             return try await changePassword(attempt, typed: typed, old: password, problem: problem, change: change)
         }

@@ -120,7 +120,7 @@ extension LDAPSettings {
     /// Returns whether a user can change a password that has expired or must be changed.
     ///
     /// Active Directory takes the change only from another account, and OpenLDAP needs the distinguished name.
-    func mayChangePassword(by change: BindProblem.PasswordChange) -> Bool {
+    func canChangePassword(by change: BindProblem.PasswordChange) -> Bool {
         guard mayChangePassword else { return false }
         switch location {
         case .search: return true

@@ -38,7 +38,7 @@ struct LDAPSettings: Sendable {
     let groups: GroupSettings
     let bindTimeout: Duration
     let searchTimeout: Duration
-    private let mayChangePassword: Bool
+    let mayChangePassword: Bool
     /// The attributes that the search for the user requests.
     let userAttributes: LDAPAttributeList
     /// The same with the attributes of the account's state, for lists of users.
