@@ -112,6 +112,16 @@ struct ConnectionTests {
         #expect(try await anonymous.login(SlapdServer.ann).failure != nil)
     }
 
+    @Test func `an alias of an attribute, which the server returns by another name, is no wrong user name`()
+        async throws
+    {
+        let server = try await SlapdServer()
+        let log = LogEntries()
+        let realm = try LDAPSetup.realm(server, ["search-filter": ["userid=%s"]], log: log)
+        #expect(try await realm.login(SlapdServer.ann).failure == .unavailable)
+        #expect(log.contains("has no userid that this program may read, or has it by another name"), "\(log.all)")
+    }
+
     @Test func `two entries with the name of the user let nobody in`() async throws {
         let server = try await SlapdServer()
         try await server.add(

@@ -134,7 +134,7 @@ struct FilterTemplateTests {
     {
         var random = Random(seed: 23)
         var templates: [FilterTemplate] = []
-        while templates.count < 500 {
+        while templates.count < 100 {
             var text = random.below(2) == 0 ? "(" : ""
             for _ in 0...random.below(9) { text += random.pick(Self.pieces) }
             do throws(BadValue) {

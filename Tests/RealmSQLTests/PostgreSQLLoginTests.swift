@@ -253,4 +253,35 @@ struct PostgreSQLLoginTests {
         #expect(try await fixture.outcome("\u{65E5}\u{672C}", "correct horse") == "unknown-user")
         server.stop()
     }
+
+    @Test func `a value that cannot be converted is no reason to leave groups out`() async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        var properties = try PostgreSQLSetup.properties(server)
+        properties["groups-query"] = "SELECT grp FROM groups WHERE name = :user AND grp::int > 0"
+        properties["check-at-load"] = "false"
+        let fixture = try SQLFixture(properties)
+        try PostgreSQLSetup.add(
+            "convert-ann",
+            hash: try await fixture.hash("correct horse"),
+            groups: ["1", "n/a"],
+            to: server
+        )
+        #expect(try await fixture.outcome("convert-ann", "correct horse") == "unavailable")
+        #expect(fixture.messages.contains { $0.contains("groups-query: a value in the database cannot be converted") })
+        #expect(try await fixture.outcome("convert-zoe", "correct horse") == "unknown-user")
+    }
+
+    #if PostgreSQL
+    @Test func `statements with different texts have different names, also if they are as long`() throws {
+        func name(_ table: String) throws -> String {
+            try PostgreSQLConnection.statementName(
+                SQLQuery(name: .password, text: "SELECT name FROM \(table) WHERE name = $1", parameters: [.user])
+            )
+        }
+        #expect(try name("users1") != name("users2"))
+        #expect(try name("users1") == name("users1"))
+        // The server cuts longer names.
+        #expect(try name("users1").utf8.count <= 63)
+    }
+    #endif
 }

@@ -96,7 +96,7 @@ struct QueryScannerTests {
         var random = Random(seed: 17)
         var (accepted, compiled) = (0, 0)
         try queue.read { database in
-            for _ in 0..<30_000 {
+            for _ in 0..<5_000 {
                 let count = 1 + random.below(12)
                 let text = "SELECT " + (0..<count).map { _ in random.pick(tokens) }.joined()
                 guard let query = try? Self.translate(text, .sqlite) else { continue }

@@ -180,8 +180,29 @@ struct SQLiteLoginTests {
         #expect(try await fixture.outcome("ann", "correct horse") == "unknown-user")
         properties["case-sensitive"] = "false"
         try fixture.use(properties)
-        let report = try await fixture.login("ANN", "correct horse")
-        #expect(report.identity?.username.text == "Ann")
+        // The groups are compared by bytes, and must not depend on the spelling.
+        try file.execute("INSERT INTO memberships VALUES ('Ann', 'staff'), ('ANN', 'admins')")
+        for name in ["ANN", "ann", "Ann"] {
+            let report = try await fixture.login(name, "correct horse")
+            #expect(report.identity?.username.text == "Ann")
+            #expect(report.identity?.groups == ["staff"], "\(name)")
+        }
+    }
+
+    @Test func `a query that computes for long ends at the time limit, and when the login is cancelled`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        let counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000000000) "
+        let fixture = try SQLFixture([
+            "database": file.location, "query-timeout": "300ms", "check-at-load": "false",
+            "password-query":
+                "\(counting) SELECT :user AS username, max(i) AS password FROM n",
+        ])
+        let start = ContinuousClock.now
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        let task = Task { try await fixture.login("ann", "correct horse") }
+        task.cancel()
+        _ = await task.result
+        #expect(start.duration(to: .now) < .seconds(30))
     }
 
     @Test func `attributes and groups come from queries of their own`() async throws {

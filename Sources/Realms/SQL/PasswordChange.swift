@@ -83,7 +83,7 @@ struct PasswordChange {
         attempt.note("update-password-query: 1 row")
         guard isChange else { return }
         do throws(OpenSSLError) {
-            try realm.users.replaced.add(old, of: attempt.username)
+            try realm.users.replaced.add(old, of: user)
         } catch {
             throw .unavailable("\(error)")
         }

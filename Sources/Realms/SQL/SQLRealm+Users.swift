@@ -116,7 +116,7 @@ extension SQLRealm: RefreshingRealm {
             account.state.failure(at: clock.seconds) == nil
         else { return .gone }
         let expiry = account.state.expirySeconds
-        let attributes = found.attributes.flatMap { ["\u{1F}", $0.name] + $0.values }
+        let attributes = found.attributes.flatMap { ["\u{1F}", $0.name] + $0.values.sorted() }
         do throws(OpenSSLError) {
             // The order of rows has no meaning.
             let fields = ["SQLRealm", stored, expiry.map { "\($0)" } ?? ""] + found.groups.sorted() + attributes

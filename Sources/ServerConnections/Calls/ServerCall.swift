@@ -13,10 +13,8 @@ internal import WorkerThreads
 package final class ServerCall: Sendable {
     private struct State {
         var isCancelled = false
-        /// The descriptor that the thread waits for; nil if it does not wait.
-        ///
-        /// It stays open during the wait.
-        var descriptor: Int32?
+        /// How the wait of the thread is interrupted; nil if it does not wait.
+        var interruption: WaitWatch.Interruption?
     }
 
     /// The time at which the call ends, of `MonotonicTime`.
@@ -64,7 +62,7 @@ package final class ServerCall: Sendable {
     ///   - time: The time at which the wait ends, of `MonotonicTime`.
     /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
     package func wait(for descriptor: Int32, events: Int32, until time: UInt64) throws(ServerFault) {
-        try interruptible(descriptor) { () throws(ServerFault) in
+        try interruptible(.shutdown(descriptor)) { () throws(ServerFault) in
             var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
             while true {
                 let count = unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: time))
@@ -92,37 +90,63 @@ package final class ServerCall: Sendable {
     ) throws(ServerFault) -> Value {
         // Only this part is generic; it is compiled with the module that calls it.
         var result: Result<Value, ServerFault>?
-        try guardingBody(descriptor, until: time) { () throws(ServerFault) in result = .success(try body()) }
+        try guardingSocket(descriptor, until: time) { () throws(ServerFault) in result = .success(try body()) }
         guard let result else { preconditionFailure("the body was not called") }
         return try result.get()
     }
 
+    /// Calls a library that can be interrupted by a function.
+    ///
+    /// - Parameters:
+    ///   - time: The time at which the wait ends, of `MonotonicTime`.
+    ///   - interrupt: Ends the wait of the library; it is called on another thread, and must not block.
+    ///   - body: Calls the library.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`, or the fault of `body`.
+    package func interrupting(
+        at time: UInt64,
+        by interrupt: @escaping @Sendable () -> Void,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        try guardingBody(.call(interrupt), until: time, body)
+    }
+
     @usableFromInline
-    func guardingBody(
+    func guardingSocket(
         _ descriptor: Int32,
         until time: UInt64,
         _ body: () throws(ServerFault) -> Void
     ) throws(ServerFault) {
+        try guardingBody(.shutdown(descriptor), until: time, body)
+    }
+
+    private func guardingBody(
+        _ interruption: WaitWatch.Interruption,
+        until time: UInt64,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
         try check()
-        guard let number = SocketWatch.shared.add(descriptor, until: time) else {
+        guard let number = WaitWatch.shared.add(interruption, until: time) else {
             throw ServerFault(.full, "the system has no more threads")
         }
         var fault: ServerFault?
         do throws(ServerFault) {
-            try interruptible(descriptor, body)
+            try interruptible(interruption, body)
         } catch {
             fault = error
         }
-        let isLate = SocketWatch.shared.remove(number)
+        let isLate = WaitWatch.shared.remove(number)
         if let fault, fault.code == .cancelled { throw fault }
         guard !isLate else { throw Self.late }
         if let fault { throw fault }
     }
 
     /// Runs `body`, and shuts the socket down meanwhile if the call is cancelled.
-    private func interruptible(_ descriptor: Int32, _ body: () throws(ServerFault) -> Void) throws(ServerFault) {
+    private func interruptible(
+        _ interruption: WaitWatch.Interruption,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
         let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.descriptor = descriptor }
+            if !state.isCancelled { state.interruption = interruption }
             return state.isCancelled
         }
         guard !isCancelled else { throw Self.cancelled }
@@ -133,7 +157,7 @@ package final class ServerCall: Sendable {
             fault = error
         }
         let wasCancelled = state.withLock { state in
-            state.descriptor = nil
+            state.interruption = nil
             return state.isCancelled
         }
         guard !wasCancelled else { throw Self.cancelled }
@@ -144,7 +168,7 @@ package final class ServerCall: Sendable {
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
-            if let descriptor = state.descriptor { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            state.interruption?.perform()
         }
     }
 

@@ -27,7 +27,7 @@ function __gatehouse_parse_tokens -S
         case 'serve'
             __gatehouse_parse_subcommand 0 'config=' 'D=+' 'version' 'h/help'
         case 'check'
-            __gatehouse_parse_subcommand 0 'config=' 'D=+' 'version' 'h/help'
+            __gatehouse_parse_subcommand 0 'config=' 'D=+' 'connect' 'version' 'h/help'
         case 'health'
             __gatehouse_parse_subcommand 0 'config=' 'D=+' 'address=' 'timeout=' 'version' 'h/help'
         case 'explain'
@@ -59,6 +59,12 @@ function __gatehouse_parse_tokens -S
                 __gatehouse_parse_subcommand 2 'config=' 'D=+' 'realm=' 'yes' 'version' 'h/help'
             case 'import'
                 __gatehouse_parse_subcommand 1 'config=' 'D=+' 'realm=' 'group-file=' 'format=' 'algorithm=+' 'skip-broken' 'version' 'h/help'
+            end
+        case 'realm'
+            __gatehouse_parse_subcommand 0 'version' 'h/help'
+            switch $unparsed_tokens[1]
+            case 'test'
+                __gatehouse_parse_subcommand 2 'config=' 'D=+' 'version' 'h/help'
             end
         case 'hash'
             __gatehouse_parse_subcommand 0 'config=' 'D=+' 'password-stdin' 'calibrate' 'time=' 'memory=' 'version' 'h/help'
@@ -156,7 +162,8 @@ complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional 
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'check' -d 'Check the configuration: print its errors, or a summary of it.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'health' -d 'Check that the server of the configuration answers requests.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'explain' -d 'Show whether a request would be allowed, and which rule decides.'
-complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'user' -d 'Manage the users of a realm.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'user' -d 'Show the users of a realm, and manage them if the realm allows changes.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'realm' -d 'Test the servers of a realm.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'hash' -d 'Hash a password with the settings of the configuration, or find hash parameters for this machine.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'lockouts' -d 'List and clear locks of accounts and addresses.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse" -eq 1' -fa 'sessions' -d 'List and end sessions, or send a message to their users.'
@@ -182,6 +189,7 @@ complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_op
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse serve" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse check" config' -l 'config' -d 'The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.' -rF
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse check"' -s 'D' -d 'The value of ${name} in the configuration.' -rfka ''
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse check" connect' -l 'connect' -d 'Also test the servers of the realms, as `gatehouse realm test` does; exit status 4 if one fails.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse check" version' -l 'version' -d 'Show the version.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse check" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse health" config' -l 'config' -d 'The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.' -rF
@@ -296,6 +304,13 @@ complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_op
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse user import" -eq 1' -F
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse user import" version' -l 'version' -d 'Show the version.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse user import" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse realm" version' -l 'version' -d 'Show the version.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse realm" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_positional "gatehouse realm" -eq 1' -fa 'test' -d 'Connect to the servers of a realm and look a user up, without a password.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse realm test" config' -l 'config' -d 'The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.' -rF
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse realm test"' -s 'D' -d 'The value of ${name} in the configuration.' -rfka ''
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse realm test" version' -l 'version' -d 'Show the version.'
+complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse realm test" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse hash" config' -l 'config' -d 'The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.' -rF
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse hash"' -s 'D' -d 'The value of ${name} in the configuration.' -rfka ''
 complete -c 'gatehouse' -n '__gatehouse_should_offer_completions_for_flags_or_options "gatehouse hash" password-stdin' -l 'password-stdin' -d 'Read the new password from the first line of standard input.'

@@ -6,6 +6,7 @@ internal import CLDAP
 internal import Glibc
 internal import RealmKit
 internal import ServerConnections
+internal import WorkerThreads
 
 /// Opens sockets to directory servers.
 enum LDAPSocket {
@@ -33,20 +34,30 @@ enum LDAPSocket {
         }
         defer { unsafe freeaddrinfo(list) }
         var last = ServerFault(.unreachable, "the host name has no address")
+        var left: UInt64 = 0
         var next = unsafe list
         while let address = unsafe next {
+            left += 1
+            unsafe next = address.pointee.ai_next
+        }
+        unsafe next = list
+        while let address = unsafe next {
             do throws(ServerFault) {
+                // An address that does not answer leaves time for the others.
+                let now = MonotonicTime.now
+                let end = now &+ (time > now ? (time - now) / left : 0)
                 return try unsafe connect(
                     family: address.pointee.ai_family,
                     address: address.pointee.ai_addr,
                     length: address.pointee.ai_addrlen,
                     call: call,
-                    until: time
+                    until: end
                 )
             } catch {
-                guard error.code == .unreachable else { throw error }
+                guard error.code == .unreachable || error.code == .timedOut else { throw error }
                 last = error
             }
+            left -= 1
             unsafe next = address.pointee.ai_next
         }
         throw last

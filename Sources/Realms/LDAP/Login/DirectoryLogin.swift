@@ -188,7 +188,8 @@ struct DirectoryLogin {
         do throws(BadEntry) {
             return try UserEntry(entry, typed: typed, settings: settings)
         } catch {
-            steps.note("\(steps.server): \(error.log)")
+            guard !error.isMissing else { throw ServerFault(.failed, error.log) }
+            steps.note("\(steps.server): \(LDAPText.printable(error.log))")
             return nil
         }
     }

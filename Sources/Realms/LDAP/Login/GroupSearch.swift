@@ -33,6 +33,10 @@ struct GroupSearch {
         if let primary { found.append(primary) }
         if let dynamic = settings.dynamic { found += try dynamicGroups(dynamic, user: user, typed: typed) }
         if settings.isNested { found = try nested(found, primary: primary, user: user) }
+        let unusable = found.count { $0.group == nil }
+        if unusable > 0 {
+            steps.note("\(steps.server): groups that are left out, because their names cannot be used: \(unusable)")
+        }
         var seen: Set<UTF8Text> = []
         return found.compactMap(\.group).filter { seen.insert(UTF8Text($0)).inserted }
     }
@@ -144,7 +148,7 @@ struct GroupSearch {
         return found
     }
 
-    /// Reads the name of a group from its entry; no group if there is no such entry.
+    /// Reads the name of a group from its entry; throws if the entry is missing, because the group may deny access.
     private func entry(_ text: String, name: DistinguishedName) throws(ServerFault) -> [DirectoryGroup] {
         let key = UTF8Text("name:\(name.key)")
         if let known = cache.groups(of: key) { return known }

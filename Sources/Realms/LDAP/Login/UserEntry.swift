@@ -37,16 +37,23 @@ struct UserEntry: Sendable {
         if let typed {
             spelling = Self.spelling(of: typed, in: entry, settings: settings)
             guard spelling != nil else {
-                throw BadEntry(
-                    "\(entry.name): no value of \(settings.nameAttributes.map(\.name).joined(separator: ", ")) is the "
-                        + "typed name, or this program has no right to read them"
-                )
+                let names = settings.nameAttributes.map(\.name)
+                let isMissing = names.allSatisfy { entry.values(of: $0.lowercased()).isEmpty }
+                let list = names.joined(separator: ", ")
+                throw isMissing
+                    ? BadEntry(
+                        "\(entry.name): the entry has no \(list) that this program may read, or has it by another name",
+                        isMissing: true
+                    ) : BadEntry("\(entry.name): no value of \(list) is the typed name")
             }
         } else {
             spelling = nil
         }
         guard let text = Self.texts(entry.values(of: settings.nameAttribute)).first else {
-            throw BadEntry("\(entry.name): the entry has no \(settings.nameAttribute) that this program may read")
+            throw BadEntry(
+                "\(entry.name): the entry has no \(settings.nameAttribute) that this program may read",
+                isMissing: true
+            )
         }
         // Of several values, the typed one is the name.
         let own = Self.texts(entry.values(of: settings.nameAttribute)).first {
@@ -130,7 +137,12 @@ struct TypedName: Sendable {
 struct BadEntry: Error, Sendable {
     /// The reason, for the log.
     let log: String
+    /// True if the entry has no name at all: the configuration or a right is wrong, and not the typed name.
+    let isMissing: Bool
 
-    init(_ log: String) { self.log = log }
+    init(_ log: String, isMissing: Bool = false) {
+        self.log = log
+        self.isMissing = isMissing
+    }
 }
 #endif

@@ -132,8 +132,18 @@ final class SQLiteConnection: DatabaseConnection {
         current.end = call.end(within: queryTimeout)
         current.call = call
         defer { current.call = nil }
+        var result: Result<Value, any Error>?
+        // SQLite checks no time while it computes.
+        try call.interrupting(at: current.end, by: { [queue] in queue.interrupt() }) { () throws(ServerFault) in
+            do {
+                result = .success(try queue.writeWithoutTransaction { try body($0) })
+            } catch {
+                result = .failure(error)
+            }
+        }
+        guard let result else { throw ServerFault(.failed, "the query was not run") }
         do {
-            return try queue.writeWithoutTransaction { try body($0) }
+            return try result.get()
         } catch let fault as ServerFault {
             throw fault
         } catch {

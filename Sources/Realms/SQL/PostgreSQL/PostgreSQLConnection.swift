@@ -5,6 +5,7 @@
 internal import Bytes
 internal import CPostgres
 internal import Glibc
+internal import OpenSSLKit
 internal import RealmKit
 internal import ServerConnections
 internal import Synchronization
@@ -15,7 +16,8 @@ final class PostgreSQLConnection: DatabaseConnection {
     private var connection: OpaquePointer?
     private let limits: SQLLimits
     private let state: PostgreSQLPoolState
-    private var prepared: Set<SQLQuery> = []
+    /// The names of the statements that this connection has prepared.
+    private var prepared: [SQLQuery: String] = [:]
 
     /// Opens a connection, and prepares it for the queries of a realm.
     ///
@@ -155,11 +157,14 @@ final class PostgreSQLConnection: DatabaseConnection {
         guard !state.isUnprepared.load(ordering: .relaxed) else {
             return try unprepared(query, values: values, until: end, call: call)
         }
-        let name = "gatehouse_\(query.name.rawValue)_\(query.parameters.count)_\(query.text.utf8.count)"
-        if !prepared.contains(query) {
+        let name: String
+        if let known = prepared[query] {
+            name = known
+        } else {
+            name = try Self.statementName(query)
             try send(unsafe PQsendPrepare(connection, name, query.text, 0, nil))
             _ = try results(until: end, call: call, context: query.name.rawValue)
-            prepared.insert(query)
+            prepared[query] = name
         }
         let strings = CStrings(values)
         try send(
@@ -168,6 +173,19 @@ final class PostgreSQLConnection: DatabaseConnection {
             }
         )
         return try results(until: end, call: call, context: query.name.rawValue)
+    }
+
+    /// Returns a name that no statement with another text has.
+    ///
+    /// A pooler may pass a name to a connection on which another realm has prepared its statement.
+    static func statementName(_ query: SQLQuery) throws(ServerFault) -> String {
+        do throws(OpenSSLError) {
+            // The server cuts names of more than 63 bytes.
+            let digest = try Digest.sha256(fields: [query.text]).bytes.prefix(16)
+            return "gatehouse_\(Hexadecimal.encode(Array(digest).span))"
+        } catch {
+            throw ServerFault(.failed, "\(error)")
+        }
     }
 
     private func unprepared(

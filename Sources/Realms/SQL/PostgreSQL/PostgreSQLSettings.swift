@@ -82,7 +82,7 @@ struct PostgreSQLSettings: Sendable {
         values["channel_binding"] = values["channel_binding"] ?? "prefer"
         let fixed = [
             "client_encoding": "UTF8", "gssencmode": "disable", "target_session_attrs": "any", "sslcompression": "0",
-            "sslsni": "1", "ssl_min_protocol_version": "TLSv1.2", "passfile": "/dev/null", "sslcrl": Self.noFile,
+            "sslsni": "1", "ssl_min_protocol_version": "TLSv1.2", "passfile": Self.noFile, "sslcrl": Self.noFile,
             "connect_timeout": "\(max(2, limits.connect.components.seconds + 1))",
         ]
         values.merge(fixed) { _, fixed in fixed }

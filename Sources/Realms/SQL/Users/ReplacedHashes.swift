@@ -2,7 +2,6 @@
 // Gatehouse
 
 internal import OpenSSLKit
-internal import RealmKit
 internal import Synchronization
 
 /// The hashes that this process has replaced by those of new passwords.
@@ -21,8 +20,8 @@ final class ReplacedHashes: Sendable {
 
     private let state = Mutex(State())
 
-    /// Records that a hash was replaced.
-    func add(_ stored: String, of user: Username) throws(OpenSSLError) {
+    /// Records that the hash of a user was replaced; the name is that of the database.
+    func add(_ stored: String, of user: String) throws(OpenSSLError) {
         let digest = try Self.digest(stored, of: user)
         state.withLock { state in
             state.count += 1
@@ -36,19 +35,19 @@ final class ReplacedHashes: Sendable {
     }
 
     /// Returns whether a hash was replaced.
-    func contains(_ stored: String, of user: Username) throws(OpenSSLError) -> Bool {
+    func contains(_ stored: String, of user: String) throws(OpenSSLError) -> Bool {
         guard state.withLock({ !$0.digests.isEmpty }) else { return false }
         let digest = try Self.digest(stored, of: user)
         return state.withLock { $0.digests[digest] != nil }
     }
 
     /// Forgets a hash, because the primary server has it again.
-    func remove(_ stored: String, of user: Username) throws(OpenSSLError) {
+    func remove(_ stored: String, of user: String) throws(OpenSSLError) {
         let digest = try Self.digest(stored, of: user)
         state.withLock { $0.digests[digest] = nil }
     }
 
-    private static func digest(_ stored: String, of user: Username) throws(OpenSSLError) -> Digest {
-        try Digest.sha256(fields: [user.text, stored])
+    private static func digest(_ stored: String, of user: String) throws(OpenSSLError) -> Digest {
+        try Digest.sha256(fields: [user, stored])
     }
 }

@@ -52,21 +52,21 @@ final class SQLUsers: Sendable {
         note: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(ServerFault) -> FoundUser {
         let found = try await readers.run(source: source, note: note, finding(user))
-        guard try isReplaced(found, user: user) else { return found }
+        guard try isReplaced(found) else { return found }
         // The server has an older state than this process has written.
         note(
             "\(found.notes.first ?? ""): the server has not received the new password yet; the primary server is asked"
         )
         let current = try await writers.run(source: source, note: note, finding(user))
-        if try isReplaced(current, user: user), let stored = current.account?.stored {
-            try Self.converting { () throws(OpenSSLError) in try replaced.remove(stored, of: user) }
+        if try isReplaced(current), let account = current.account, let stored = account.stored {
+            try Self.converting { () throws(OpenSSLError) in try replaced.remove(stored, of: account.name) }
         }
         return current
     }
 
-    private func isReplaced(_ found: FoundUser, user: Username) throws(ServerFault) -> Bool {
-        guard let stored = found.account?.stored else { return false }
-        return try Self.converting { () throws(OpenSSLError) in try replaced.contains(stored, of: user) }
+    private func isReplaced(_ found: FoundUser) throws(ServerFault) -> Bool {
+        guard let account = found.account, let stored = account.stored else { return false }
+        return try Self.converting { () throws(OpenSSLError) in try replaced.contains(stored, of: account.name) }
     }
 
     private static func converting<Value>(
@@ -95,7 +95,7 @@ final class SQLUsers: Sendable {
         connection: SQLConnection,
         call: ServerCall
     ) throws(ServerFault) -> FoundUser {
-        guard let values = SQLValues(user: user.text) else { throw ServerFault(.failed, "the name contains NUL") }
+        guard var values = SQLValues(user: user.text) else { throw ServerFault(.failed, "the name contains NUL") }
         var found = FoundUser()
         found.notes.append(connection.server)
         var state: (columns: [String], rows: [[String?]])?
@@ -103,8 +103,13 @@ final class SQLUsers: Sendable {
             let start = MonotonicTime.now
             let rows = try connection.database.run(query, values: values, call: call)
             found.notes.append(note(query, rows: rows, time: MonotonicTime.now &- start))
-            // The database cannot compare the name, so no row has it.
-            guard !rows.isIncomparable else { continue }
+            guard !rows.isIncomparable else {
+                // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
+                guard found.account == nil else {
+                    throw ServerFault(.failed, "\(query.name.rawValue): a value in the database cannot be converted")
+                }
+                continue
+            }
             switch query.name {
             case .password:
                 try SQLAccount.check(rows.columns, query: query)
@@ -113,6 +118,8 @@ final class SQLUsers: Sendable {
                 let account = try SQLAccount(row, columns: rows.columns, query: query)
                 if isSame(account.name, as: user, isCaseSensitive: isCaseSensitive) {
                     found.account = account
+                    // The groups must not depend on the spelling that was typed.
+                    values = SQLValues(user: account.name) ?? values
                 } else {
                     found.notes.append("the database has found another spelling of the name")
                 }
