@@ -79,8 +79,8 @@ public enum GatehouseCommand {
 
     /// The log of realms, which writes to standard error.
     ///
-    /// It writes a repeated message only once.
-    static var realmLog: RealmLog { .once { print(Printable.text($0), on: STDERR_FILENO) } }
+    /// It writes a repeated message only once, and each message on one line.
+    static var realmLog: RealmLog { .once { print(Printable.line($0), on: STDERR_FILENO) } }
 
     /// Reads the configuration, and opens its store.
     static func loadStore(

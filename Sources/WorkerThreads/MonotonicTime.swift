@@ -12,6 +12,15 @@ package enum MonotonicTime {
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
+    /// Returns a text such as `1.5 ms` for the time that has passed since another time.
+    ///
+    /// - Parameter start: The other time.
+    /// - Returns: The milliseconds with one decimal place, rounded down.
+    package static func text(since start: UInt64) -> String {
+        let tenths = (now &- start) / 100_000
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+
     /// Returns the number of milliseconds until a time for poll(2), rounded up.
     ///
     /// - Parameter time: The time.

@@ -102,27 +102,13 @@ struct OutageTests {
                     groups: person.uid == "ann" ? ["comma, group", "level1", "staff"] : ["ring-a", "staff"]
                 )
             },
-            faults: [
-                BackEndFault("the server is stopped", causes: ["refused"]) {
-                    await server.stop()
-                } end: {
-                    try await server.start()
-                },
-                BackEndFault("the server hangs", hangs: true, causes: ["did not answer within", "no answer in"]) {
-                    server.suspend()
-                } end: {
-                    server.resume()
-                },
-            ],
+            faults: server.faults,
             deadline: deadline
         ) { services in
             let made = try LDAPSetup.realm(
                 try LDAPSetup.properties(
                     server.tlsURL,
-                    [
-                        "timeout": ["20s"], "connect-timeout": ["10s"], "search-timeout": ["10s"],
-                        "bind-timeout": ["10s"],
-                    ]
+                    LDAPSetup.limitsDuringFaults
                 ),
                 services: services
             )

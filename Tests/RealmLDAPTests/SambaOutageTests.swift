@@ -37,25 +37,12 @@ struct SambaOutageTests {
                 .init("lara", password: SambaServer.lara.password), .init("nora", password: SambaServer.nora.password),
             ],
             unknownUsers: ["zoe", "EXAMPLE\\zoe", "zoe@example.org"],
-            faults: [
-                BackEndFault("the server is stopped", causes: ["refused"]) {
-                    await server.stop()
-                } end: {
-                    try await server.start()
-                },
-                BackEndFault("the server hangs", hangs: true, causes: ["did not answer within", "no answer in"]) {
-                    server.suspend()
-                } end: {
-                    server.resume()
-                },
-            ],
+            faults: server.faults,
             deadline: deadline
         ) { services in
             let words = try SambaSetup.properties(
                 server.tlsURL,
-                [
-                    "timeout": ["20s"], "connect-timeout": ["10s"], "search-timeout": ["10s"], "bind-timeout": ["10s"],
-                ]
+                LDAPSetup.limitsDuringFaults
             )
             let made = try LDAPSetup.realm(words, services: services)
             realm.withLock { $0 = made }

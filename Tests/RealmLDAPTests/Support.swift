@@ -63,6 +63,31 @@ enum LDAPSetup {
     }
 }
 
+extension LDAPSetup {
+    /// The time limits of a realm whose server fails: longer than the deadline of a module.
+    static var limitsDuringFaults: [String: [String]?] {
+        ["timeout": ["20s"], "connect-timeout": ["10s"], "search-timeout": ["10s"], "bind-timeout": ["10s"]]
+    }
+}
+
+extension DirectoryServer {
+    /// The faults of the server for the conformance test of back ends.
+    var faults: [BackEndFault] {
+        [
+            BackEndFault("the server is stopped", causes: ["refused"]) {
+                await stop()
+            } end: {
+                try await start()
+            },
+            BackEndFault("the server hangs", hangs: true, causes: ["did not answer within", "no answer in"]) {
+                suspend()
+            } end: {
+                resume()
+            },
+        ]
+    }
+}
+
 extension LDAPRealm {
     func module(_ options: [String: PropertyValue] = [:]) throws -> LDAPLoginModule {
         try LDAPLoginModule(

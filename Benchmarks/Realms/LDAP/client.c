@@ -5,16 +5,11 @@
 // Arguments: URL CA-FILE USERS GROUPS LOGINS AT-ONCE. GROUPS is 1 to search for the groups, 0 otherwise. Each thread has a connection
 // for searches and one for the binds of users, which are kept open.
 #include <ldap.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+
+#include "../threads.h"
 
 static const char *url, *authorities;
-static int users, with_groups, logins_per_thread;
-// The time begins when all connections are open.
-static pthread_barrier_t all_are_open;
+static int with_groups;
 
 static void check(int status, const char *step) {
     if (status == LDAP_SUCCESS) return;
@@ -80,15 +75,12 @@ static void login(LDAP *service, LDAP *user, const char *name) {
 
 static void *run(void *number) {
     LDAP *service = open_connection(), *user = open_connection();
-    int first = (int)(size_t)number * logins_per_thread;
     char name[32];
     check(bind_as(service, "cn=service,dc=example,dc=org", "service"), "bind of the service");
     check(bind_as(user, "uid=ann,ou=people,dc=example,dc=org", "lilac"), "first bind");
     pthread_barrier_wait(&all_are_open);
     for (int count = 0; count < logins_per_thread; count++) {
-        int place = (first + count) % users;
-        if (place == 0) strcpy(name, "ann");
-        else snprintf(name, sizeof name, "user%d", place);
+        user_name(name, number, count);
         login(service, user, name);
     }
     ldap_unbind_ext_s(service, NULL, NULL);
@@ -104,15 +96,6 @@ int main(int count, char **arguments) {
     with_groups = atoi(arguments[4]);
     int at_once = atoi(arguments[6]);
     logins_per_thread = atoi(arguments[5]) / at_once;
-    pthread_t *threads = calloc((size_t)at_once, sizeof *threads);
-    struct timespec begin, end;
-    pthread_barrier_init(&all_are_open, NULL, (unsigned)at_once + 1);
-    for (int number = 0; number < at_once; number++)
-        pthread_create(&threads[number], NULL, run, (void *)(size_t)number);
-    pthread_barrier_wait(&all_are_open);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (int number = 0; number < at_once; number++) pthread_join(threads[number], NULL);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    printf("%.6f\n", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+    time_threads(at_once, run);
     return 0;
 }

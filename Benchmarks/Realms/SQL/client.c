@@ -5,16 +5,10 @@
 // and a prepared statement for the groups. Arguments: CONNECTION USERS LOGINS AT-ONCE. Each thread has a connection that is kept open.
 #include <libpq-fe.h>
 #include <openssl/evp.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+
+#include "../threads.h"
 
 static const char *connection_string;
-static int users, logins_per_thread;
-// The time begins when all connections are open.
-static pthread_barrier_t all_are_open;
 
 static void fail(PGconn *connection, const char *step) {
     fprintf(stderr, "%s: %s\n", step, PQerrorMessage(connection));
@@ -57,9 +51,7 @@ static void *run(void *number) {
     pthread_barrier_wait(&all_are_open);
     char name[32];
     for (int count = 0; count < logins_per_thread; count++) {
-        int place = ((int)(size_t)number * logins_per_thread + count) % users;
-        if (place == 0) strcpy(name, "ann");
-        else snprintf(name, sizeof name, "user%d", place);
+        user_name(name, number, count);
         login(connection, name);
     }
     PQfinish(connection);
@@ -72,15 +64,6 @@ int main(int count, char **arguments) {
     users = atoi(arguments[2]);
     int at_once = atoi(arguments[4]);
     logins_per_thread = atoi(arguments[3]) / at_once;
-    pthread_t *threads = calloc((size_t)at_once, sizeof *threads);
-    struct timespec begin, end;
-    pthread_barrier_init(&all_are_open, NULL, (unsigned)at_once + 1);
-    for (int number = 0; number < at_once; number++)
-        pthread_create(&threads[number], NULL, run, (void *)(size_t)number);
-    pthread_barrier_wait(&all_are_open);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (int number = 0; number < at_once; number++) pthread_join(threads[number], NULL);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    printf("%.6f\n", (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+    time_threads(at_once, run);
     return 0;
 }

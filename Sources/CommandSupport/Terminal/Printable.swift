@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// Text without characters that control a terminal.
 package enum Printable {
     /// Returns the text on one line, with U+FFFD in place of each control character, tab and line feed.
@@ -24,9 +26,6 @@ package enum Printable {
     ///
     /// A tab and a line feed are not control characters here.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x00...0x08, 0x0B...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
+        scalar != "\t" && scalar != "\n" && LineText.isControl(scalar)
     }
 }

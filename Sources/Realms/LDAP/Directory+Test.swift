@@ -14,17 +14,8 @@ extension Directory {
     ///   - typed: A user to look up; nil for none.
     ///   - report: Receives each step.
     func test(_ typed: TypedName?, report: @escaping @Sendable (BackEndStep) -> Void) async {
-        for server in settings.servers {
-            let end = FirstValue<Void>()
-            let hasStarted = WorkerThread.start(niceness: 0) { [self] in
-                test(server, typed: typed, report: report)
-                end.set(())
-            }
-            guard hasStarted else {
-                report(BackEndStep("the system has no more threads", isFailure: true))
-                return
-            }
-            await end.value()
+        await ServerTest.run(settings.servers, report: report) { [self] server in
+            test(server, typed: typed, report: report)
         }
     }
 

@@ -12,17 +12,8 @@ extension SQLRealm: UserListingRealm {}
 extension SQLRealm: TestableRealm {
     /// Connects to each server, and runs the queries of a login there, or checks them if no user is given.
     public func testBackEnd(user: Username?, report: @escaping @Sendable (BackEndStep) -> Void) async {
-        for server in servers.readers.names.indices {
-            let end = FirstValue<Void>()
-            let hasStarted = WorkerThread.start(niceness: 0) { [self] in
-                test(server, user: user, report: report)
-                end.set(())
-            }
-            guard hasStarted else {
-                report(BackEndStep("the system has no more threads", isFailure: true))
-                return
-            }
-            await end.value()
+        await ServerTest.run(Array(servers.readers.names.indices), report: report) { [self] server in
+            test(server, user: user, report: report)
         }
     }
 
@@ -34,8 +25,7 @@ extension SQLRealm: TestableRealm {
         do throws(ServerFault) {
             let connection = try servers.readers.connect(server, call)
             defer { connection.close() }
-            let tenths = (MonotonicTime.now &- start) / 100_000
-            report(BackEndStep("\(name): connection, \(tenths / 10).\(tenths % 10) ms"))
+            report(BackEndStep("\(name): connection, \(MonotonicTime.text(since: start))"))
             guard let user else {
                 for query in settings.queries.ofLogin {
                     try connection.database.check(query, call: call)

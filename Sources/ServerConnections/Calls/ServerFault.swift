@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// The error for a server that has given no usable answer.
 ///
 /// Two faults are equal if their codes are equal.
@@ -41,23 +43,8 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
     ///   - log: The event for the log, without secrets.
     package init(_ code: Code, _ log: String) {
         self.code = code
-        self.log = Self.line(log)
-    }
-
-    /// Returns a text without control characters, which names in a directory or a database may contain.
-    private static func line(_ text: String) -> String {
-        guard !text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return text }
-        var line = ""
-        for scalar in text.unicodeScalars { line.unicodeScalars.append(isControl(scalar) ? " " : scalar) }
-        return line
-    }
-
-    /// True for characters that end a line, control a terminal or change the direction of text.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
+        // Names in a directory or a database may contain control characters.
+        self.log = LineText.line(log)
     }
 
     /// True if another server may be able to answer.

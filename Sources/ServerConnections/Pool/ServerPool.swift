@@ -43,9 +43,6 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
 
     deinit { core.close() }
 
-    /// The number of waiting calls.
-    package var waitingCalls: Int { slots.waitingCalls }
-
     /// The number of calls that have a slot.
     package var runningCalls: Int { settings.connections - slots.freeSlots }
 

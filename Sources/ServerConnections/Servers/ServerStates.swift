@@ -36,18 +36,14 @@ final class ServerStates: Sendable {
     ///
     /// The next call begins with another server if the servers take turns.
     func order() -> [Int] {
-        let first = isRoundRobin ? Int(turn.add(1, ordering: .relaxed).oldValue % UInt(count)) : 0
+        let turn = isRoundRobin ? turn.add(1, ordering: .relaxed).oldValue : 0
         return entries.withLock { entries in
+            let first = Int(turn % UInt(entries.count))
             let numbers = (0..<entries.count).map { ($0 + first) % entries.count }
             let up = numbers.filter { entries[$0].state == .up }
             return up + numbers.filter { entries[$0].state == .suspect }
         }
     }
-
-    private var count: Int { entries.withLock { $0.count } }
-
-    /// Returns the state of a server.
-    func state(of server: Int) -> State { entries.withLock { $0[server].state } }
 
     /// Returns the fault of a server that is not up.
     func fault(of server: Int) -> ServerFault? { entries.withLock { $0[server].fault } }

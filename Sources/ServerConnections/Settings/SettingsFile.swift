@@ -9,6 +9,9 @@ package enum SettingsFile {
     /// The maximum length of a file, in bytes.
     package static let maximumBytes = 1 << 20
 
+    /// The file with the authorities that the system trusts, as on Debian.
+    package static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+
     /// Returns the bytes of a file; they are wiped with the secret.
     ///
     /// - Parameters:

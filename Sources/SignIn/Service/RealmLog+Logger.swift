@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 package import Logging
 package import RealmKit
 
 extension RealmLog {
-    /// A realm log that writes to the log of a server.
+    /// A realm log that writes to the log of a server, each message on one line.
+    ///
+    /// A message may contain names from outside, which must not look like lines of the log.
     ///
     /// - Parameter logger: The logger of the server.
     package init(_ logger: Logger) {
-        self.init { level, message in logger.log(level: level.level, "\(message)") }
+        self.init { level, message in logger.log(level: level.level, "\(LineText.line(message))") }
     }
 }
 

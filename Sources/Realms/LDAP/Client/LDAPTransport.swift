@@ -14,8 +14,8 @@ struct LDAPTransport: Sendable {
     var startsTLS = false
     /// A PEM file with the trusted authorities.
     var authorities: String
-    /// PEM files of this program's own certificate and of its key; nil for none.
-    var certificate: (chain: String, key: String)?
+    /// The files of this program's own certificate; nil for none.
+    var certificate: ClientCertificateFiles?
     /// The time for the connection and the handshake.
     var connectTimeout = Duration.seconds(3)
 

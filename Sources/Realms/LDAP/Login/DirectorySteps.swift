@@ -31,20 +31,17 @@ struct DirectorySteps: Sendable {
         }
     }
 
-    /// Returns the text of a note, in one allocation.
+    /// Returns the text of a note, in one allocation of its length.
     private func line(_ request: String, result: String, start: UInt64) -> String {
-        let tenths = (MonotonicTime.now - start) / 100_000
+        let time = MonotonicTime.text(since: start)
         var line = server
-        line.reserveCapacity(server.utf8.count + request.utf8.count + result.utf8.count + 24)
+        line.reserveCapacity(server.utf8.count + request.utf8.count + result.utf8.count + time.utf8.count + 6)
         line += ": "
         line += request
         line += ": "
         line += result
         line += ", "
-        line += String(tenths / 10)
-        line += "."
-        line += String(tenths % 10)
-        line += " ms"
+        line += time
         return line
     }
 }

@@ -163,13 +163,7 @@ struct GroupSearch {
         return groups
     }
 
-    private static func usable(_ name: String?) -> String? {
-        guard let name, (1...1024).contains(name.utf8.count),
-            name.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
-                || !name.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) })
-        else { return nil }
-        return name
-    }
+    private static func usable(_ name: String?) -> String? { name.flatMap { GroupName.isUsable($0) ? $0 : nil } }
 
     private var tooMany: ServerFault {
         ServerFault(.failed, "the user has more than \(settings.maximumGroups) groups (maximum-groups)")

@@ -27,7 +27,6 @@ struct LDAPSettings: Sendable {
     let servers: [LDAPServerURL]
     let transport: LDAPTransport
     let serviceBind: ServiceBind
-    let isActiveDirectory: Bool
     let base: String
     let location: UserLocation
     /// The attribute with the name of the user, in lower case.
@@ -52,7 +51,7 @@ struct LDAPSettings: Sendable {
     init(_ properties: RealmProperties) throws(BadRealm) {
         servers = try Self.servers(properties)
         transport = try Self.transport(properties, servers: servers)
-        isActiveDirectory = try properties.boolean("active-directory")
+        let isActiveDirectory = try properties.boolean("active-directory")
         base = try Self.name(properties, "base-dn") ?? ""
         location = try Self.location(properties, isActiveDirectory: isActiveDirectory)
         serviceBind = try Self.serviceBind(
@@ -128,38 +127,19 @@ struct LDAPSettings: Sendable {
             throw BadRealm("applies to ldap URLs only, and there is none", setting: "start-tls")
         }
         let usesTLS = startsTLS || servers.contains { $0.scheme == .ldaps }
-        var transport = LDAPTransport(startsTLS: startsTLS, authorities: Self.systemAuthorities)
+        var transport = LDAPTransport(startsTLS: startsTLS, authorities: SettingsFile.systemAuthorities)
         if properties.has("ca-file") {
             transport.authorities = try properties.string("ca-file")
             _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
         } else if usesTLS {
             _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
         }
-        transport.certificate = try certificate(properties)
+        transport.certificate = try ClientCertificateFiles(properties)
         guard transport.certificate == nil || usesTLS else {
             throw BadRealm("needs ldaps or start-tls", setting: "client-certificate")
         }
         transport.connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
         return transport
-    }
-
-    /// The file in which Debian keeps the trusted authorities.
-    private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
-
-    private static func certificate(_ properties: RealmProperties) throws(BadRealm) -> (chain: String, key: String)? {
-        guard properties.has("client-certificate") else {
-            guard !properties.has("client-key") else {
-                throw BadRealm("must be set together with client-key", setting: "client-certificate")
-            }
-            return nil
-        }
-        let chain = try properties.string("client-certificate")
-        // One file may contain both.
-        let setting = properties.has("client-key") ? "client-key" : "client-certificate"
-        let key = try properties.string(setting)
-        _ = try SettingsFile.read(chain, setting: "client-certificate")
-        _ = try SettingsFile.read(key, setting: setting, isPrivateKey: true)
-        return (chain, key)
     }
 
     private static func serviceBind(

@@ -9,8 +9,6 @@ internal import RealmKit
 struct AnswerChecks {
     typealias Answer = Result<RemoteAnswer, AnswerReader.Outage>
 
-    /// The maximum length of a group name, in bytes.
-    static let maximumNameBytes = 1024
     /// The maximum number of groups.
     static let maximumGroups = 1000
     /// The maximum number of attributes; further attributes are left out.
@@ -71,7 +69,7 @@ struct AnswerChecks {
             guard found.isPresent, !found.hasWrongType, !found.isIncomplete(for: path) else {
                 return unusable("the response has no groups, or they are not texts", kind: "groups")
             }
-            guard found.strings.count <= Self.maximumGroups, found.strings.allSatisfy(Self.isUsable) else {
+            guard found.strings.count <= Self.maximumGroups, found.strings.allSatisfy(GroupName.isUsable) else {
                 return unusable("the groups in the response cannot be used", kind: "groups")
             }
             groups = found.strings
@@ -104,11 +102,6 @@ struct AnswerChecks {
                 return nil
             }
         }
-    }
-
-    private static func isUsable(_ group: String) -> Bool {
-        (1...maximumNameBytes).contains(group.utf8.count)
-            && !group.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }
 
     private func unusable(_ cause: String, kind: String) -> Answer {

@@ -5,6 +5,7 @@ internal import Bytes
 internal import HTTPSClient
 internal import OpenSSLKit
 internal import RealmKit
+internal import ServerConnections
 internal import Slots
 
 /// Asks the services about user names and passwords.
@@ -24,7 +25,7 @@ final class PasswordChecks: Sendable {
     init(_ properties: RealmProperties, now: @escaping @Sendable () -> UInt64) throws(BadRealm) {
         settings = try RemoteSettings(properties)
         client = try ClientSettings.client(properties)
-        timeout = try ClientSettings.time(properties, "timeout")
+        timeout = try ServerPoolSettings.time("timeout", of: properties)
         slots = CallSlots(
             count: try properties.integer("connections"),
             queue: try properties.integer("queue"),

@@ -12,8 +12,8 @@ enum ClientSettings {
         var configuration = HTTPSClientConfiguration(trust: try trust(properties))
         configuration.identity = try identity(properties)
         configuration.userAgent = try properties.string("user-agent")
-        configuration.connectTimeout = try time(properties, "connect-timeout")
-        configuration.timeout = try time(properties, "timeout")
+        configuration.connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
+        configuration.timeout = try ServerPoolSettings.time("timeout", of: properties)
         configuration.maximumBody = try properties.integer("maximum-response")
         configuration.connections = try properties.integer("connections")
         do throws(HTTPSClientError) {
@@ -21,14 +21,6 @@ enum ClientSettings {
         } catch {
             throw BadRealm(error.cause)
         }
-    }
-
-    static func time(_ properties: RealmProperties, _ name: String) throws(BadRealm) -> Duration {
-        let time = try properties.duration(name)
-        guard (Duration.milliseconds(1)...Duration.seconds(3600)).contains(time) else {
-            throw BadRealm("is from 1ms to 1h", setting: name)
-        }
-        return time
     }
 
     private static func trust(_ properties: RealmProperties) throws(BadRealm) -> HTTPSTrust {

@@ -37,8 +37,6 @@ struct PostgreSQLSettings: Sendable {
     /// The modes that do not verify the name of the server, or nothing at all.
     private static let weakModes: Set<String> = ["allow", "prefer", "require", "verify-ca"]
 
-    /// The certificates that the system trusts, as on Debian.
-    private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
     /// A path that cannot exist, for the files that libpq would otherwise look for in the home folder.
     private static let noFile = "/dev/null/none"
 
@@ -214,7 +212,7 @@ struct PostgreSQLSettings: Sendable {
     // MARK: Files and environment
 
     private static func addFiles(_ values: inout [String: String], properties: RealmProperties) throws(BadRealm) {
-        values["sslrootcert"] = systemAuthorities
+        values["sslrootcert"] = SettingsFile.systemAuthorities
         if properties.has("ca-file") {
             let path = try properties.string("ca-file")
             let text = try SettingsFile.read(path, setting: "ca-file")
@@ -226,18 +224,8 @@ struct PostgreSQLSettings: Sendable {
             values["sslrootcert"] = path
         }
         (values["sslcert"], values["sslkey"]) = (noFile, noFile)
-        guard properties.has("client-certificate") else {
-            guard !properties.has("client-key") else {
-                throw BadRealm("must be set together with client-key", setting: "client-certificate")
-            }
-            return
-        }
-        let certificate = try properties.string("client-certificate")
-        _ = try SettingsFile.read(certificate, setting: "client-certificate")
-        let keySetting = properties.has("client-key") ? "client-key" : "client-certificate"
-        let key = try properties.string(keySetting)
-        _ = try SettingsFile.read(key, setting: keySetting, isPrivateKey: true)
-        (values["sslcert"], values["sslkey"]) = (certificate, key)
+        guard let files = try ClientCertificateFiles(properties) else { return }
+        (values["sslcert"], values["sslkey"]) = (files.chain, files.key)
     }
 
     /// Rejects variables of the environment that would add a parameter.

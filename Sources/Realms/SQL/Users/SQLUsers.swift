@@ -102,7 +102,7 @@ final class SQLUsers: Sendable {
         for query in queries.ofLogin {
             let start = MonotonicTime.now
             let rows = try connection.database.run(query, values: values, call: call)
-            found.notes.append(note(query, rows: rows, time: MonotonicTime.now &- start))
+            found.notes.append(note(query, rows: rows, start: start))
             guard !rows.isIncomparable else {
                 // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
                 guard found.account == nil else {
@@ -159,10 +159,9 @@ final class SQLUsers: Sendable {
         }
     }
 
-    private static func note(_ query: SQLQuery, rows: SQLRows, time: UInt64) -> String {
+    private static func note(_ query: SQLQuery, rows: SQLRows, start: UInt64) -> String {
         let reason = rows.isIncomparable ? "; the database cannot compare the name with its column" : ""
-        return
-            "\(query.name.rawValue): \(time / 1_000_000).\(time / 100_000 % 10) ms, rows: \(rows.rows.count)\(reason)"
+        return "\(query.name.rawValue): \(MonotonicTime.text(since: start)), rows: \(rows.rows.count)\(reason)"
     }
 
     // MARK: Groups and attributes
@@ -185,9 +184,7 @@ final class SQLUsers: Sendable {
         for value in rows.rows.compactMap(\.first) {
             guard let value else { continue }
             let group = SQLAccount.withoutPadding(value)
-            guard (1...1024).contains(group.utf8.count),
-                group.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
-            else {
+            guard GroupName.isUsable(group) else {
                 notes.append("a group is left out: its name is empty, too long, or contains control characters")
                 continue
             }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+/// The names of groups that another system has given to a user.
+package enum GroupName {
+    /// The maximum length of a name, in bytes.
+    package static let maximumBytes = 1024
+
+    /// Returns whether a text can be the name of a group.
+    ///
+    /// - Parameter name: The text.
+    /// - Returns: True if it has 1 to ``maximumBytes`` bytes and no control characters (C0, DEL, C1).
+    package static func isUsable(_ name: String) -> Bool {
+        guard (1...maximumBytes).contains(name.utf8.count) else { return false }
+        // Most names are plain ASCII.
+        return name.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            || !name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+}
