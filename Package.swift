@@ -90,7 +90,7 @@ let package = Package(
         ),
         .target(name: "GatehouseVersion", dependencies: ["CGatehouseBuild"]),
         // The vocabulary and the engine.
-        .target(name: "RealmKit", dependencies: ["Bytes"]),
+        .target(name: "RealmKit", dependencies: ["Bytes", "WorkerThreads"]),
         .target(name: "LoginConf", dependencies: ["RealmKit"]),
         .target(name: "Throttle", dependencies: ["Bytes", "RealmKit"]),
         .target(name: "Sessions", dependencies: ["Bytes", "OpenSSLKit", "RealmKit"]),
@@ -222,7 +222,7 @@ let package = Package(
         // Threads for work that blocks.
         .target(name: "WorkerThreads"),
         // Connections to servers of users, each with a thread, with fail-over between servers.
-        .target(name: "ServerConnections", dependencies: ["Bytes", "RealmKit", "Slots", "WorkerThreads"]),
+        .target(name: "ServerConnections", dependencies: ["Bytes", "RealmKit", "Slots", "WorkerThreads", deques]),
         // Programs of their own that answer requests of realms.
         .target(name: "CHelperSpawn", path: "Sources/System/CHelperSpawn"),
         .target(

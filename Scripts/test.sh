@@ -25,21 +25,7 @@ if [ -z "${TMPDIR:-}" ] && [ -w "$memory" ] && ! grep -q " $memory .*noexec" /pr
     chmod 755 "$folder"
 fi
 
-# These targets start servers of directories and databases, wait for them, or keep threads busy. On two cores they would delay the tests
-# that measure time, so each runs apart.
-apart="ServerConnectionsTests DirectoryTestingTests RealmLDAPTests RealmSQLTests"
-
-run_tests() {
-    export TMPDIR="${folder:-${TMPDIR:-/tmp}}"
-    if [ "$#" -gt 0 ]; then
-        swift test --skip-build "$@"
-        return
-    fi
-    local result=0
-    swift test --skip-build --skip "^(${apart// /|})" || result=$?
-    for target in $apart; do swift test --skip-build --filter "^$target" || result=$?; done
-    return "$result"
-}
+run_tests() { TMPDIR="${folder:-${TMPDIR:-/tmp}}" swift test --skip-build "$@"; }
 
 { swift build --build-tests && run_tests "$@"; } 2>&1 | tee "$log"
 status=$?

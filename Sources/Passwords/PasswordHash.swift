@@ -42,6 +42,8 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     public let parameters: String
     /// The memory that a check takes, in bytes; 0 if it is negligible.
     public let memory: Int
+    /// True if a check takes a few microseconds at most, less than passing it to another thread.
+    package var isNegligible = false
 
     /// Creates a cost.
     ///

@@ -16,8 +16,14 @@ package enum MonotonicTime {
     ///
     /// - Parameter start: The other time.
     /// - Returns: The milliseconds with one decimal place, rounded down.
-    package static func text(since start: UInt64) -> String {
-        let tenths = (now &- start) / 100_000
+    package static func text(since start: UInt64) -> String { text(now &- start) }
+
+    /// Returns a text such as `1.5 ms` for a length of time.
+    ///
+    /// - Parameter time: The nanoseconds.
+    /// - Returns: The milliseconds with one decimal place, rounded down.
+    package static func text(_ time: UInt64) -> String {
+        let tenths = time / 100_000
         return "\(tenths / 10).\(tenths % 10) ms"
     }
 

@@ -69,6 +69,30 @@ struct BackEndTests {
         #expect(report.violations == [])
         #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count, "\(report)")
     }
+
+    @Test func `a single digest is computed at once, also while the threads for hashes are busy`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("alice;\(KnownHashes.ssha);users\n")
+        let pool = HashingPool(HashingSettings(workers: 1)) { DispatchTime.now().uptimeNanoseconds }
+        var services = RealmServices()
+        services[PasswordService.self] = try PasswordService(policy: .standard, pool: pool)
+        let realm = try FileRealm.make(folder, ["rehash": .boolean(false)], services: services, log: RecordedLog())
+        let module = try FileLoginModule(
+            realm: realm,
+            options: try ModuleOptions([:], schema: FileLoginModule.options, realmName: "files")
+        )
+        let slots = TakenSlots(pool)
+        await slots.take()
+        let stack = LoginStack(name: "files", [LoginStack.Entry(module, .required)], clock: ManualClock())
+        let request = LoginRequest(realm: "files", username: try Username("alice"))
+        for (password, isAccepted) in [("secret", true), ("Secret", false)] {
+            let conversation = PreparedConversation(name: "alice", password: Secret(utf8: password))
+            let report = await stack.login(request, asking: conversation)
+            #expect((report.identity != nil) == isAccepted)
+        }
+        await slots.release()
+        #expect(pool.statistics.computed == 3)
+    }
 }
 
 /// Takes all slots of a pool for as long as a test wants.

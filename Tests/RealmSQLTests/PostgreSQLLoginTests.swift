@@ -102,6 +102,42 @@ struct PostgreSQLLoginTests {
         #expect(try await cutting.outcome("annabel", "secret") == "unknown-user")
     }
 
+    /// The queries of a login are sent together, so the answers to those after a failed one must not be left over.
+    @Test func `after a query that fails, the next login gets the answers to its own queries`() async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        let fixture = try SQLFixture()
+        let hash = PostgreSQLSetup.literal(try await fixture.hash("correct horse"))
+        try server.sql(
+            """
+            CREATE TABLE people (id int, password text); GRANT SELECT ON people TO gatehouse;
+            CREATE TABLE crews (name text, crew text, size text); GRANT SELECT ON crews TO gatehouse;
+            INSERT INTO people VALUES (1, \(hash)), (2, \(hash)), (3, \(hash));
+            INSERT INTO crews VALUES ('1', 'first', '10'), ('2', 'second', '20'), ('3', 'third', 'many');
+            """
+        )
+        var properties = try PostgreSQLSetup.properties(server)
+        properties.merge([
+            "password-query": "SELECT id AS username, password FROM people WHERE id = :user",
+            "groups-query": "SELECT crew FROM crews WHERE name = :user",
+            "attributes-query": "SELECT size::int AS size FROM crews WHERE name = :user", "connections": "1",
+        ]) { $1 }
+        try fixture.use(properties)
+        for _ in 0..<20 {
+            // The first query fails, and the server ignores the others.
+            #expect(try await fixture.outcome("ann", "correct horse") == "unknown-user")
+            let first = try await fixture.login("1", "correct horse")
+            #expect(first.identity?.groups == ["first"])
+            #expect(first.identity?.subject.attributes.map(\.values) == [["10"]])
+            // The last query fails.
+            #expect(try await fixture.outcome("3", "correct horse") == "unavailable")
+            #expect(try await fixture.login("2", "correct horse").identity?.groups == ["second"])
+        }
+        let connections = try server.sql(
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%crews%' AND usename = 'gatehouse'"
+        )
+        #expect(connections == "1")
+    }
+
     @Test func `a name that a column cannot have is unknown`() async throws {
         let server = try PostgreSQLSetup.shared.get()
         try server.sql(

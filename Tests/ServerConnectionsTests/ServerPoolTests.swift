@@ -224,4 +224,72 @@ struct ServerPoolTests {
         pool = nil
         try await Waiting.until { servers.state.withLock { $0.open } == 0 }
     }
+
+    @Test func `threads that have passed a result take the calls that it lets begin`() async throws {
+        let servers = FakeServers(.working)
+        let pool = servers.pool { ($0.connections, $0.queue) = (2, 1000) }
+        let calls = (0..<200).map { _ in
+            Task(executorPreference: ResumingExecutor.shared) {
+                try await pool.run(source: "here") { connection, call throws(ServerFault) in
+                    usleep(100)
+                    return try connection.ask(call)
+                }
+            }
+        }
+        for call in calls { #expect(try await call.value == 0) }
+        #expect(servers.state.withLock { $0.connects }.count <= 2)
+        #expect(pool.runningCalls == 0)
+    }
+}
+
+struct ResumingExecutorTests {
+    /// The name of the current thread in /proc.
+    private static var thread: String {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
+    }
+
+    /// Resumes a task on a thread of its own, and returns that thread and the one on which the task continues.
+    private func threads(inside: Bool) async -> (resuming: String, continuing: String) {
+        await Task(executorPreference: ResumingExecutor.shared) {
+            let resuming = await withCheckedContinuation { continuation in
+                let resume = { @Sendable in continuation.resume(returning: Self.thread) }
+                let hasStarted = WorkerThread.start(niceness: 0) {
+                    if inside { ResumingExecutor.shared.resumeTasks(resume) } else { resume() }
+                }
+                if !hasStarted { continuation.resume(returning: "") }
+            }
+            return (resuming, await Self.threadOfTask())
+        }
+        .value
+    }
+
+    private static func threadOfTask() async -> String { thread }
+
+    @Test func `a task continues on the thread that resumes it for it`() async {
+        let (resuming, continuing) = await threads(inside: true)
+        #expect(resuming == continuing && resuming != "")
+    }
+
+    @Test func `a task that another thread resumes continues on the shared threads`() async {
+        let (resuming, continuing) = await threads(inside: false)
+        #expect(resuming != continuing)
+    }
+
+    @Test func `a task that waits again is resumed again`() async {
+        let sum = await Task(executorPreference: ResumingExecutor.shared) {
+            var sum = 0
+            for number in 0..<100 {
+                sum += await withCheckedContinuation { continuation in
+                    let hasStarted = WorkerThread.start(niceness: 0) {
+                        ResumingExecutor.shared.resumeTasks { continuation.resume(returning: number) }
+                    }
+                    if !hasStarted { continuation.resume(returning: 0) }
+                }
+                await Task.yield()
+            }
+            return sum
+        }
+        .value
+        #expect(sum == 4950)
+    }
 }

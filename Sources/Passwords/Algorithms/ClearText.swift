@@ -10,7 +10,11 @@ internal import OpenSSLKit
 struct ClearText: KeyDerivation {
     let storedHash: [UInt8]
 
-    var cost: HashCost { HashCost(format: "cleartext") }
+    var cost: HashCost {
+        var cost = HashCost(format: "cleartext")
+        cost.isNegligible = true
+        return cost
+    }
 
     init(_ text: some StringProtocol) throws(BadHash) {
         do {

@@ -15,7 +15,11 @@ struct SaltedDigest: KeyDerivation {
     let salt: [UInt8]
     let storedHash: [UInt8]
 
-    var cost: HashCost { HashCost(format: function.name, parameters: rounds == 1 ? "" : "rounds=\(rounds)") }
+    var cost: HashCost {
+        var cost = HashCost(format: function.name, parameters: rounds == 1 ? "" : "rounds=\(rounds)")
+        cost.isNegligible = rounds == 1
+        return cost
+    }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
         do {

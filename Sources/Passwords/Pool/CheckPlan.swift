@@ -34,6 +34,9 @@ struct CheckPlan: Sendable, CustomStringConvertible {
         memory = checks.map(\.cost.memory).max() ?? 0
     }
 
+    /// True if the checks take less time than passing them to another thread.
+    var isNegligible: Bool { checks.count <= 8 && checks.allSatisfy(\.cost.isNegligible) }
+
     var description: String { checks.map(\.cost.description).joined(separator: ", ") }
 
     /// Computes all checks.

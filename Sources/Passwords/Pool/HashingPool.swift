@@ -31,6 +31,17 @@ public final class HashingPool: Sendable {
     /// The counters.
     public var statistics: HashingStatistics { scheduler.statistics }
 
+    /// Runs work at once, on the thread of the caller.
+    ///
+    /// - Parameter work: The work; it takes a few microseconds at most.
+    /// - Returns: The result of `work` and its running time.
+    func runAtOnce(_ work: () -> HashingResult) -> TimedHashingResult {
+        let begin = scheduler.now()
+        let result = work()
+        scheduler.countComputation()
+        return TimedHashingResult(result: result, waitTime: 0, runTime: scheduler.now() &- begin)
+    }
+
     /// Queues work and runs it on a thread of the pool.
     ///
     /// - Parameters:

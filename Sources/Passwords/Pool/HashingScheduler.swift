@@ -53,7 +53,7 @@ final class HashingScheduler: Sendable {
     }
 
     let settings: HashingSettings
-    private let now: @Sendable () -> UInt64
+    let now: @Sendable () -> UInt64
     private let wait: UInt64
     private let monitor = Monitor(State())
 
@@ -70,6 +70,9 @@ final class HashingScheduler: Sendable {
             return state.statistics
         }
     }
+
+    /// Counts work that was run on another thread.
+    func countComputation() { monitor.withLock { $0.statistics.computed += 1 } }
 
     /// Ends the threads when the queue is empty.
     func close() {
@@ -246,21 +249,21 @@ final class HashingScheduler: Sendable {
     }
 
     private func finish(_ task: Assignment, result: HashingResult, begin: UInt64, end: UInt64) {
-        let tickets = monitor.withLock { state -> [Ticket] in
+        let (tickets, wakesOthers) = monitor.withLock { state -> ([Ticket], Bool) in
             state.statistics.running -= 1
             state.statistics.memory -= task.request.memory
             state.statistics.computed += 1
-            guard let job = state.jobs[task.number] else { return [] }
+            // There may now be memory for a waiting job.
+            let wakesOthers = state.queue.count > 0 || state.isClosed
+            guard let job = state.jobs[task.number] else { return ([], wakesOthers) }
             removeJob(&state, number: task.number, job: job)
-            return job.tickets
+            return (job.tickets, wakesOthers)
         }
-        // There may now be memory for a waiting job.
-        monitor.wakeAll()
-        complete(
-            tickets.map { ticket in
-                let waitTime = begin > ticket.requestedAt ? begin - ticket.requestedAt : 0
-                return (ticket, .success(TimedHashingResult(result: result, waitTime: waitTime, runTime: end &- begin)))
-            }
-        )
+        if wakesOthers { monitor.wakeAll() }
+        let completions: Completions = tickets.map { ticket in
+            let waitTime = begin > ticket.requestedAt ? begin - ticket.requestedAt : 0
+            return (ticket, .success(TimedHashingResult(result: result, waitTime: waitTime, runTime: end &- begin)))
+        }
+        ResumingExecutor.shared.resumeTasks { complete(completions) }
     }
 }

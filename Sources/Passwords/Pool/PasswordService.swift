@@ -3,6 +3,7 @@
 
 internal import OpenSSLKit
 public import RealmKit
+internal import WorkerThreads
 
 /// Checks and hashes passwords for login modules on the threads of a ``HashingPool``.
 ///
@@ -58,7 +59,7 @@ public final class PasswordService: Sendable {
     ///
     /// One check is computed for each cost in `hashPerCost`, even if `stored` is nil. The time therefore does not
     /// reveal whether the user exists or how the password is stored. Logins with an identical check at the same time
-    /// share one computation.
+    /// share one computation. If all checks are single digests, they are computed at once, on the thread of the login.
     ///
     /// - Parameters:
     ///   - password: The password that the client has sent.
@@ -77,9 +78,14 @@ public final class PasswordService: Sendable {
     ) async throws(LoginFault) -> Bool {
         let own = stored.flatMap { isWithinMemoryLimit($0.hash.cost) ? $0 : nil }
         let plan = plan(own, hashPerCost: hashPerCost)
-        let key = key(password, stored: stored, plan: plan, attempt: attempt)
-        let source = ClientNetwork.source(attempt.peer)
-        let hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
+        let hashed: TimedHashingResult
+        if plan.isNegligible {
+            hashed = pool.runAtOnce { plan.compute(password) }
+        } else {
+            let key = key(password, stored: stored, plan: plan, attempt: attempt)
+            let source = ClientNetwork.source(attempt.peer)
+            hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
+        }
         attempt.note(Self.note(plan, hashed: hashed, statistics: pool.statistics))
         switch hashed.result {
         case .checked(let matches): return matches && !password.isEmpty
@@ -161,12 +167,8 @@ public final class PasswordService: Sendable {
     }
 
     private static func note(_ plan: CheckPlan, hashed: TimedHashingResult, statistics: HashingStatistics) -> String {
-        "\(plan): \(milliseconds(hashed.runTime)) after waiting \(milliseconds(hashed.waitTime)); "
+        "\(plan): \(MonotonicTime.text(hashed.runTime)) after waiting \(MonotonicTime.text(hashed.waitTime)); "
             + "\(statistics.running) running, \(statistics.waiting) waiting, \(statistics.coalesced) coalesced, "
             + "\(statistics.refused + statistics.timedOut) refused"
-    }
-
-    private static func milliseconds(_ time: UInt64) -> String {
-        "\(time / 1_000_000).\((time / 100_000) % 10) ms"
     }
 }

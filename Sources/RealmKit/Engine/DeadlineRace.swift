@@ -2,11 +2,12 @@
 // Gatehouse
 
 internal import Bytes
+internal import WorkerThreads
 
 /// A call of a module that ends with the module's answer, at its deadline, or when the login is cancelled.
 ///
 /// The module runs in a task of its own, which begins on the caller's thread if the module is a
-/// ``NonblockingLoginModule``. If the deadline or a cancellation comes first, the task is cancelled and no
+/// ``NonblockingLoginModule``, and continues on the worker thread that has made a call for it. If the deadline or a cancellation comes first, the task is cancelled and no
 /// longer awaited, so a module that never returns does not hold the login for ever. Later commits of the module have no
 /// effect, because its round has failed.
 ///
@@ -30,7 +31,7 @@ enum DeadlineRace {
         }
         let work: Task<Void, Never>
         if module is any NonblockingLoginModule, !Task.isCancelled {
-            work = Task.immediate(operation: operation)
+            work = Task.immediate(executorPreference: ResumingExecutor.shared, operation: operation)
             // A call that does not wait, such as most commits, needs no timer.
             if let answer = first.current { return answer }
         } else {

@@ -2,8 +2,8 @@
 // Gatehouse
 
 internal import Bytes
+internal import DequeModule
 internal import RealmKit
-internal import Synchronization
 internal import WorkerThreads
 
 /// The threads behind a ``ServerPool``.
@@ -22,6 +22,10 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
         var isClosed = false
         /// The threads without a call, the last one that became idle last.
         var idle: [Worker] = []
+        /// The number of threads that have made their call, and pass its result to the caller.
+        var finishing = 0
+        /// The calls that threads take when they have passed a result; not more than there are such threads.
+        var next: Deque<Job> = []
     }
 
     let servers: Servers<Connection>
@@ -30,7 +34,8 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
     private let log: RealmLog?
     private let realmName: String
     private let outages: OutageLog
-    private let state = Mutex(State())
+    /// A lock that does not spin: its threads may be more than the processors.
+    private let state = Monitor(State())
     private let end = Monitor(false)
 
     init(_ servers: Servers<Connection>, settings: ServerPoolSettings, log: RealmLog?, realmName: String) {
@@ -64,10 +69,14 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
     ///
     /// - Returns: False if the system has no more threads.
     func begin(_ job: @escaping Job) -> Bool {
-        if let worker = state.withLock({ $0.idle.popLast() }) {
-            give(job, to: worker)
-            return true
+        let (idle, isTaken) = state.withLock { state -> (Worker?, Bool) in
+            if let worker = state.idle.popLast() { return (worker, true) }
+            guard state.next.count < state.finishing else { return (nil, false) }
+            state.next.append(job)
+            return (nil, true)
         }
+        if let idle { give(job, to: idle) }
+        if isTaken { return true }
         let worker = Worker()
         worker.next.withLock { $0 = job }
         return WorkerThread.start(niceness: 0) { self.serve(worker) }
@@ -94,13 +103,19 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
                 if isIdle { return }
                 continue
             }
-            let deliver = job(connections)
-            let isClosed = state.withLock { state in
-                if !state.isClosed { state.idle.append(worker) }
-                return state.isClosed
+            var following: Job? = job
+            while let job = following {
+                let deliver = job(connections)
+                state.withLock { $0.finishing += 1 }
+                ResumingExecutor.shared.resumeTasks(deliver)
+                let isClosed = state.withLock { state in
+                    state.finishing -= 1
+                    following = state.next.popFirst()
+                    if following == nil, !state.isClosed { state.idle.append(worker) }
+                    return state.isClosed
+                }
+                if isClosed, following == nil { return }
             }
-            deliver()
-            if isClosed { return }
         }
     }
 

@@ -106,8 +106,14 @@ struct UserEntry: Sendable {
         var isSame = false
         for attribute in settings.nameAttributes {
             let name = attribute.value == .typedName ? typed.full : typed.user
-            let wanted = UTF8Text((attribute.prefix + name + attribute.suffix).lowercased())
+            let whole = attribute.prefix + name + attribute.suffix
             let values = texts(entry.values(of: attribute.name.lowercased()))
+            // Most names are typed as the entry spells them.
+            if values.count == 1, values[0].utf8.elementsEqual(whole.utf8) {
+                isSame = true
+                continue
+            }
+            let wanted = UTF8Text(whole.lowercased())
             guard let value = values.first(where: { UTF8Text($0.lowercased()) == wanted }) else { continue }
             isSame = true
             var own = ""

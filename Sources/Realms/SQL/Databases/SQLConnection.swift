@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import ServerConnections
+internal import WorkerThreads
 
 /// An open connection to a database of one kind.
 protocol DatabaseConnection: AnyObject {
@@ -21,6 +22,16 @@ protocol DatabaseConnection: AnyObject {
     /// - Throws: ``ServerFault``.
     func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows
 
+    /// Runs queries that change no row, in their order.
+    ///
+    /// - Parameters:
+    ///   - queries: The queries.
+    ///   - values: The values of their parameters.
+    ///   - call: The call, with its deadline.
+    /// - Returns: The rows of each query.
+    /// - Throws: ``ServerFault``.
+    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows]
+
     /// Checks a query without changing a row.
     ///
     /// - Parameters:
@@ -28,6 +39,23 @@ protocol DatabaseConnection: AnyObject {
     ///   - call: The call, with its deadline.
     /// - Throws: ``ServerFault`` of code `failed` for a missing table, column or right.
     func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault)
+}
+
+extension DatabaseConnection {
+    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
+        try runEach(queries, values: values, call: call)
+    }
+
+    /// Runs queries one after the other.
+    func runEach(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
+        var answers: [SQLRows] = []
+        for query in queries {
+            let start = MonotonicTime.now
+            answers.append(try run(query, values: values, call: call))
+            answers[answers.count - 1].time = MonotonicTime.now &- start
+        }
+        return answers
+    }
 }
 
 /// A connection of a pool to a database.

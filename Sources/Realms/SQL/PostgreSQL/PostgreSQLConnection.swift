@@ -9,6 +9,7 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import ServerConnections
 internal import Synchronization
+internal import WorkerThreads
 
 /// A connection to a server of PostgreSQL, used by one thread at a time; the thread waits in the call only.
 @safe
@@ -16,8 +17,8 @@ final class PostgreSQLConnection: DatabaseConnection {
     private var connection: OpaquePointer?
     private let limits: SQLLimits
     private let state: PostgreSQLPoolState
-    /// The names of the statements that this connection has prepared.
-    private var prepared: [SQLQuery: String] = [:]
+    /// The names of the statements that this connection has prepared, by the texts of the queries.
+    private var prepared: [String: String] = [:]
 
     /// Opens a connection, and prepares it for the queries of a realm.
     ///
@@ -157,22 +158,87 @@ final class PostgreSQLConnection: DatabaseConnection {
         guard !state.isUnprepared.load(ordering: .relaxed) else {
             return try unprepared(query, values: values, until: end, call: call)
         }
-        let name: String
-        if let known = prepared[query] {
-            name = known
-        } else {
-            name = try Self.statementName(query)
-            try send(unsafe PQsendPrepare(connection, name, query.text, 0, nil))
-            _ = try results(until: end, call: call, context: query.name.rawValue)
-            prepared[query] = name
-        }
+        let name = try prepare(query, until: end, call: call)
+        try sendPrepared(name, values: values)
+        return try results(until: end, call: call, context: query.name.rawValue)
+    }
+
+    /// Prepares a query, unless this connection has prepared it, and returns the name of the statement.
+    private func prepare(_ query: SQLQuery, until end: UInt64, call: ServerCall) throws(ServerFault) -> String {
+        if let known = prepared[query.text] { return known }
+        let statement = try Self.statementName(query)
+        try send(unsafe PQsendPrepare(connection, statement, query.text, 0, nil))
+        _ = try results(until: end, call: call, context: query.name.rawValue)
+        prepared[query.text] = statement
+        return statement
+    }
+
+    private func sendPrepared(_ statement: String, values: [String]) throws(ServerFault) {
         let strings = CStrings(values)
         try send(
             unsafe strings.withPointers { pointers in
-                unsafe PQsendQueryPrepared(connection, name, Int32(values.count), pointers, nil, nil, 0)
+                unsafe PQsendQueryPrepared(connection, statement, Int32(values.count), pointers, nil, nil, 0)
             }
         )
-        return try results(until: end, call: call, context: query.name.rawValue)
+    }
+
+    // MARK: Several queries
+
+    /// Sends all queries before it waits for the first answer.
+    ///
+    /// If one of them fails, the server ignores those after it. They are then run again, one after the other.
+    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
+        let lists = queries.compactMap { values.list(for: $0) }
+        let isPrepared = !state.isUnprepared.load(ordering: .relaxed)
+        guard queries.count > 1, lists.count == queries.count, isPrepared else {
+            return try runEach(queries, values: values, call: call)
+        }
+        try call.check()
+        let end = call.end(within: limits.query)
+        var statements: [String] = []
+        for query in queries { statements.append(try prepare(query, until: end, call: call)) }
+        guard unsafe PQenterPipelineMode(connection) == 1 else {
+            return try runEach(queries, values: values, call: call)
+        }
+        for (statement, list) in zip(statements, lists) { try sendPrepared(statement, values: list) }
+        try send(unsafe PQpipelineSync(connection))
+        let answers = try pipelined(queries, until: end, call: call)
+        guard unsafe PQexitPipelineMode(connection) == 1 else {
+            throw ServerFault(.lost, "the server has sent an answer too many")
+        }
+        if let answers { return answers }
+        return try runEach(queries, values: values, call: call)
+    }
+
+    /// Waits for the answers to queries that were sent together; nil if the server has not answered each of them with rows.
+    private func pipelined(
+        _ queries: [SQLQuery],
+        until end: UInt64,
+        call: ServerCall
+    ) throws(ServerFault) -> [SQLRows]? {
+        var answers: [SQLRows] = []
+        var start = MonotonicTime.now
+        var ends = 0
+        // All answers are read, even if one cannot be used: otherwise the next call would take them for its own.
+        while ends <= queries.count {
+            guard let result = try next(until: end, call: call) else {
+                // The end of the results of one query.
+                ends += 1
+                continue
+            }
+            if result.endsPipeline { return answers.count == queries.count ? answers : nil }
+            // An answer is never taken for that of another query.
+            guard ends < queries.count, answers.count == ends, result.hasRows else { continue }
+            do throws(ServerFault) {
+                answers.append(try result.rows(context: queries[ends].name.rawValue, state: state))
+            } catch {
+                continue
+            }
+            let now = MonotonicTime.now
+            answers[answers.count - 1].time = now &- start
+            start = now
+        }
+        throw ServerFault(.lost, "the server has closed the connection")
     }
 
     /// Returns a name that no statement with another text has.
@@ -262,6 +328,12 @@ private struct PostgreSQLResult: ~Copyable {
     init(_ result: OpaquePointer) { unsafe self.result = result }
 
     deinit { unsafe PQclear(result) }
+
+    /// True if the result has rows, which may be none in number.
+    var hasRows: Bool { unsafe PQresultStatus(result) == PGRES_TUPLES_OK }
+
+    /// True for the mark after the answers to queries that were sent together.
+    var endsPipeline: Bool { unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC }
 
     /// Returns the rows, or throws the error of the server.
     func rows(context: String, state: PostgreSQLPoolState) throws(ServerFault) -> SQLRows {

@@ -18,6 +18,11 @@ struct SQLState: Sendable, Hashable {
     /// The names of the columns.
     static let columns = ["enabled", "locked", "expires", "password_expires", "must_change"]
 
+    /// Returns the name of a column, which may be written with hyphens.
+    static func column(_ name: String) -> String {
+        name.utf8.contains(UInt8(ascii: "-")) ? name.replacing("-", with: "_") : name
+    }
+
     /// Returns the failure of a user whose password is right; nil if the user may sign in.
     func failure(at now: Int) -> LoginFailure? {
         if !isEnabled { return .disabled }
@@ -131,7 +136,7 @@ struct SQLAccount: Sendable {
     }
 
     private static func checked(_ columns: [String], query: SQLQuery) -> [String] {
-        columns.map { $0.replacing("-", with: "_") }
+        columns.map(SQLState.column)
     }
 
     /// Returns a text without blanks at its end: PostgreSQL fills the values of CHAR columns with blanks.

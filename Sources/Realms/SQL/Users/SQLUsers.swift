@@ -99,10 +99,16 @@ final class SQLUsers: Sendable {
         var found = FoundUser()
         found.notes.append(connection.server)
         var state: (columns: [String], rows: [[String?]])?
-        for query in queries.ofLogin {
-            let start = MonotonicTime.now
-            let rows = try connection.database.run(query, values: values, call: call)
-            found.notes.append(note(query, rows: rows, start: start))
+        let all = queries.ofLogin
+        // If there is only one spelling, no query depends on the answer of another one.
+        let first = isCaseSensitive ? all : [queries.password]
+        var answers = try connection.database.run(first, values: values, call: call)
+        for (place, query) in all.enumerated() {
+            if place == answers.count {
+                answers += try connection.database.run(Array(all[place...]), values: values, call: call)
+            }
+            let rows = answers[place]
+            found.notes.append(note(query, rows: rows))
             guard !rows.isIncomparable else {
                 // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
                 guard found.account == nil else {
@@ -135,7 +141,7 @@ final class SQLUsers: Sendable {
         if let query = queries.state {
             if let state, let row = state.rows.first {
                 for (column, value) in zip(state.columns, row) {
-                    try found.account?.state.set(column.replacing("-", with: "_"), to: value, query: query)
+                    try found.account?.state.set(SQLState.column(column), to: value, query: query)
                 }
             } else if found.account != nil {
                 found.notes.append("state-query has found no row, so the account counts as disabled")
@@ -159,9 +165,9 @@ final class SQLUsers: Sendable {
         }
     }
 
-    private static func note(_ query: SQLQuery, rows: SQLRows, start: UInt64) -> String {
+    private static func note(_ query: SQLQuery, rows: SQLRows) -> String {
         let reason = rows.isIncomparable ? "; the database cannot compare the name with its column" : ""
-        return "\(query.name.rawValue): \(MonotonicTime.text(since: start)), rows: \(rows.rows.count)\(reason)"
+        return "\(query.name.rawValue): \(MonotonicTime.text(rows.time)), rows: \(rows.rows.count)\(reason)"
     }
 
     // MARK: Groups and attributes
