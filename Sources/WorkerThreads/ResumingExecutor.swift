@@ -29,16 +29,17 @@ package final class ResumingExecutor: TaskExecutor {
 
     /// Calls a function, then runs the tasks that it has resumed.
     ///
-    /// It must not be called from within such a function or task.
-    ///
     /// - Parameter body: Resumes tasks, for example by a continuation; it must hold no lock.
     package func resumeTasks(_ body: () -> Void) {
         guard let key else { return body() }
+        let outer = unsafe pthread_getspecific(key)
         let jobs = Jobs()
-        unsafe pthread_setspecific(key, Unmanaged.passUnretained(jobs).toOpaque())
-        body()
-        while !jobs.list.isEmpty { unsafe jobs.list.removeFirst().runSynchronously(on: asUnownedTaskExecutor()) }
-        pthread_setspecific(key, nil)
+        withExtendedLifetime(jobs) {
+            unsafe pthread_setspecific(key, Unmanaged.passUnretained(jobs).toOpaque())
+            body()
+            while !jobs.list.isEmpty { unsafe jobs.list.removeFirst().runSynchronously(on: asUnownedTaskExecutor()) }
+            unsafe pthread_setspecific(key, outer)
+        }
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {

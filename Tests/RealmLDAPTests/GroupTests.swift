@@ -60,6 +60,16 @@ struct GroupTests {
         #expect(try await realm.login("ANN", SlapdServer.ann.password).identity?.subject.groups == ["printers"])
     }
 
+    @Test func `the spelling of the last attribute that has the name is that of the groups`() throws {
+        let settings = try LDAPSetup.realm(server, ["search-filter": ["(|(cn=%s)(uid=%s))"]]).directory.settings
+        let attributes = [("cn", [Array("Ann".utf8)]), ("uid", [Array("ann".utf8)])]
+        for typed in ["ann", "Ann", "ANN"] {
+            let entry = LDAPEntry(name: "cn=Ann,\(SlapdServer.people)", attributes: attributes)
+            let user = try UserEntry(entry, typed: TypedName(user: typed, full: typed), settings: settings)
+            #expect(user.spelling?.user == "ann", "\(typed)")
+        }
+    }
+
     @Test func `groups that the entry of the user names, below the base for groups`() async throws {
         let source: [String: [String]?] = ["group-source": ["member-of"]]
         #expect(try await groups(source) == ["comma, group", "level1", "staff", "unique"])

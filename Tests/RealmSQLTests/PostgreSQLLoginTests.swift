@@ -138,6 +138,20 @@ struct PostgreSQLLoginTests {
         #expect(connections == "1")
     }
 
+    @Test func `each query of a login has the whole time limit of a query`() async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        var properties = try PostgreSQLSetup.properties(server)
+        let fixture = try SQLFixture()
+        try PostgreSQLSetup.add("slow", hash: try await fixture.hash("correct horse"), groups: ["staff"], to: server)
+        properties.merge([
+            "password-query":
+                "SELECT name AS username, password FROM users, pg_sleep(0.6) WHERE name = :user",
+            "groups-query": "SELECT grp FROM groups, pg_sleep(0.6) WHERE name = :user", "query-timeout": "1s",
+        ]) { $1 }
+        try fixture.use(properties)
+        #expect(try await fixture.login("slow", "correct horse").identity?.groups == ["staff"])
+    }
+
     @Test func `a name that a column cannot have is unknown`() async throws {
         let server = try PostgreSQLSetup.shared.get()
         try server.sql(

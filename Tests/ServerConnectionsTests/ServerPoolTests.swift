@@ -3,11 +3,12 @@
 
 import Foundation
 import RealmKit
-import ServerConnections
 import Synchronization
 import TestTools
 import Testing
 import WorkerThreads
+
+@testable import ServerConnections
 
 /// Servers whose behaviour a test sets.
 private final class FakeServers: Sendable {
@@ -148,6 +149,64 @@ struct ServerPoolTests {
         await #expect(throws: ServerFault(.timedOut, "")) { try await ask(pool) }
         servers.set(0, .working)
         #expect(try await ask(pool) == 0)
+    }
+
+    @Test func `a check that has begun before an answer does not take the server away`() async throws {
+        let servers = FakeServers(.working)
+        let pool = servers.pool { ($0.connections, $0.checkInterval) = (2, .seconds(60)) }
+        // Two connections are open, so that calls need no further one.
+        async let one = ask(pool)
+        async let other = ask(pool)
+        _ = try await (one, other)
+        while servers.state.withLock({ $0.connects.count }) < 2 {
+            async let one = ask(pool)
+            async let other = ask(pool)
+            _ = try await (one, other)
+        }
+        // A call times out, and a check begins, which hangs.
+        servers.set(0, .hanging)
+        await #expect(throws: ServerFault(.timedOut, "")) { try await ask(pool) }
+        servers.hangTime.withLock { $0 = .milliseconds(300) }
+        try await Waiting.until { servers.state.withLock { $0.connects.count } > 2 }
+        // Calls on the open connection are answered meanwhile, also after the check has failed.
+        let checks = servers.state.withLock { $0.connects.count }
+        servers.set(0, .working)
+        let begin = ContinuousClock.now
+        while begin.duration(to: .now) < .milliseconds(500) { #expect(try await ask(pool) == 0) }
+        #expect(servers.log.filter { $0.hasSuffix("the server answers again") }.count == 1, "\(servers.log)")
+        #expect(servers.state.withLock { $0.connects.count } <= checks + 1)
+    }
+
+    @Test func `a fault of a call that has begun before an answer does not take the server away`() {
+        let states = ServerStates(count: 1, isRoundRobin: false)
+        let fault = ServerFault(.timedOut, "no answer")
+        let begin = MonotonicTime.now
+        #expect(states.record(fault, of: 0, as: .suspect, begin: begin))
+        #expect(!states.recordAnswer(of: 0, begin: begin - 1))
+        #expect(states.order() == [0] && states.fault(of: 0) != nil)
+        #expect(states.recordAnswer(of: 0, begin: begin + 1))
+        #expect(states.fault(of: 0) == nil)
+        // The check is still running, so no other one begins.
+        #expect(!states.record(fault, of: 0, as: .down, begin: begin))
+        #expect(states.fault(of: 0) == nil)
+        #expect(!states.recordCheck(fault, of: 0, begin: begin))
+        #expect(states.fault(of: 0) == nil)
+        // Later faults count.
+        let later = MonotonicTime.now + 1
+        #expect(states.record(fault, of: 0, as: .suspect, begin: later))
+        #expect(states.recordCheck(fault, of: 0, begin: later))
+        #expect(states.order() == [])
+        #expect(states.recordAnswer(of: 0, begin: later + 1))
+        #expect(states.order() == [0])
+    }
+
+    @Test func `a server that rejects this program is up only after a check`() {
+        let states = ServerStates(count: 1, isRoundRobin: false)
+        _ = states.record(ServerFault(.rejected, "wrong password"), of: 0, as: .down, begin: 1)
+        #expect(!states.recordAnswer(of: 0, begin: 2))
+        #expect(states.order() == [])
+        #expect(states.recordUp(0))
+        #expect(states.order() == [0])
     }
 
     @Test func `calls fail at once while no server is up`() async throws {

@@ -260,10 +260,12 @@ final class HashingScheduler: Sendable {
             return (job.tickets, wakesOthers)
         }
         if wakesOthers { monitor.wakeAll() }
-        let completions: Completions = tickets.map { ticket in
-            let waitTime = begin > ticket.requestedAt ? begin - ticket.requestedAt : 0
-            return (ticket, .success(TimedHashingResult(result: result, waitTime: waitTime, runTime: end &- begin)))
-        }
-        ResumingExecutor.shared.resumeTasks { complete(completions) }
+        // The logins continue on other threads: this one may have a low priority.
+        complete(
+            tickets.map { ticket in
+                let waitTime = begin > ticket.requestedAt ? begin - ticket.requestedAt : 0
+                return (ticket, .success(TimedHashingResult(result: result, waitTime: waitTime, runTime: end &- begin)))
+            }
+        )
     }
 }

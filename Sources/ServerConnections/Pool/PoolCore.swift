@@ -122,15 +122,33 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
     // MARK: Servers
 
     /// Records a fault of a server, and starts a check of it.
-    func record(_ fault: ServerFault, of server: Int) {
+    ///
+    /// - Parameters:
+    ///   - fault: The fault.
+    ///   - server: The number of the server.
+    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
+    func record(_ fault: ServerFault, of server: Int, begin: UInt64) {
         outages.write(fault.log, kind: fault.code.rawValue, server: servers.names[server])
         // A server that refuses connections is down; one that is only slow is checked first.
         let state: ServerStates.State = fault.code == .lost || fault.code == .timedOut ? .suspect : .down
-        guard states.record(fault, of: server, as: state), !isClosed else { return }
+        guard states.record(fault, of: server, as: state, begin: begin), !isClosed else { return }
         guard WorkerThread.start(niceness: 0, work: { self.check(server, after: fault) }) else {
             _ = states.recordUp(server)
             return
         }
+    }
+
+    /// Records that a server has answered a call.
+    ///
+    /// - Parameters:
+    ///   - server: The number of the server.
+    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
+    func recordAnswer(of server: Int, begin: UInt64) {
+        if states.recordAnswer(of: server, begin: begin) { logAnswer(of: server) }
+    }
+
+    private func logAnswer(of server: Int) {
+        log?("realm \(realmName): \(servers.names[server]): the server answers again", .notice)
     }
 
     /// Checks a server until it answers; runs on a thread of its own.
@@ -138,16 +156,15 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
         var pause = Duration.milliseconds(100)
         guard fault.code != .rejected || waitForCheck(Self.pauseAfterRejection) else { return }
         while !isClosed {
-            let call = ServerCall(until: MonotonicTime.now &+ settings.timeout.nanoseconds)
+            let begin = MonotonicTime.now
+            let call = ServerCall(until: begin &+ settings.timeout.nanoseconds)
             do throws(ServerFault) {
                 try servers.connect(server, call).close()
-                if states.recordUp(server) {
-                    log?("realm \(realmName): \(servers.names[server]): the server answers again", .notice)
-                }
+                if states.recordUp(server) { logAnswer(of: server) }
                 return
             } catch {
                 outages.write(error.log, kind: error.code.rawValue, server: servers.names[server])
-                _ = states.record(error, of: server, as: .down)
+                guard states.recordCheck(error, of: server, begin: begin) else { return }
                 let next = error.code == .rejected ? Self.pauseAfterRejection : min(pause, settings.checkInterval)
                 guard waitForCheck(next) else { return }
             }

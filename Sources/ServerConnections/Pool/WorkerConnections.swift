@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import WorkerThreads
+
 /// The connections of one thread, at most one to each server.
 final class WorkerConnections<Connection: ServerConnection> {
     private let pool: PoolCore<Connection>
@@ -32,11 +34,14 @@ final class WorkerConnections<Connection: ServerConnection> {
         var last: ServerFault?
         for server in order {
             let name = pool.servers.names[server]
+            let begin = MonotonicTime.now
             do throws(ServerFault) {
-                return try run(call, server: server, isRepeatable: isRepeatable, body)
+                let value = try run(call, server: server, isRepeatable: isRepeatable, body)
+                pool.recordAnswer(of: server, begin: begin)
+                return value
             } catch {
                 guard error.isOfOneServer else { throw error }
-                pool.record(error, of: server)
+                pool.record(error, of: server, begin: begin)
                 note("\(name): \(error.log)")
                 last = ServerFault(error.code, "\(name): \(error.log)")
                 // A call that may have been answered is not made again.

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Synchronization
+internal import WorkerThreads
 
 /// The states of the servers, and the order in which calls use them.
 final class ServerStates: Sendable {
@@ -19,11 +20,17 @@ final class ServerStates: Sendable {
         var state = State.up
         /// The fault that has changed the state; nil while the server is up.
         var fault: ServerFault?
+        /// The time at which the call or the check with the last fault has begun, of `MonotonicTime`.
+        var failed: UInt64 = 0
+        /// The time of the last answer that has made the server up.
+        var answered: UInt64 = 0
         /// True while a thread checks the server.
         var isChecked = false
     }
 
     private let entries: Mutex<[Entry]>
+    /// False while all servers are up, so that answers need no lock.
+    private let isAnyDown = Atomic(false)
     private let isRoundRobin: Bool
     private let turn = Atomic<UInt>(0)
 
@@ -48,19 +55,41 @@ final class ServerStates: Sendable {
     /// Returns the fault of a server that is not up.
     func fault(of server: Int) -> ServerFault? { entries.withLock { $0[server].fault } }
 
-    /// Records that a server has failed.
+    /// Records that a call has failed.
+    ///
+    /// It counts only if no call that has begun later was answered.
     ///
     /// - Parameters:
     ///   - fault: The fault.
     ///   - server: The number of the server.
     ///   - state: The new state. A server that is down stays down.
+    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
     /// - Returns: True if the caller must start a check of the server.
-    func record(_ fault: ServerFault, of server: Int, as state: State) -> Bool {
-        entries.withLock { entries in
-            if entries[server].state != .down { entries[server].state = state }
-            entries[server].fault = fault
-            defer { entries[server].isChecked = true }
-            return !entries[server].isChecked
+    func record(_ fault: ServerFault, of server: Int, as state: State, begin: UInt64) -> Bool {
+        change(server) { entry in
+            guard entry.state != .up || entry.answered <= begin else { return false }
+            if entry.state != .down { entry.state = state }
+            (entry.fault, entry.failed) = (fault, begin)
+            defer { entry.isChecked = true }
+            return !entry.isChecked
+        }
+    }
+
+    /// Records that a call was answered.
+    ///
+    /// A server is up if it answers a call that has begun after the failed one, whatever a check will find that has begun before.
+    /// If it rejects this program, only a check can find that it no longer does.
+    ///
+    /// - Parameters:
+    ///   - server: The number of the server.
+    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
+    /// - Returns: True if the server was not up, and is now.
+    func recordAnswer(of server: Int, begin: UInt64) -> Bool {
+        guard isAnyDown.load(ordering: .relaxed) else { return false }
+        return change(server) { entry in
+            guard entry.state != .up, entry.fault?.code != .rejected, begin > entry.failed else { return false }
+            (entry.state, entry.fault, entry.answered) = (.up, nil, MonotonicTime.now)
+            return true
         }
     }
 
@@ -68,9 +97,34 @@ final class ServerStates: Sendable {
     ///
     /// - Returns: True if the server was not up.
     func recordUp(_ server: Int) -> Bool {
+        change(server) { entry in
+            defer { entry = Entry() }
+            return entry.state != .up
+        }
+    }
+
+    /// Records that a check has failed, unless a call was answered after the check has begun.
+    ///
+    /// - Parameters:
+    ///   - fault: The fault.
+    ///   - server: The number of the server.
+    ///   - begin: The time at which the check has begun, of `MonotonicTime`.
+    /// - Returns: True if the server must be checked again.
+    func recordCheck(_ fault: ServerFault, of server: Int, begin: UInt64) -> Bool {
+        change(server) { entry in
+            guard entry.answered < begin else {
+                entry.isChecked = entry.state != .up
+                return entry.isChecked
+            }
+            (entry.state, entry.fault, entry.failed) = (.down, fault, begin)
+            return true
+        }
+    }
+
+    private func change(_ server: Int, _ body: (inout Entry) -> Bool) -> Bool {
         entries.withLock { entries in
-            defer { entries[server] = Entry() }
-            return entries[server].state != .up
+            defer { isAnyDown.store(entries.contains { $0.state != .up }, ordering: .relaxed) }
+            return body(&entries[server])
         }
     }
 }

@@ -111,6 +111,7 @@ struct UserEntry: Sendable {
             // Most names are typed as the entry spells them.
             if values.count == 1, values[0].utf8.elementsEqual(whole.utf8) {
                 isSame = true
+                if attribute.value == .typedName { spelling.full = name } else { spelling.user = name }
                 continue
             }
             let wanted = UTF8Text(whole.lowercased())

@@ -194,15 +194,16 @@ final class PostgreSQLConnection: DatabaseConnection {
             return try runEach(queries, values: values, call: call)
         }
         try call.check()
-        let end = call.end(within: limits.query)
         var statements: [String] = []
-        for query in queries { statements.append(try prepare(query, until: end, call: call)) }
+        for query in queries {
+            statements.append(try prepare(query, until: call.end(within: limits.query), call: call))
+        }
         guard unsafe PQenterPipelineMode(connection) == 1 else {
             return try runEach(queries, values: values, call: call)
         }
         for (statement, list) in zip(statements, lists) { try sendPrepared(statement, values: list) }
         try send(unsafe PQpipelineSync(connection))
-        let answers = try pipelined(queries, until: end, call: call)
+        let answers = try pipelined(queries, call: call)
         guard unsafe PQexitPipelineMode(connection) == 1 else {
             throw ServerFault(.lost, "the server has sent an answer too many")
         }
@@ -211,13 +212,11 @@ final class PostgreSQLConnection: DatabaseConnection {
     }
 
     /// Waits for the answers to queries that were sent together; nil if the server has not answered each of them with rows.
-    private func pipelined(
-        _ queries: [SQLQuery],
-        until end: UInt64,
-        call: ServerCall
-    ) throws(ServerFault) -> [SQLRows]? {
+    private func pipelined(_ queries: [SQLQuery], call: ServerCall) throws(ServerFault) -> [SQLRows]? {
         var answers: [SQLRows] = []
-        var start = MonotonicTime.now
+        let start = MonotonicTime.now
+        // The server sends the answers together, and ends each query that takes longer than its own limit.
+        let end = call.end(within: limits.query * queries.count)
         var ends = 0
         // All answers are read, even if one cannot be used: otherwise the next call would take them for its own.
         while ends <= queries.count {
@@ -226,19 +225,22 @@ final class PostgreSQLConnection: DatabaseConnection {
                 ends += 1
                 continue
             }
-            if result.endsPipeline { return answers.count == queries.count ? answers : nil }
+            if result.endsPipeline {
+                guard answers.count == queries.count else { return nil }
+                let time = MonotonicTime.now &- start
+                for place in answers.indices { answers[place].time = time }
+                return answers
+            }
             // An answer is never taken for that of another query.
-            guard ends < queries.count, answers.count == ends, result.hasRows else { continue }
+            guard ends < queries.count, answers.count == ends else { continue }
             do throws(ServerFault) {
-                answers.append(try result.rows(context: queries[ends].name.rawValue, state: state))
+                let rows = try result.rows(context: queries[ends].name.rawValue, state: state)
+                if result.hasRows { answers.append(rows) }
             } catch {
                 continue
             }
-            let now = MonotonicTime.now
-            answers[answers.count - 1].time = now &- start
-            start = now
         }
-        throw ServerFault(.lost, "the server has closed the connection")
+        throw ServerFault(.lost, "the server has ended the answers without a result")
     }
 
     /// Returns a name that no statement with another text has.
@@ -316,7 +318,12 @@ final class PostgreSQLConnection: DatabaseConnection {
             }
         }
         guard let result = unsafe PQgetResult(connection) else { return nil }
-        return unsafe PostgreSQLResult(result)
+        let status = unsafe PQresultStatus(result)
+        let answer = unsafe PostgreSQLResult(result)
+        guard status != PGRES_COPY_OUT, status != PGRES_COPY_IN, status != PGRES_COPY_BOTH else {
+            throw ServerFault(.lost, "the query is COPY, which returns no rows")
+        }
+        return answer
     }
 }
 
