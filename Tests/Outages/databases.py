@@ -96,7 +96,11 @@ logging_collector = off
 
     def signal(self, number):
         for pid in [*children(self.process.pid), self.process.pid]:
-            os.kill(pid, number)
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                # A process of a connection has ended meanwhile.
+                pass
 
     @property
     def logins(self):

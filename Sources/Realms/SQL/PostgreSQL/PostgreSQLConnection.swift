@@ -201,7 +201,11 @@ final class PostgreSQLConnection: DatabaseConnection {
         guard unsafe PQenterPipelineMode(connection) == 1 else {
             return try runEach(queries, values: values, call: call)
         }
-        for (statement, list) in zip(statements, lists) { try sendPrepared(statement, values: list) }
+        for (place, statement) in statements.enumerated() {
+            // Each answer is sent at once, so that each query has a time limit of its own.
+            if place > 0 { try send(unsafe PQsendFlushRequest(connection)) }
+            try sendPrepared(statement, values: lists[place])
+        }
         try send(unsafe PQpipelineSync(connection))
         let answers = try pipelined(queries, call: call)
         guard unsafe PQexitPipelineMode(connection) == 1 else {
@@ -214,28 +218,26 @@ final class PostgreSQLConnection: DatabaseConnection {
     /// Waits for the answers to queries that were sent together; nil if the server has not answered each of them with rows.
     private func pipelined(_ queries: [SQLQuery], call: ServerCall) throws(ServerFault) -> [SQLRows]? {
         var answers: [SQLRows] = []
-        let start = MonotonicTime.now
-        // The server sends the answers together, and ends each query that takes longer than its own limit.
-        let end = call.end(within: limits.query * queries.count)
+        var start = MonotonicTime.now
+        var end = call.end(within: limits.query)
         var ends = 0
         // All answers are read, even if one cannot be used: otherwise the next call would take them for its own.
         while ends <= queries.count {
             guard let result = try next(until: end, call: call) else {
                 // The end of the results of one query.
                 ends += 1
+                end = call.end(within: limits.query)
                 continue
             }
-            if result.endsPipeline {
-                guard answers.count == queries.count else { return nil }
-                let time = MonotonicTime.now &- start
-                for place in answers.indices { answers[place].time = time }
-                return answers
-            }
+            if result.endsPipeline { return answers.count == queries.count ? answers : nil }
             // An answer is never taken for that of another query.
             guard ends < queries.count, answers.count == ends else { continue }
             do throws(ServerFault) {
-                let rows = try result.rows(context: queries[ends].name.rawValue, state: state)
-                if result.hasRows { answers.append(rows) }
+                var rows = try result.rows(context: queries[ends].name.rawValue, state: state)
+                guard result.hasRows else { continue }
+                let now = MonotonicTime.now
+                (rows.time, start) = (now &- start, now)
+                answers.append(rows)
             } catch {
                 continue
             }

@@ -77,6 +77,6 @@ struct SQLRows: Sendable {
     var changed = 0
     /// True if the database cannot compare a value with its column, so that there are no rows and no columns.
     var isIncomparable = false
-    /// The time of the query or, if queries were sent together, of all of them, in nanoseconds.
+    /// The time until the answer, since the answer before it, in nanoseconds.
     var time: UInt64 = 0
 }
