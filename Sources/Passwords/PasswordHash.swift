@@ -43,7 +43,7 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     /// The memory that a check takes, in bytes; 0 if it is negligible.
     public let memory: Int
     /// True if a check takes a few microseconds at most, less than passing it to another thread.
-    package var isNegligible = false
+    package let isNegligible: Bool
 
     /// Creates a cost.
     ///
@@ -52,9 +52,14 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     ///   - parameters: The parameters that determine the cost.
     ///   - memory: The memory that a check takes, in bytes.
     public init(format: String, parameters: String = "", memory: Int = 0) {
+        self.init(format: format, parameters: parameters, memory: memory, isNegligible: false)
+    }
+
+    package init(format: String, parameters: String = "", memory: Int = 0, isNegligible: Bool) {
         self.format = format
         self.parameters = parameters
         self.memory = memory
+        self.isNegligible = isNegligible
     }
 
     /// Returns a warning if the hashes of a realm have many different costs.

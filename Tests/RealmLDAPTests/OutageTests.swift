@@ -106,10 +106,7 @@ struct OutageTests {
             deadline: deadline
         ) { services in
             let made = try LDAPSetup.realm(
-                try LDAPSetup.properties(
-                    server.tlsURL,
-                    LDAPSetup.limitsDuringFaults
-                ),
+                try LDAPSetup.properties(server.tlsURL, LDAPSetup.limitsDuringFaults),
                 services: services
             )
             realm.withLock { $0 = made }

@@ -40,10 +40,7 @@ struct SambaOutageTests {
             faults: server.faults,
             deadline: deadline
         ) { services in
-            let words = try SambaSetup.properties(
-                server.tlsURL,
-                LDAPSetup.limitsDuringFaults
-            )
+            let words = try SambaSetup.properties(server.tlsURL, LDAPSetup.limitsDuringFaults)
             let made = try LDAPSetup.realm(words, services: services)
             realm.withLock { $0 = made }
             return .forConformance(made, modules: [try made.module()], deadline: deadline)

@@ -10,11 +10,7 @@ internal import OpenSSLKit
 struct ClearText: KeyDerivation {
     let storedHash: [UInt8]
 
-    var cost: HashCost {
-        var cost = HashCost(format: "cleartext")
-        cost.isNegligible = true
-        return cost
-    }
+    var cost: HashCost { HashCost(format: "cleartext", isNegligible: true) }
 
     init(_ text: some StringProtocol) throws(BadHash) {
         do {

@@ -16,9 +16,9 @@ struct SaltedDigest: KeyDerivation {
     let storedHash: [UInt8]
 
     var cost: HashCost {
-        var cost = HashCost(format: function.name, parameters: rounds == 1 ? "" : "rounds=\(rounds)")
-        cost.isNegligible = rounds == 1
-        return cost
+        rounds == 1
+            ? HashCost(format: function.name, isNegligible: true)
+            : HashCost(format: function.name, parameters: "rounds=\(rounds)")
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {

@@ -7,9 +7,9 @@ internal import WorkerThreads
 /// A call of a module that ends with the module's answer, at its deadline, or when the login is cancelled.
 ///
 /// The module runs in a task of its own, which begins on the caller's thread if the module is a
-/// ``NonblockingLoginModule``, and continues on the worker thread that has made a call for it. If the deadline or a cancellation comes first, the task is cancelled and no
-/// longer awaited, so a module that never returns does not hold the login for ever. Later commits of the module have no
-/// effect, because its round has failed.
+/// ``NonblockingLoginModule``, and continues on the worker thread that has made a call for it. If the deadline or a
+/// cancellation comes first, the task is cancelled and no longer awaited, so a module that never returns does not hold the
+/// login for ever. Later commits of the module have no effect, because its round has failed.
 ///
 /// A module must not block its thread. The thread pool has one thread for each core: if that many modules block, no
 /// other task runs, and deadlines are enforced only after a module has returned.

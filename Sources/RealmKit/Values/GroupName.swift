@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The names of groups that another system has given to a user.
+/// The names of groups that users, files and other systems give.
 package enum GroupName {
     /// The maximum length of a name, in bytes.
     package static let maximumBytes = 1024

@@ -236,11 +236,10 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     private static func checked(_ groups: [String]) throws(RealmError) -> [String] {
         var seen: Set<UTF8Text> = []
         for group in groups {
-            guard !group.isEmpty, group.utf8.count <= 1024,
-                group.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
-            else {
+            guard GroupName.isUsable(group) else {
                 throw .invalidOperation(
-                    "a group's name must not be empty, have more than 1024 bytes, or contain control characters"
+                    "a group's name must not be empty, have more than \(GroupName.maximumBytes) bytes, "
+                        + "or contain control characters"
                 )
             }
         }

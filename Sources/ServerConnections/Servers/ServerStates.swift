@@ -77,8 +77,8 @@ final class ServerStates: Sendable {
 
     /// Records that a call was answered.
     ///
-    /// A server is up if it answers a call that has begun after the failed one, whatever a check will find that has begun before.
-    /// If it rejects this program, only a check can find that it no longer does.
+    /// A server is up if it answers a call that has begun after the failed one, whatever a check finds that has begun
+    /// before. If it rejects this program, only a check can find that it no longer does.
     ///
     /// - Parameters:
     ///   - server: The number of the server.

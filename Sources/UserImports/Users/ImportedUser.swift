@@ -135,7 +135,7 @@ struct UserFields {
             users.reject(checked, at: place, reason: "more than \(Self.maximumGroups) groups")
             return
         }
-        guard groups.allSatisfy(Self.isGroup) else {
+        guard groups.allSatisfy(GroupName.isUsable) else {
             users.reject(
                 checked,
                 at: place,
@@ -156,11 +156,6 @@ struct UserFields {
                 password: password
             )
         )
-    }
-
-    private static func isGroup(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.count <= 1024
-            && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
     }
 }
 
