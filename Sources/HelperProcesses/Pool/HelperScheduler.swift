@@ -215,7 +215,7 @@ final class HelperScheduler: Sendable {
         let completion = job.work(slot)
         job.call.wake = nil
         guard let fault = completion.fault else {
-            completion.deliver()
+            ResumingExecutor.shared.resumeTasks(completion.deliver)
             slot.countAnswer(limit: settings.requestsPerProcess, wake: wake)
             return
         }

@@ -79,12 +79,7 @@ extension DirectoryLogin {
                 ? "Active Directory" : "password change by RFC 3062: \(abilities.changesPasswords ? "yes" : "no")"
         }
         for base in [settings.base, settings.groups.base] where typed == nil {
-            let search = LDAPSearch(
-                base: base,
-                scope: .base,
-                filter: "(objectClass=*)",
-                attributes: LDAPAttributeList([])
-            )
+            let search = LDAPSearch.entry(base, attributes: LDAPAttributeList([]))
             var isFound = false
             try steps.measure("entry \(base)") { () throws(ServerFault) in
                 isFound = try !connection.search(search, call: call).isEmpty

@@ -74,9 +74,6 @@ public struct LDAPLoginModule: PasswordLoginModule {
 
     // MARK: New passwords
 
-    /// The number of new passwords that a user may try.
-    private static let rounds = 3
-
     /// Asks for a new password, and changes it in the directory.
     private func changePassword(
         _ attempt: LoginAttempt,
@@ -85,49 +82,20 @@ public struct LDAPLoginModule: PasswordLoginModule {
         problem: BindProblem,
         change: BindProblem.PasswordChange
     ) async throws(LoginFault) -> Verdict {
-        var text = "The password must be changed."
-        for _ in 0..<Self.rounds {
-            guard let new = try await newPassword(attempt, text: text, old: old) else { break }
-            switch new {
-            case .refused(let reason): text = reason
-            case .password(let password):
-                let answer = try await realm.directory.change(
-                    typed,
-                    passwords: (old, password),
-                    change: change,
-                    source: ClientNetwork.source(attempt.peer),
-                    note: attempt.note
-                )
-                guard case .newPasswordRefused(let reason) = answer else {
-                    return try await verdict(answer, attempt: attempt)
-                }
-                text = reason
-            }
+        var answer = DirectoryAnswer.refused(problem)
+        let new = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
+            guard !new.isEmpty, Self.isUsable(new) else { return "The new password cannot be used." }
+            answer = try await realm.directory.change(
+                typed,
+                passwords: (old, new),
+                change: change,
+                source: ClientNetwork.source(attempt.peer),
+                note: attempt.note
+            )
+            guard case .newPasswordRefused(let reason) = answer else { return nil }
+            return reason
         }
-        return .failed(problem.failure)
-    }
-
-    private enum NewPassword {
-        case password(Secret)
-        case refused(String)
-    }
-
-    /// Asks for a new password; returns nil if the conversation has no answer.
-    private func newPassword(
-        _ attempt: LoginAttempt,
-        text: String,
-        old: Secret
-    ) async throws(LoginFault) -> NewPassword? {
-        let answers = try await attempt.ask([
-            .message(text), .password(prompt: "New password"), .password(prompt: "New password again"),
-        ])
-        guard answers.count == 3, case .secret(let first) = answers[1], case .secret(let second) = answers[2],
-            // HTTP Basic gives the same password again, which is no new password.
-            !first.isEqual(to: old)
-        else { return nil }
-        guard first.isEqual(to: second) else { return .refused("The two new passwords differ.") }
-        guard !first.isEmpty, Self.isUsable(first) else { return .refused("The new password cannot be used.") }
-        return .password(first)
+        return new == nil ? .failed(problem.failure) : try await verdict(answer, attempt: attempt)
     }
 }
 

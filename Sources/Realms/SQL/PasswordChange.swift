@@ -11,49 +11,24 @@ struct PasswordChange {
     let realm: SQLRealm
     let attempt: LoginAttempt
 
-    /// The maximum number of times that the user is asked.
-    private static let maximumRounds = 3
-
-    /// Asks for a new password, twice.
+    /// Asks for a new password.
     ///
     /// - Parameter password: The password that has expired.
-    /// - Returns: The new password; nil if it cannot be changed, or the user has not answered.
+    /// - Returns: The new password; nil if it cannot be changed, or the user has given none.
     /// - Throws: ``LoginFault`` of the conversation.
     func newPassword(instead password: Secret) async throws(LoginFault) -> Secret? {
         guard realm.settings.mayChangePassword, realm.settings.queries.updatePassword != nil else {
             attempt.note("the password has expired, and cannot be changed here")
             return nil
         }
-        var text = "The password has expired"
-        for _ in 0..<Self.maximumRounds {
-            let answers = try await attempt.ask([
-                .message(text), .password(prompt: "New password"), .password(prompt: "New password once more"),
-            ])
-            guard case .secret(let first) = answers[1], case .secret(let second) = answers[2] else {
-                attempt.note("the password has expired, and there is no answer to the prompts for a new one")
+        return try await attempt.newPassword(instead: password) { new in
+            do throws(HashFault) {
+                try realm.rules.check(new)
                 return nil
+            } catch {
+                return "The new password was not accepted: \(error.description)"
             }
-            // HTTP Basic gives the same password again, which is no new password.
-            if first.isEqual(to: password) && second.isEqual(to: password) {
-                attempt.note("the password has expired, and the answer is the same password")
-                return nil
-            }
-            guard let problem = problem(first, second: second, old: password) else { return first }
-            text = problem
         }
-        attempt.note("the user has not given a usable new password")
-        return nil
-    }
-
-    private func problem(_ new: Secret, second: Secret, old: Secret) -> String? {
-        guard new.isEqual(to: second) else { return "The two passwords are not the same" }
-        guard !new.isEqual(to: old) else { return "The new password is the old one" }
-        do throws(HashFault) {
-            try realm.rules.check(new)
-        } catch {
-            return "The new password was not accepted: \(error.description)"
-        }
-        return nil
     }
 
     /// Hashes a password, and stores it if the old hash is still the stored one.

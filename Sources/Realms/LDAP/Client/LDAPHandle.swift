@@ -15,8 +15,8 @@ internal import WorkerThreads
 /// unless its code is `failed`.
 @safe
 final class LDAPHandle {
-    private let handle: OpaquePointer
-    private let descriptor: Int32
+    let handle: OpaquePointer
+    let descriptor: Int32
     private var isClosed = false
 
     /// Opens a connection, with TLS if the settings ask for it.
@@ -215,58 +215,6 @@ final class LDAPHandle {
         return try reply(LDAP_RES_MODIFY, to: status, number: number, call: call, limit: limit)
     }
 
-    /// Searches for entries.
-    ///
-    /// - Parameters:
-    ///   - search: The base, the scope, the filter and the attributes.
-    ///   - page: The number of entries of a page and the position of the page; nil for a search without pages.
-    ///   - call: The call.
-    ///   - limit: The time for the answer.
-    /// - Returns: The entries.
-    /// - Throws: ``ServerFault``; `failed` for a filter that libldap does not take.
-    func search(
-        _ search: LDAPSearch,
-        page: (size: Int32, cookie: [UInt8])? = nil,
-        call: ServerCall,
-        limit: Duration
-    ) throws(ServerFault) -> LDAPSearchReply {
-        var control: UnsafeMutablePointer<LDAPControl>?
-        if let page {
-            var cookie = page.cookie
-            let status = unsafe cookie.withUnsafeMutableBytes { bytes in
-                var value = unsafe berval(
-                    bv_len: ber_len_t(bytes.count),
-                    bv_val: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-                )
-                return unsafe ldap_create_page_control(handle, ber_int_t(page.size), &value, 0, &control)
-            }
-            guard status == LDAP_SUCCESS else { throw ServerFault(.failed, "libldap cannot ask for a page") }
-        }
-        defer { if let control = unsafe control { unsafe ldap_control_free(control) } }
-        var controls = unsafe [control, nil]
-        var number: Int32 = 0
-        let status = unsafe search.attributes.withPointer { attributes in
-            unsafe ldap_search_ext(
-                handle,
-                search.base,
-                search.scope.rawValue,
-                search.filter,
-                attributes,
-                0,
-                &controls,
-                nil,
-                nil,
-                search.sizeLimit,
-                &number
-            )
-        }
-        if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
-        let message = try unsafe wait(status, number: number, call: call, limit: limit)
-        defer { unsafe _ = ldap_msgfree(message) }
-        let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)
-        return LDAPSearchReply(reply: reply, entries: unsafe entries(message), cookie: cookie)
-    }
-
     // MARK: Replies
 
     /// Waits for the reply of a kind to an operation, whose request was made with a status and a number.
@@ -283,7 +231,7 @@ final class LDAPHandle {
     }
 
     /// Waits for all messages of an operation.
-    private func wait(
+    func wait(
         _ status: Int32,
         number: Int32,
         call: ServerCall,
@@ -307,12 +255,12 @@ final class LDAPHandle {
         }
     }
 
-    private func lost(_ status: Int32) -> ServerFault {
+    func lost(_ status: Int32) -> ServerFault {
         ServerFault(.lost, "the connection has ended: \(unsafe String(cString: ldap_err2string(status)))")
     }
 
-    /// Reads the result of an operation.
-    private func parse(
+    /// Reads the result of an operation, and the position of the next page.
+    func parse(
         _ message: OpaquePointer,
         as kind: ber_tag_t
     ) throws(ServerFault) -> (reply: LDAPReply, cookie: [UInt8]) {
@@ -367,54 +315,9 @@ final class LDAPHandle {
         )
     }
 
-    private func cookie(_ controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?) -> [UInt8] {
-        guard unsafe controls != nil,
-            let control = unsafe ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, nil)
-        else { return [] }
-        var count: ber_int_t = 0
-        var value = unsafe berval()
-        guard unsafe ldap_parse_pageresponse_control(handle, control, &count, &value) == LDAP_SUCCESS else { return [] }
-        defer { if let base = unsafe value.bv_val { unsafe ber_memfree(base) } }
-        return unsafe Self.bytes(value)
-    }
-
-    private func entries(_ message: OpaquePointer) -> [LDAPEntry] {
-        var entries: [LDAPEntry] = []
-        var next = unsafe ldap_first_entry(handle, message)
-        while let entry = unsafe next {
-            entries.append(unsafe self.entry(entry))
-            unsafe next = ldap_next_entry(handle, entry)
-        }
-        return entries
-    }
-
-    private func entry(_ entry: OpaquePointer) -> LDAPEntry {
-        let nameText = unsafe ldap_get_dn(handle, entry)
-        defer { if let nameText = unsafe nameText { unsafe ldap_memfree(nameText) } }
-        var attributes: [(name: String, values: [[UInt8]])] = []
-        var place: OpaquePointer?
-        var next = unsafe ldap_first_attribute(handle, entry, &place)
-        while let attribute = unsafe next {
-            var values: [[UInt8]] = []
-            if let list = unsafe ldap_get_values_len(handle, entry, attribute) {
-                var index = 0
-                while let value = unsafe list[index] {
-                    values.append(unsafe Self.bytes(value.pointee))
-                    index += 1
-                }
-                unsafe ldap_value_free_len(list)
-            }
-            attributes.append((unsafe String(cString: attribute).lowercased(), values))
-            unsafe ldap_memfree(attribute)
-            unsafe next = ldap_next_attribute(handle, entry, place)
-        }
-        if let place = unsafe place { unsafe ber_free(place, 0) }
-        return LDAPEntry(name: unsafe nameText.map { unsafe String(cString: $0) } ?? "", attributes: attributes)
-    }
-
     // MARK: Values
 
-    private static func bytes(_ value: berval) -> [UInt8] {
+    static func bytes(_ value: berval) -> [UInt8] {
         guard let base = unsafe value.bv_val else { return [] }
         return unsafe Array(UnsafeRawBufferPointer(start: base, count: Int(value.bv_len)))
     }

@@ -23,6 +23,11 @@ struct LDAPSearch: Sendable {
     let attributes: LDAPAttributeList
     /// The maximum number of entries; 0 for that of the server.
     var sizeLimit: Int32 = 0
+
+    /// Returns the search for the one entry with a distinguished name.
+    static func entry(_ name: String, attributes: LDAPAttributeList) -> LDAPSearch {
+        LDAPSearch(base: name, scope: .base, filter: "(objectClass=*)", attributes: attributes)
+    }
 }
 
 /// The names of the attributes that a search requests, as libldap takes them.

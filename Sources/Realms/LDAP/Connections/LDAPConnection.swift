@@ -133,13 +133,65 @@ final class LDAPConnection: ServerConnection {
     ) throws(ServerFault) {
         var cookie: [UInt8] = []
         repeat {
-            let page = (size: Int32(500), cookie: cookie)
+            let page = (size: Self.pageSize, cookie: cookie)
             let found = try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
             guard found.reply.isSuccess else { throw Self.fault(found.reply, search: search) }
             try body(found.entries)
             cookie = found.cookie
         } while !cookie.isEmpty
     }
+
+    /// Makes searches, and sends each without waiting for the answers to those before it.
+    ///
+    /// - Parameters:
+    ///   - searches: The searches.
+    ///   - call: The call.
+    ///   - body: Takes the number of a search and its entries, in the order of the searches; nil if the server does not
+    ///     return so many entries at once. It may search itself.
+    /// - Throws: ``ServerFault``; of code `failed` if the server answers with an error.
+    func search(
+        each searches: [LDAPSearch],
+        call: ServerCall,
+        _ body: (Int, [LDAPEntry]?) throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        let handle = try searchHandle(call)
+        var sent: [SentSearch] = []
+        var failure: ServerFault?
+        var received = 0
+        while true {
+            do throws(ServerFault) {
+                while failure == nil, sent.count < min(searches.count, received + Self.maximumSent) {
+                    sent.append(try handle.send(searches[sent.count], call: call, limit: settings.searchTimeout))
+                }
+                guard received < sent.count else { break }
+                let (number, search) = (received, sent[received])
+                received += 1
+                let found = try handle.reply(to: search, call: call, limit: settings.searchTimeout)
+                // After a failure the other answers are received only so that the connection can be used again.
+                guard failure == nil else { continue }
+                if found.reply.code == LDAP_SIZELIMIT_EXCEEDED || found.reply.code == LDAP_ADMINLIMIT_EXCEEDED {
+                    try body(number, nil)
+                } else {
+                    guard found.reply.isSuccess else { throw Self.fault(found.reply, search: searches[number]) }
+                    try body(number, found.entries)
+                }
+            } catch {
+                guard error.code == .failed else {
+                    let search = searches[max(received - 1, 0)]
+                    let request = LDAPText.printable("search below \(search.base) for \(search.filter)")
+                    throw ServerFault(error.code, "\(request): \(error.log)")
+                }
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The number of entries that a server is asked for at once.
+    static let pageSize: Int32 = 500
+
+    /// The maximum number of searches without an answer; slapd allows 100 before a bind.
+    private static let maximumSent = 32
 
     private static func fault(_ reply: LDAPReply, search: LDAPSearch) -> ServerFault {
         ServerFault(
@@ -182,12 +234,7 @@ final class LDAPConnection: ServerConnection {
     /// The abilities of the server; they are read once for each connection.
     func abilities(_ call: ServerCall) throws(ServerFault) -> Abilities {
         if let knownAbilities { return knownAbilities }
-        let search = LDAPSearch(
-            base: "",
-            scope: .base,
-            filter: "(objectClass=*)",
-            attributes: Self.abilityAttributes
-        )
+        let search = LDAPSearch.entry("", attributes: Self.abilityAttributes)
         let root = try self.search(search, call: call).first
         let capabilities = root?.values(of: "supportedcapabilities") ?? []
         let extensions = root?.values(of: "supportedextension") ?? []

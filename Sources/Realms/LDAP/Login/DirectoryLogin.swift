@@ -196,12 +196,7 @@ struct DirectoryLogin {
 
     /// Reads the entry with a distinguished name; nil if it cannot be read.
     private func read(_ name: String, typed: TypedName) throws(ServerFault) -> UserEntry? {
-        let search = LDAPSearch(
-            base: name,
-            scope: .base,
-            filter: "(objectClass=*)",
-            attributes: settings.userAttributes
-        )
+        let search = LDAPSearch.entry(name, attributes: settings.userAttributes)
         guard let entry = try connection.search(search, call: call).first else { return nil }
         do throws(BadEntry) {
             return try UserEntry(entry, typed: typed, settings: settings)

@@ -24,11 +24,21 @@ struct DirectorySteps: Sendable {
         let start = MonotonicTime.now
         do throws(ServerFault) {
             let result = try body()
-            note(line(LDAPText.printable(request()), result: result, start: start))
+            note(request(), result: result, since: start)
         } catch {
             guard error.code != .failed else { throw error }
             throw ServerFault(error.code, "\(LDAPText.printable(request())): \(error.log)")
         }
+    }
+
+    /// Notes a step that has been made.
+    ///
+    /// - Parameters:
+    ///   - request: The request, without secrets.
+    ///   - result: The result.
+    ///   - start: The time at which the request was sent, of `MonotonicTime`.
+    func note(_ request: String, result: String, since start: UInt64) {
+        note(line(LDAPText.printable(request), result: result, start: start))
     }
 
     /// Returns the text of a note, in one allocation of its length.

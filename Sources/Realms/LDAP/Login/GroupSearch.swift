@@ -5,6 +5,7 @@
 internal import Bytes
 internal import RealmKit
 internal import ServerConnections
+internal import WorkerThreads
 
 /// Finds the groups of a user on one connection.
 struct GroupSearch {
@@ -48,12 +49,7 @@ struct GroupSearch {
         var names = UserEntry.texts(entry.values(of: "memberof"))
         var next = try Self.nextRange(of: "memberof", in: entry, names: &names)
         while let start = next {
-            let search = LDAPSearch(
-                base: entry.name,
-                scope: .base,
-                filter: "(objectClass=*)",
-                attributes: LDAPAttributeList(["memberOf;range=\(start)-*"])
-            )
+            let search = LDAPSearch.entry(entry.name, attributes: LDAPAttributeList(["memberOf;range=\(start)-*"]))
             guard let more = try connection.search(search, call: call).first else {
                 throw ServerFault(.failed, "\(entry.name): a part of memberOf cannot be read")
             }
@@ -91,14 +87,17 @@ struct GroupSearch {
         typed: TypedName?,
         name: String
     ) throws(ServerFault) -> [DirectoryGroup] {
-        let text = filter.filter { value in
+        try search(Self.text(filter, typed: typed, name: name))
+    }
+
+    private static func text(_ filter: FilterTemplate, typed: TypedName?, name: String) -> String {
+        filter.filter { value in
             switch value {
             case .name: typed?.user ?? ""
             case .typedName: typed?.full ?? ""
             case .distinguishedName: name
             }
         }
-        return try search(text)
     }
 
     private func search(_ filter: String, base: String? = nil) throws(ServerFault) -> [DirectoryGroup] {
@@ -130,9 +129,13 @@ struct GroupSearch {
     }
 
     /// Returns the groups with the given distinguished names that are below the base for groups.
+    ///
+    /// - Throws: ``ServerFault`` also if the entry of a group must be read and is missing, because the group may deny
+    ///   access.
     private func groups(named names: [String]) throws(ServerFault) -> [DirectoryGroup] {
         guard names.count <= settings.maximumGroups else { throw tooMany }
-        var found: [DirectoryGroup] = []
+        var found: [[DirectoryGroup]] = []
+        var missing: [(index: Int, key: UTF8Text, search: LDAPSearch)] = []
         for text in names {
             guard let name = DistinguishedName(text), let base = settings.baseName, name.isWithin(base) else {
                 continue
@@ -140,30 +143,28 @@ struct GroupSearch {
             if settings.usesDistinguishedNames || name.value(of: settings.target) != nil {
                 let value = name.value(of: settings.target).map { UserEntry.texts([$0]) }?.first
                 let group = Self.usable(settings.usesDistinguishedNames ? text : value)
-                found.append(DirectoryGroup(name: text, key: UTF8Text(name.key), group: group))
+                found.append([DirectoryGroup(name: text, key: UTF8Text(name.key), group: group)])
                 continue
             }
-            found += try entry(text, name: name)
+            let key = UTF8Text("name:\(name.key)")
+            let known = cache.groups(of: key)
+            if known == nil { missing.append((found.count, key, .entry(text, attributes: settings.attributes))) }
+            found.append(known ?? [])
         }
-        return found
-    }
-
-    /// Reads the name of a group from its entry; throws if the entry is missing, because the group may deny access.
-    private func entry(_ text: String, name: DistinguishedName) throws(ServerFault) -> [DirectoryGroup] {
-        let key = UTF8Text("name:\(name.key)")
-        if let known = cache.groups(of: key) { return known }
-        let search = LDAPSearch(
-            base: text,
-            scope: .base,
-            filter: "(objectClass=*)",
-            attributes: settings.attributes
-        )
-        let groups = try connection.search(search, call: call).map(group)
-        cache.insert(groups, of: key)
-        return groups
+        try connection.search(each: missing.map(\.search), call: call) { number, entries throws(ServerFault) in
+            let (index, key, search) = missing[number]
+            guard let entry = entries?.first else { throw Self.unreadable(search.base) }
+            found[index] = [group(entry)]
+            cache.insert(found[index], of: key)
+        }
+        return found.flatMap(\.self)
     }
 
     private static func usable(_ name: String?) -> String? { name.flatMap { GroupName.isUsable($0) ? $0 : nil } }
+
+    private static func unreadable(_ name: String) -> ServerFault {
+        ServerFault(.failed, "\(name): the entry of the group cannot be read")
+    }
 
     private var tooMany: ServerFault {
         ServerFault(.failed, "the user has more than \(settings.maximumGroups) groups (maximum-groups)")
@@ -191,13 +192,7 @@ struct GroupSearch {
         user: UserEntry,
         typed: TypedName
     ) throws(ServerFault) -> [DirectoryGroup] {
-        let filter = dynamic.filter.filter { value in
-            switch value {
-            case .name: typed.user
-            case .typedName: typed.full
-            case .distinguishedName: user.name
-            }
-        }
+        let filter = Self.text(dynamic.filter, typed: typed, name: user.name)
         let search = LDAPSearch(
             base: settings.base,
             filter: filter,
@@ -246,40 +241,66 @@ struct GroupSearch {
             }
             depth += 1
             var next: [DirectoryGroup] = []
-            for group in level {
-                let parents = try parents(of: group)
+            try parents(of: level) { parents throws(ServerFault) in
                 end = min(end, parents.end)
                 next += parents.groups.filter { seen.insert($0.key).inserted }
+                guard all.count + next.count <= settings.maximumGroups else { throw tooMany }
             }
             all += next
-            guard all.count <= settings.maximumGroups else { throw tooMany }
             level = next
         }
         cache.insert(all: all, of: set, until: end)
         return all
     }
 
-    /// Returns the groups that contain a group, and the time until which they may be kept.
-    private func parents(of group: DirectoryGroup) throws(ServerFault) -> GroupCache.Entry {
-        if let known = cache.entry(of: group.key) { return known }
-        let parents: [DirectoryGroup]
-        if settings.source == .memberOf {
-            let search = LDAPSearch(
-                base: group.name,
-                scope: .base,
-                filter: "(objectClass=*)",
-                attributes: LDAPAttributeList(["memberOf"])
-            )
-            guard let entry = try connection.search(search, call: call).first else {
-                throw ServerFault(.failed, "\(group.name): the entry of the group cannot be read")
-            }
-            parents = try groups(named: memberOf(entry))
-        } else if let filter = settings.nestedFilter {
-            parents = try search(filter, typed: nil, name: group.name)
-        } else {
-            parents = []
+    /// Passes the groups that contain each of some groups to a function, and the time until which they may be kept.
+    private func parents(
+        of groups: [DirectoryGroup],
+        _ body: (GroupCache.Entry) throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        var missing: [DirectoryGroup] = []
+        for group in groups {
+            if let known = cache.entry(of: group.key) { try body(known) } else { missing.append(group) }
         }
-        return GroupCache.Entry(groups: parents, end: cache.insert(parents, of: group.key))
+        let searches = missing.map { parentSearch(of: $0) }
+        let start = MonotonicTime.now
+        try connection.search(each: searches, call: call) { number, entries throws(ServerFault) in
+            let parents = try parents(of: missing[number], search: searches[number], entries: entries, start: start)
+            try body(GroupCache.Entry(groups: parents, end: cache.insert(parents, of: missing[number].key)))
+        }
+    }
+
+    /// Returns the search for the groups that contain a group: for its entry, which names them, or by the filter.
+    private func parentSearch(of group: DirectoryGroup) -> LDAPSearch {
+        guard settings.source != .memberOf, let filter = settings.nestedFilter else {
+            return .entry(group.name, attributes: Self.memberOf)
+        }
+        return LDAPSearch(
+            base: settings.base,
+            filter: Self.text(filter, typed: nil, name: group.name),
+            attributes: settings.attributes,
+            sizeLimit: LDAPConnection.pageSize
+        )
+    }
+
+    private static let memberOf = LDAPAttributeList(["memberOf"])
+
+    /// Returns the groups that contain a group.
+    private func parents(
+        of child: DirectoryGroup,
+        search: LDAPSearch,
+        entries: [LDAPEntry]?,
+        start: UInt64
+    ) throws(ServerFault) -> [DirectoryGroup] {
+        if search.scope == .base {
+            guard let entry = entries?.first else { throw Self.unreadable(child.name) }
+            return try groups(named: memberOf(entry))
+        }
+        // A server that returns fewer entries at once than are wanted returns them in pages.
+        guard let entries else { return try self.search(search.filter) }
+        guard entries.count <= settings.maximumGroups else { throw tooMany }
+        steps.note("search below \(search.base) for \(search.filter)", result: "\(entries.count) groups", since: start)
+        return entries.map(group)
     }
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if PostgreSQL
+internal import CPostgres
+internal import RealmKit
+internal import ServerConnections
+internal import Synchronization
+
+/// A result of libpq.
+@safe
+struct PostgreSQLResult: ~Copyable {
+    private let result: OpaquePointer
+
+    init(_ result: OpaquePointer) { unsafe self.result = result }
+
+    deinit { unsafe PQclear(result) }
+
+    /// True if the result has rows, which may be none in number.
+    var hasRows: Bool { unsafe PQresultStatus(result) == PGRES_TUPLES_OK }
+
+    /// True for the mark after the answers to queries that were sent together.
+    var endsPipeline: Bool { unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC }
+
+    /// Returns the rows, or throws the error of the server.
+    func rows(context: String, state: PostgreSQLPoolState) throws(ServerFault) -> SQLRows {
+        switch unsafe PQresultStatus(result) {
+        case PGRES_TUPLES_OK: return try tuples(context: context)
+        case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+            var rows = SQLRows(names: [])
+            if let text = unsafe PQcmdTuples(result) { rows.changed = unsafe Int(String(cString: text)) ?? 0 }
+            return rows
+        default: break
+        }
+        let code = unsafe Self.text(gatehouse_postgres_sqlstate(result))
+        let text = unsafe Self.text(gatehouse_postgres_primary_message(result))
+        if PostgreSQLFault.isUnusableValue(code), context != SQLQuery.Name.updatePassword.rawValue {
+            var rows = SQLRows(names: [])
+            rows.isIncomparable = true
+            return rows
+        }
+        if code == "26000" || code == "42P05" { state.isUnprepared.store(true, ordering: .relaxed) }
+        guard !code.isEmpty else {
+            let text = unsafe Self.text(PQresultErrorMessage(result))
+            throw ServerFault(.lost, "\(context): \(PostgreSQLFault.oneLine(text))")
+        }
+        throw PostgreSQLFault.query(code, message: text, context: context)
+    }
+
+    private static func text(_ text: UnsafePointer<CChar>?) -> String {
+        guard let text = unsafe text else { return "" }
+        return unsafe String(cString: text)
+    }
+
+    private func tuples(context: String) throws(ServerFault) -> SQLRows {
+        let columns = unsafe PQnfields(result)
+        var rows = SQLRows(
+            names: (0..<columns).map { column in
+                unsafe PQfname(result, column).map { unsafe String(cString: $0) } ?? ""
+            }
+        )
+        let count = unsafe PQntuples(result)
+        rows.rows.reserveCapacity(Int(count))
+        for row in 0..<count {
+            var values: [String?] = []
+            values.reserveCapacity(Int(columns))
+            for column in 0..<columns { values.append(try value(row, column: column, context: context)) }
+            rows.rows.append(values)
+        }
+        return rows
+    }
+
+    private func value(_ row: Int32, column: Int32, context: String) throws(ServerFault) -> String? {
+        guard unsafe PQgetisnull(result, row, column) == 0 else { return nil }
+        let bytes = unsafe UnsafeRawBufferPointer(
+            start: PQgetvalue(result, row, column),
+            count: Int(PQgetlength(result, row, column))
+        )
+        guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+            throw ServerFault(.failed, "\(context): a value is not UTF-8")
+        }
+        return text
+    }
+}
+#endif
