@@ -4,6 +4,7 @@
 #if LDAP
 import Bytes
 import RealmKit
+import Synchronization
 import Testing
 import WorkerThreads
 
@@ -23,10 +24,35 @@ struct GroupCacheTests {
         #expect(cache.entry(of: key)?.end == end)
         #expect(cache.all(of: key) == nil)
         cache.insert(all: groups([1, 2, 3]), of: key, until: end)
-        #expect(cache.all(of: key) == groups([1, 2, 3]))
+        #expect(cache.all(of: key)?.groups == groups([1, 2, 3]))
         cache.insert(all: groups([1]), of: key, until: MonotonicTime.now)
         #expect(cache.all(of: key) == nil)
         #expect(cache.groups(of: key) == groups([2, 3]))
+    }
+
+    @Test func `an entry is due in the second half of its time, for one renewal at a time`() throws {
+        let time = Atomic<UInt64>(1_000_000_000)
+        let cache = GroupCache(.seconds(60)) { time.load(ordering: .relaxed) }
+        func pass(_ seconds: UInt64) { time.add(seconds * 1_000_000_000, ordering: .relaxed) }
+        let key = UTF8Text("cn=1")
+        cache.insert(groups([2]), of: key)
+        let entry = try #require(cache.entry(of: key))
+        #expect(!cache.isDue(entry))
+        pass(29)
+        #expect(!cache.isDue(entry))
+        pass(2)
+        #expect(cache.isDue(entry))
+        #expect(cache.beginRenewal())
+        #expect(!cache.beginRenewal())
+        cache.endRenewal(hasFailed: true)
+        #expect(!cache.beginRenewal())
+        pass(14)
+        #expect(!cache.beginRenewal())
+        pass(2)
+        #expect(cache.beginRenewal())
+        cache.endRenewal(hasFailed: false)
+        #expect(cache.beginRenewal())
+        #expect(!GroupCache(.zero).isDue(GroupCache.Entry(groups: [], end: 0)))
     }
 
     @Test func `without a time nothing is kept`() {

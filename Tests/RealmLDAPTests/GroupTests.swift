@@ -4,7 +4,11 @@
 #if LDAP
 import DirectoryTesting
 import RealmKit
+import ServerConnections
+import Synchronization
+import TestTools
 import Testing
+import WorkerThreads
 
 @testable import RealmLDAP
 
@@ -126,6 +130,129 @@ struct GroupTests {
         )
         #expect(try await realm.login(SlapdServer.ann).identity?.subject.groups.contains("level1") == false)
         #expect(try await realm.login(SlapdServer.ben).identity?.subject.groups.contains("level3") == true)
+    }
+
+    @Test(arguments: ["search", "member-of"])
+    func `groups of groups are read again ahead of need, and not by a login`(source: String) async throws {
+        let realm = try LDAPSetup.realm(server, ["nested-groups": ["true"], "group-source": [source]])
+        let time = Atomic(MonotonicTime.now)
+        let cache = GroupCache(.seconds(60)) { time.load(ordering: .relaxed) }
+        let renewed = Mutex<[[DirectoryGroup]]>([])
+        let settings = realm.directory.settings
+        /// Makes a search for the groups of a user, and returns the number of requests for it.
+        func requests(_ body: @escaping @Sendable (GroupSearch) throws(ServerFault) -> Void) async throws -> Int {
+            let before = server.searches.count
+            try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+                var search = GroupSearch(
+                    connection: connection,
+                    call: call,
+                    cache: cache,
+                    steps: DirectorySteps(server: "") { _ in }
+                )
+                search.renew = { groups in renewed.withLock { $0.append(groups) } }
+                try body(search)
+            }
+            return server.searches.count - before
+        }
+        let ann = SlapdServer.ann
+        let names = ["staff", "level1"].map { Array(SlapdServer.group($0).utf8) }
+        let attributes = [("uid", [Array(ann.uid.utf8)]), ("memberof", names)]
+        let user = try UserEntry(LDAPEntry(name: ann.name, attributes: attributes), typed: nil, settings: settings)
+        let login: @Sendable (GroupSearch) throws(ServerFault) -> Void = { search throws(ServerFault) in
+            let found = try search.groups(of: user, typed: TypedName(user: ann.uid, full: ann.uid))
+            guard found.contains("level3") else { throw ServerFault(.failed, "\(found)") }
+        }
+        func pass(_ seconds: UInt64) { time.add(seconds * 1_000_000_000, ordering: .relaxed) }
+        // The first connection reads the root entry, too.
+        _ = try await requests { _ in }
+        let first = try await requests(login)
+        let later = try await requests(login)
+        #expect(later == (source == "search" ? 1 : 0) && first > later + 2)
+        #expect(renewed.withLock { $0.isEmpty })
+        pass(31)
+        #expect(try await requests(login) == later)
+        let groups = try #require(renewed.withLock { $0.first })
+        #expect(try await requests { search throws(ServerFault) in try search.readAgain(groups) } > 2)
+        #expect(try await requests { search throws(ServerFault) in try search.readAgain(groups) } == 0)
+        pass(31)
+        #expect(try await requests(login) == later)
+        #expect(renewed.withLock { $0.count } == 2)
+        // Without a renewal they are read at the login.
+        pass(30)
+        #expect(try await requests(login) > later)
+    }
+
+    @Test func `logins begin a renewal, which ends by itself`() async throws {
+        let realm = try LDAPSetup.realm(server, ["nested-groups": ["true"], "group-cache-time": ["2s"]])
+        #expect(try await realm.login(SlapdServer.ann).failure == nil)
+        try await Task.sleep(for: .milliseconds(1100))
+        let before = server.searches.count
+        #expect(try await realm.login(SlapdServer.ann).failure == nil)
+        // Those of the login are two.
+        try await Waiting.until { server.searches.count > before + 2 }
+        try await Waiting.until {
+            guard realm.directory.cache.beginRenewal() else { return false }
+            realm.directory.cache.endRenewal(hasFailed: false)
+            return true
+        }
+    }
+
+    @Test func `what one user can read after a direct bind is not kept for another one`() async throws {
+        var settings = SlapdServer.Settings()
+        let blocked = SlapdServer.group("blocked")
+        settings.accessLines = [
+            "access to dn.exact=\"\(blocked)\" by dn.exact=\"\(SlapdServer.ann.name)\" none by users read",
+            "access to dn.subtree=\"\(SlapdServer.groups)\" by users read",
+        ]
+        settings.entries =
+            Entry(
+                blocked,
+                [("objectClass", "groupOfNames"), ("cn", "blocked"), ("member", SlapdServer.group("staff"))]
+            ).ldif
+        let server = try await SlapdServer(settings)
+        let realm = try LDAPSetup.realm(
+            server,
+            [
+                "search-bind-dn": nil, "search-bind-password": nil, "nested-groups": ["true"],
+                "user-dn-pattern": ["uid=%s,\(SlapdServer.people)"],
+            ]
+        )
+        for _ in 0..<2 {
+            let ann = try await realm.login(SlapdServer.ann).identity?.subject.groups
+            #expect(ann?.contains("staff") == true && ann?.contains("blocked") == false, "\(ann ?? [])")
+            let ben = try await realm.login(SlapdServer.ben).identity?.subject.groups
+            #expect(ben?.contains("staff") == true && ben?.contains("blocked") == true, "\(ben ?? [])")
+        }
+    }
+
+    @Test func `a name of a group that cannot be read refuses the login`() async throws {
+        let log = LogEntries()
+        // The names of these groups are no distinguished names.
+        let plain: [String: [String]?] = [
+            "dynamic-group-search-filter": ["(uid=%s)"], "dynamic-group-target": ["cn"],
+            "group-base-dn": [SlapdServer.base],
+        ]
+        #expect(try await groups(plain, log: log) == nil)
+        #expect(log.contains("is a group, and no distinguished name"), "\(log.all)")
+        let primary: [String: [String]?] = ["primary-group": ["true"]]
+        #expect(try await groups(primary, log: log) == nil)
+        let cause = "\(SlapdServer.ann.name): the entry has no primaryGroupID and objectSid that this program may read"
+        #expect(log.contains(cause), "\(log.all)")
+    }
+
+    @Test func `the trace has one note for each level of groups`() async throws {
+        for (source, request) in [
+            ("search", "search below \(SlapdServer.groups) for (member="), ("member-of", "entry cn="),
+        ] {
+            let realm = try LDAPSetup.realm(server, ["group-source": [source], "nested-groups": ["true"]])
+            let notes = try await realm.login(SlapdServer.ann).noteTexts.filter { $0.contains(request) }
+            // After the groups of the user, those of level1, level2 and level3.
+            let levels = notes.suffix(3)
+            #expect(levels.count == 3 && notes.count <= 4, "\(notes)")
+            #expect(levels.first?.contains(" more of this kind: 1 groups, ") == true, "\(notes)")
+            #expect(levels.last?.contains("level3") == true, "\(notes)")
+            #expect(levels.last?.contains(": 0 groups, ") == true, "\(notes)")
+        }
     }
 
     @Test func `groups and attributes are found without a login`() async throws {

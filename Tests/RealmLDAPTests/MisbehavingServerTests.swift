@@ -4,6 +4,8 @@
 #if LDAP
 import Foundation
 import RealmKit
+import ServerConnections
+import Synchronization
 import TLSTesting
 import Testing
 
@@ -112,6 +114,58 @@ struct MisbehavingServerTests {
             #expect(report.failure == (password == "right" ? nil : .wrongCredentials), "\(report.noteTexts)")
         }
         #expect(!bad.requests.isEmpty && !good.requests.isEmpty)
+    }
+
+    @Test func `a fault of the caller is kept if the answers to later searches do not arrive`() async throws {
+        let isFirst = Atomic(true)
+        let server = try FakeDirectory { request in
+            guard request.operation == .search else { return Self.answer(request) }
+            let isAnswered = isFirst.exchange(false, ordering: .relaxed)
+            return isAnswered ? Self.answer(request) : [.hang]
+        }
+        let realm = try realm([server])
+        let search = LDAPSearch.entry(Self.ann, attributes: LDAPAttributeList(["uid"]))
+        let isUsable = try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+            do throws(ServerFault) {
+                let searches = Array(repeating: search, count: 20)
+                try connection.search(each: searches, call: call) { _, _ throws(ServerFault) in
+                    throw ServerFault(.failed, "enough")
+                }
+            } catch {
+                guard error.log == "enough" else { throw error }
+            }
+            return connection.isUsable
+        }
+        #expect(!isUsable)
+    }
+
+    @Test func `a primary group that is not found refuses the login, wherever the users are`() async throws {
+        // S-1-5-3-4-5, in the domain S-1-5-3-4, with the primary group S-1-5-3-4-7.
+        let identifier = "\u{1}\u{3}\0\0\0\0\0\u{5}\u{3}\0\0\0\u{4}\0\0\0\u{5}\0\0\0"
+        let hasGroup = Atomic(false)
+        let server = try FakeDirectory { request in
+            guard request.operation == .search else { return Self.answer(request) }
+            let end = BER.result(request.number, 0x65)
+            let isForAnn = request.content.contains(Array("ann".utf8))
+            guard isForAnn || !request.content.contains(Array("objectSid".utf8)) else {
+                let group = BER.entry(request.number, "cn=Crew,cn=Users,dc=example,dc=org", [("cn", ["Crew"])])
+                let isInDomain = !request.content.contains(Array("ou=people".utf8))
+                return [.send((isInDomain && hasGroup.load(ordering: .relaxed) ? group : []) + end)]
+            }
+            let attributes = [("uid", ["ann"]), ("objectSid", [identifier]), ("primaryGroupID", ["7"])]
+            return [.send((isForAnn ? BER.entry(request.number, Self.ann, attributes) : []) + end)]
+        }
+        let log = LogEntries()
+        let realm = try realm(
+            [server],
+            ["base-dn": ["ou=people,dc=example,dc=org"], "group-source": ["member-of"], "primary-group": ["true"]],
+            log: log
+        )
+        for _ in 0..<2 { #expect(try await realm.login("ann", "right").failure == .unavailable) }
+        #expect(log.contains("the primary group of \(Self.ann) is not found below dc=example,dc=org"), "\(log.all)")
+        hasGroup.store(true, ordering: .relaxed)
+        let report = try await realm.login("ann", "right")
+        #expect(report.identity?.subject.groups == ["Crew"], "\(report.noteTexts) \(log.all)")
     }
 
     @Test(arguments: [false, true])

@@ -82,7 +82,7 @@ struct SambaPasswordTests {
         }
         for round in 1...SambaServer.maximumFailures + 1 {
             let answer = try await change(from: "wrong")
-            guard case .refused(let problem) = answer else {
+            guard case .refused(let problem, _) = answer else {
                 Issue.record("\(answer)")
                 return
             }
@@ -90,7 +90,7 @@ struct SambaPasswordTests {
             #expect(problem.failure == (isLocked ? .locked : .wrongCredentials), "\(round): \(problem)")
         }
         let answer = try await change(from: SambaServer.mona.password)
-        guard case .refused(let problem) = answer else {
+        guard case .refused(let problem, _) = answer else {
             Issue.record("\(answer)")
             return
         }

@@ -138,6 +138,18 @@ struct PostgreSQLLoginTests {
         #expect(connections == "1")
     }
 
+    @Test func `a server that ends the connection between two answers is named with its reason`() async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        var properties = try PostgreSQLSetup.properties(server)
+        let fixture = try SQLFixture()
+        properties["groups-query"] = "SELECT pg_terminate_backend(pg_backend_pid())::text WHERE :user = 'ann'"
+        try fixture.use(properties)
+        let report = try await fixture.login("ann", "correct horse")
+        #expect(report.refusal?.failure == .unavailable)
+        let notes = report.notes.map(\.text)
+        #expect(notes.contains { $0.contains("terminating connection due to administrator command") }, "\(notes)")
+    }
+
     @Test func `each query of a login has the whole time limit of a query`() async throws {
         let server = try PostgreSQLSetup.shared.get()
         var properties = try PostgreSQLSetup.properties(server)

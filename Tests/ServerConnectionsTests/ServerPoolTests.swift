@@ -16,6 +16,8 @@ private final class FakeServers: Sendable {
         case working, refusing, hanging, closing, failing
         /// Connections are accepted, and calls are not answered.
         case slow
+        /// Connections are accepted, and one call is answered with busy.
+        case busy
     }
 
     struct State {
@@ -45,6 +47,7 @@ private final class FakeServers: Sendable {
             case .working: return number
             case .refusing, .closing: throw ServerFault(.lost, "closed")
             case .failing: throw ServerFault(.failed, "no such table")
+            case .busy: throw ServerFault(.unavailable, "busy")
             case .hanging, .slow: throw try servers.hang(call)
             }
         }
@@ -85,7 +88,7 @@ private final class FakeServers: Sendable {
             switch mode(number) {
             case .refusing: throw ServerFault(.unreachable, "refused")
             case .hanging: throw try hang(call)
-            case .working, .closing, .failing, .slow: return Connection(number, of: self)
+            case .working, .closing, .failing, .slow, .busy: return Connection(number, of: self)
             }
         }
         let log = RealmLog { [self] _, line in state.withLock { $0.log.append(line) } }
@@ -205,8 +208,30 @@ struct ServerPoolTests {
         _ = states.record(ServerFault(.rejected, "wrong password"), of: 0, as: .down, begin: 1)
         #expect(!states.recordAnswer(of: 0, begin: 2))
         #expect(states.order() == [])
-        #expect(states.recordUp(0))
+        #expect(states.recordUp(0, begin: 1))
         #expect(states.order() == [0])
+    }
+
+    @Test func `a server that cannot answer one request is asked the next one`() async throws {
+        let servers = FakeServers(.busy)
+        let pool = servers.pool { $0.checkInterval = .seconds(60) }
+        await #expect(throws: ServerFault(.unavailable, "")) { try await ask(pool) }
+        await #expect(throws: ServerFault(.unavailable, "")) { try await ask(pool) }
+        #expect(servers.calls == [0, 0])
+        // Another server is asked first.
+        let two = FakeServers(.busy, .working)
+        let other = two.pool()
+        #expect(try await ask(other) == 1)
+    }
+
+    @Test func `a call that began before a successful check says nothing about the server any more`() {
+        let states = ServerStates(count: 1, isRoundRobin: false)
+        let fault = ServerFault(.timedOut, "no answer")
+        #expect(states.record(fault, of: 0, as: .suspect, begin: 10))
+        #expect(states.recordUp(0, begin: 20))
+        #expect(!states.record(fault, of: 0, as: .suspect, begin: 15))
+        #expect(states.fault(of: 0) == nil)
+        #expect(states.record(fault, of: 0, as: .suspect, begin: 25))
     }
 
     @Test func `calls fail at once while no server is up`() async throws {

@@ -9,7 +9,7 @@ extension LoginAttempt {
     /// - Parameters:
     ///   - old: The password that the user has given.
     ///   - message: The text above the first prompts.
-    ///   - refusal: Checks the new password, or changes it; returns the reason for the user why it is refused, or nil if
+    ///   - refusal: Checks the new password, which is not empty, or changes it; returns the reason for the user why it is refused, or nil if
     ///     it is accepted.
     /// - Returns: The new password; nil if the user has given none that is accepted, which a note says.
     /// - Throws: ``LoginFault`` of the conversation or of `refusal`.
@@ -29,6 +29,10 @@ extension LoginAttempt {
             }
             guard new.isEqual(to: again) else {
                 text = "The two new passwords differ."
+                continue
+            }
+            guard !new.isEmpty else {
+                text = "The new password is empty."
                 continue
             }
             guard !new.isEqual(to: old) else {

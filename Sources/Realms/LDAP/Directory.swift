@@ -18,7 +18,8 @@ final class Directory: Sendable {
     init(_ properties: RealmProperties) throws(BadRealm) {
         let settings = try LDAPSettings(properties)
         self.settings = settings
-        cache = GroupCache(settings.groups.cacheTime)
+        // What a user can read after a direct bind, another one may not.
+        cache = GroupCache(settings.searchesAsUser ? .zero : settings.groups.cacheTime)
         let log = properties.services[RealmLog.self]
         outages = OutageLog(log, realmName: properties.realmName, now: { MonotonicTime.now })
         let servers = Servers(settings.servers.map(\.text)) { number, call throws(ServerFault) in
@@ -83,7 +84,7 @@ final class Directory: Sendable {
     ) async throws(LoginFault) -> Value {
         do throws(ServerFault) {
             return try await pool.run(source: source, isRepeatable: isRepeatable, note: note) {
-                [cache, bindTimes] connection, call throws(ServerFault) in
+                [cache, bindTimes, renew = renewal] connection, call throws(ServerFault) in
                 let steps = DirectorySteps(server: connection.url.text, note: note)
                 return try body(
                     DirectoryLogin(
@@ -91,7 +92,8 @@ final class Directory: Sendable {
                         call: call,
                         cache: cache,
                         bindTimes: bindTimes,
-                        steps: steps
+                        steps: steps,
+                        renew: renew
                     )
                 )
             }
@@ -99,6 +101,26 @@ final class Directory: Sendable {
             // Faults of servers are in the log already, each with its server.
             if error.code == .failed || error.code == .full { outages.write(error.log, kind: error.code.rawValue) }
             throw .unavailable(error.log)
+        }
+    }
+
+    /// Begins to read the groups that contain groups again, unless that is being done; no login waits for it.
+    private var renewal: @Sendable ([DirectoryGroup]) -> Void {
+        { [pool, cache] groups in
+            guard cache.beginRenewal() else { return }
+            Task.detached {
+                var hasFailed = false
+                do throws(ServerFault) {
+                    try await pool.run(source: "groups") { connection, call throws(ServerFault) in
+                        let steps = DirectorySteps(server: connection.url.text) { _ in }
+                        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).readAgain(groups)
+                    }
+                } catch {
+                    // Faults of servers are in the log; a login will find the others.
+                    hasFailed = true
+                }
+                cache.endRenewal(hasFailed: hasFailed)
+            }
         }
     }
 

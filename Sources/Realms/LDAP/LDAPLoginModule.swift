@@ -44,7 +44,7 @@ public struct LDAPLoginModule: PasswordLoginModule {
             source: ClientNetwork.source(attempt.peer),
             note: attempt.note
         )
-        if case .refused(let problem) = answer, let change = problem.change,
+        if case .refused(let problem, _) = answer, let change = problem.change,
             realm.directory.settings.canChangePassword(by: change)
         {
             return try await changePassword(attempt, typed: typed, old: password, problem: problem, change: change)
@@ -60,15 +60,22 @@ public struct LDAPLoginModule: PasswordLoginModule {
         switch answer {
         case .accepted(let user):
             return attempt.commit(as: user.username, groups: user.groups, attributes: user.attributes)
-        case .refused(let problem): return .failed(problem.failure)
+        case .refused(let problem, let missing):
+            try await Self.wait(missing)
+            return .failed(problem.failure)
         case .newPasswordRefused: return .failed(.credentialExpired)
         case .unknownUser(let missing):
-            do {
-                try await Task.sleep(for: missing)
-            } catch {
-                throw .unavailable("the login was cancelled")
-            }
+            try await Self.wait(missing)
             return .failed(.unknownUser)
+        }
+    }
+
+    private static func wait(_ time: Duration) async throws(LoginFault) {
+        guard time > .zero else { return }
+        do {
+            try await Task.sleep(for: time)
+        } catch {
+            throw .unavailable("the login was cancelled")
         }
     }
 
@@ -82,9 +89,9 @@ public struct LDAPLoginModule: PasswordLoginModule {
         problem: BindProblem,
         change: BindProblem.PasswordChange
     ) async throws(LoginFault) -> Verdict {
-        var answer = DirectoryAnswer.refused(problem)
+        var answer = DirectoryAnswer.refused(problem, missing: .zero)
         let new = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
-            guard !new.isEmpty, Self.isUsable(new) else { return "The new password cannot be used." }
+            guard Self.isUsable(new) else { return "The new password cannot be used." }
             answer = try await realm.directory.change(
                 typed,
                 passwords: (old, new),

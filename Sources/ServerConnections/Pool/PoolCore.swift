@@ -129,11 +129,12 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
     ///   - begin: The time at which the call has begun, of `MonotonicTime`.
     func record(_ fault: ServerFault, of server: Int, begin: UInt64) {
         outages.write(fault.log, kind: fault.code.rawValue, server: servers.names[server])
-        // A server that refuses connections is down; one that is only slow is checked first.
-        let state: ServerStates.State = fault.code == .lost || fault.code == .timedOut ? .suspect : .down
+        // A server that refuses connections or this program is down. One that is slow, or cannot answer one request, is
+        // checked first.
+        let state: ServerStates.State = fault.code == .unreachable || fault.code == .rejected ? .down : .suspect
         guard states.record(fault, of: server, as: state, begin: begin), !isClosed else { return }
         guard WorkerThread.start(niceness: 0, work: { self.check(server, after: fault) }) else {
-            _ = states.recordUp(server)
+            _ = states.recordUp(server, begin: 0)
             return
         }
     }
@@ -160,7 +161,7 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
             let call = ServerCall(until: begin &+ settings.timeout.nanoseconds)
             do throws(ServerFault) {
                 try servers.connect(server, call).close()
-                if states.recordUp(server) { logAnswer(of: server) }
+                if states.recordUp(server, begin: begin) { logAnswer(of: server) }
                 return
             } catch {
                 outages.write(error.log, kind: error.code.rawValue, server: servers.names[server])

@@ -95,11 +95,15 @@ final class ServerStates: Sendable {
 
     /// Records that a check has succeeded, or cannot be made.
     ///
+    /// - Parameters:
+    ///   - server: The number of the server.
+    ///   - begin: The time at which the check has begun, of `MonotonicTime`; zero if there was none.
     /// - Returns: True if the server was not up.
-    func recordUp(_ server: Int) -> Bool {
+    func recordUp(_ server: Int, begin: UInt64) -> Bool {
         change(server) { entry in
-            defer { entry = Entry() }
-            return entry.state != .up
+            let wasUp = entry.state == .up
+            entry = Entry(answered: max(entry.answered, begin))
+            return !wasUp
         }
     }
 

@@ -44,6 +44,7 @@ extension SlapdServer {
                 by self =xw
                 by anonymous auth
                 by * none
+            \(settings.accessLines.joined(separator: "\n"))
             access to *
                 by dn.exact="\(service.name)" read
                 by self read

@@ -24,6 +24,8 @@ package final class SlapdServer: DirectoryServer {
         package var lines: [String] = []
         /// Lines that are added to the part of the database, such as `limits` or `sizelimit 2`.
         package var databaseLines: [String] = []
+        /// Access rules before those of the server.
+        package var accessLines: [String] = []
         package var role = Role.alone
         /// Entries in LDIF that are loaded before the start, besides those of all servers.
         package var entries = ""

@@ -20,7 +20,7 @@ struct NewPasswordTests {
         let module = ScriptedModule(
             .run { attempt throws(LoginFault) in
                 let new = try await attempt.newPassword(instead: Secret(utf8: "old")) { new in
-                    new.withBytes { $0.count > 0 && $0[0] == UInt8(ascii: "n") } ? nil : "It begins with n."
+                    new.withBytes { $0[0] == UInt8(ascii: "n") } ? nil : "It begins with n."
                 }
                 guard let new else { return .failed(.credentialExpired) }
                 result.set(new.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) })
@@ -30,7 +30,8 @@ struct NewPasswordTests {
         let report = await stack(.required(module)).login(try request(), asking: conversation)
         #expect((report.identity != nil) == (result.value != nil))
         let messages = conversation.questions.compactMap { callbacks -> String? in
-            #expect(callbacks.dropFirst() == [.password(prompt: "New password"), .password(prompt: "New password again")])
+            let prompts = ["New password", "New password again"].map { Callback.password(prompt: $0) }
+            #expect(Array(callbacks.dropFirst()) == prompts)
             guard case .message(let text) = callbacks[0] else { return nil }
             return text
         }
@@ -49,6 +50,8 @@ struct NewPasswordTests {
         let found = try await outcome(replies + [Self.answers("new", "new")])
         #expect(found.password == nil)
         #expect(found.messages == [Self.first, "The two new passwords differ.", "It begins with n."])
+        let empty = try await outcome([Self.answers("", ""), Self.answers("new", "new")])
+        #expect(empty.password == "new" && empty.messages == [Self.first, "The new password is empty."])
         #expect(found.note == "the user has given no new password that is accepted")
         #expect(try await outcome(Array(replies.prefix(2)) + [Self.answers("new", "new")]).password == "new")
     }

@@ -29,25 +29,34 @@ extension LDAPHandle {
         call: ServerCall,
         limit: Duration
     ) throws(ServerFault) -> LDAPSearchReply {
-        try reply(to: try send(search, page: page), call: call, limit: limit)
-    }
-
-    /// Sends a search whose answer is not waited for before others are sent.
-    ///
-    /// The answer must be received by ``reply(to:call:limit:)``, or the connection be closed.
-    ///
-    /// - Throws: ``ServerFault``; `failed` for a filter that libldap does not take.
-    func send(_ search: LDAPSearch, call: ServerCall, limit: Duration) throws(ServerFault) -> SentSearch {
-        // Where many requests wait in the socket, the next one may have to wait, too.
-        try call.guarding(descriptor, until: call.end(within: limit)) { () throws(ServerFault) in
-            try send(search, page: nil)
-        }
+        try reply(to: try send(search, page: page, call: call, limit: limit), call: call, limit: limit)
     }
 
     /// Sends a search, without waiting for the answer.
     ///
+    /// The answer must be received by ``reply(to:call:limit:)``, or the connection be closed.
+    ///
     /// - Throws: ``ServerFault``; `failed` for a filter that libldap does not take.
-    private func send(
+    func send(
+        _ search: LDAPSearch,
+        page: (size: Int32, cookie: [UInt8])? = nil,
+        call: ServerCall,
+        limit: Duration
+    ) throws(ServerFault) -> SentSearch {
+        let sent: SentSearch
+        if unanswered == 0 {
+            sent = try request(search, page: page)
+        } else {
+            // Where requests wait in the socket, the next one may have to wait, too.
+            sent = try call.guarding(descriptor, until: call.end(within: limit)) { () throws(ServerFault) in
+                try request(search, page: page)
+            }
+        }
+        unanswered += 1
+        return sent
+    }
+
+    private func request(
         _ search: LDAPSearch,
         page: (size: Int32, cookie: [UInt8])?
     ) throws(ServerFault) -> SentSearch {
@@ -88,6 +97,7 @@ extension LDAPHandle {
 
     /// Waits for the answer to a search.
     func reply(to search: SentSearch, call: ServerCall, limit: Duration) throws(ServerFault) -> LDAPSearchReply {
+        unanswered -= 1
         let message = try unsafe wait(LDAP_SUCCESS, number: search.number, call: call, limit: limit)
         defer { unsafe _ = ldap_msgfree(message) }
         let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)

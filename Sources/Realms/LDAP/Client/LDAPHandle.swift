@@ -18,6 +18,8 @@ final class LDAPHandle {
     let handle: OpaquePointer
     let descriptor: Int32
     private var isClosed = false
+    /// The number of searches whose answers have not been received.
+    var unanswered = 0
 
     /// Opens a connection, with TLS if the settings ask for it.
     ///
@@ -249,7 +251,11 @@ final class LDAPHandle {
             )
             var message: OpaquePointer?
             let kind = unsafe ldap_result(handle, number, LDAP_MSG_ALL, &time, &message)
-            guard kind != 0 else { throw ServerFault(.timedOut, "no answer in \(left)") }
+            guard kind != 0 else {
+                // Nothing more is sent to a server that may not read, not even the end of the connection.
+                shutdown(descriptor, Int32(SHUT_RDWR))
+                throw ServerFault(.timedOut, "no answer in \(left)")
+            }
             guard kind > 0, let message = unsafe message else { throw lost(unsafe gatehouse_ldap_error(handle)) }
             return unsafe message
         }

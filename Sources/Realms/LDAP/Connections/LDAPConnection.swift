@@ -159,32 +159,51 @@ final class LDAPConnection: ServerConnection {
         var failure: ServerFault?
         var received = 0
         while true {
+            while failure == nil, sent.count < min(searches.count, received + Self.maximumSent) {
+                let search = searches[sent.count]
+                do throws(ServerFault) {
+                    sent.append(try handle.send(search, call: call, limit: settings.searchTimeout))
+                } catch {
+                    guard error.code == .failed else { throw Self.fault(error, search: search) }
+                    failure = error
+                }
+            }
+            guard received < sent.count else { break }
+            let (number, search) = (received, searches[received])
+            received += 1
+            let found: LDAPSearchReply
             do throws(ServerFault) {
-                while failure == nil, sent.count < min(searches.count, received + Self.maximumSent) {
-                    sent.append(try handle.send(searches[sent.count], call: call, limit: settings.searchTimeout))
-                }
-                guard received < sent.count else { break }
-                let (number, search) = (received, sent[received])
-                received += 1
-                let found = try handle.reply(to: search, call: call, limit: settings.searchTimeout)
-                // After a failure the other answers are received only so that the connection can be used again.
-                guard failure == nil else { continue }
-                if found.reply.code == LDAP_SIZELIMIT_EXCEEDED || found.reply.code == LDAP_ADMINLIMIT_EXCEEDED {
-                    try body(number, nil)
-                } else {
-                    guard found.reply.isSuccess else { throw Self.fault(found.reply, search: searches[number]) }
-                    try body(number, found.entries)
-                }
+                found = try handle.reply(to: sent[number], call: call, limit: settings.searchTimeout)
             } catch {
-                guard error.code == .failed else {
-                    let search = searches[max(received - 1, 0)]
-                    let request = LDAPText.printable("search below \(search.base) for \(search.filter)")
-                    throw ServerFault(error.code, "\(request): \(error.log)")
-                }
-                failure = failure ?? error
+                guard let failure else { throw Self.fault(error, search: search) }
+                // An answer that arrives later must not be taken for that of another login.
+                handle.close(isBroken: true)
+                throw failure
+            }
+            // After a failure the other answers are received only so that the connection can be used again.
+            guard failure == nil else { continue }
+            do throws(ServerFault) {
+                try body(number, try Self.entries(found, of: search))
+            } catch {
+                guard error.code == .failed else { throw error }
+                failure = error
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Returns the entries of an answer; nil if the server has more, and does not return them at once.
+    private static func entries(_ found: LDAPSearchReply, of search: LDAPSearch) throws(ServerFault) -> [LDAPEntry]? {
+        let code = found.reply.code
+        if search.sizeLimit > 0, code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED { return nil }
+        guard found.reply.isSuccess else { throw fault(found.reply, search: search) }
+        return found.entries
+    }
+
+    /// Adds the request to the text of a fault.
+    private static func fault(_ fault: ServerFault, search: LDAPSearch) -> ServerFault {
+        let request = LDAPText.printable("search below \(search.base) for \(search.filter)")
+        return ServerFault(fault.code, "\(request): \(fault.log)")
     }
 
     /// The number of entries that a server is asked for at once.

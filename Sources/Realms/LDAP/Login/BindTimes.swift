@@ -5,14 +5,32 @@
 internal import Synchronization
 internal import WorkerThreads
 
-/// The times that the last binds with a wrong password took.
+/// The times that the last binds took, by which all refusals take as long.
 ///
-/// For an unknown user there is nothing to bind as, so the answer would come earlier than for a wrong password, and would
-/// reveal which users exist. Such a login waits as long as one of the last rejected binds took.
+/// For an unknown user there is nothing to bind as, and a directory refuses some binds without computing the hash of the
+/// password, for example those of locked users. Such answers would come early, and reveal which users exist. They wait as
+/// long as one of the last binds with a wrong password took.
 final class BindTimes: Sendable {
+    /// The last times, in nanoseconds.
+    private struct Times {
+        private(set) var all: [UInt64] = []
+        private var next = 0
+
+        mutating func add(_ time: UInt64) {
+            if all.count < BindTimes.count {
+                all.append(time)
+            } else {
+                all[next] = time
+                next = (next + 1) % BindTimes.count
+            }
+        }
+    }
+
     private struct State {
-        var times: [UInt64] = []
-        var next = 0
+        var accepted = Times()
+        var refused = Times()
+        /// A refusal in less time has computed no hash: half of the median of the accepted binds.
+        var limit: UInt64 = 0
     }
 
     private static let count = 32
@@ -21,24 +39,41 @@ final class BindTimes: Sendable {
 
     private let state = Mutex(State())
 
-    /// Records a rejected bind.
+    /// Records an accepted bind, for which the directory has computed a hash.
     ///
     /// - Parameter start: The time at which it began, of `MonotonicTime`.
-    func add(since start: UInt64) {
-        let time = min(MonotonicTime.now - start, Self.maximum)
+    func addAccepted(since start: UInt64) {
+        let time = Self.time(since: start)
         state.withLock { state in
-            if state.times.count < Self.count {
-                state.times.append(time)
-            } else {
-                state.times[state.next] = time
-                state.next = (state.next + 1) % Self.count
-            }
+            state.accepted.add(time)
+            state.limit = state.accepted.all.sorted()[state.accepted.all.count / 2] / 2
         }
     }
 
-    /// Returns one of the times; zero if there is none yet.
-    func sample() -> Duration {
-        state.withLock { .nanoseconds(Int64(clamping: $0.times.randomElement() ?? 0)) }
+    /// Records a refused bind.
+    ///
+    /// - Parameter start: The time at which it began, of `MonotonicTime`.
+    /// - Returns: The time for which the answer must wait.
+    func addRefused(since start: UInt64) -> Duration {
+        let time = Self.time(since: start)
+        return state.withLock { state in
+            guard time < state.limit else {
+                state.refused.add(time)
+                return .zero
+            }
+            let sample = Self.sample(state)
+            return .nanoseconds(Int64(clamping: sample > time ? sample - time : 0))
+        }
     }
+
+    /// Returns the time for which the answer for an unknown user must wait; zero if no bind is known.
+    func sample() -> Duration { state.withLock { .nanoseconds(Int64(clamping: Self.sample($0))) } }
+
+    private static func sample(_ state: State) -> UInt64 {
+        // Early refusals may have been recorded before the first accepted bind.
+        state.refused.all.filter { $0 >= state.limit }.randomElement() ?? state.accepted.all.randomElement() ?? 0
+    }
+
+    private static func time(since start: UInt64) -> UInt64 { min(MonotonicTime.now &- start, maximum) }
 }
 #endif

@@ -11,9 +11,9 @@ internal import WorkerThreads
 /// The answer of a directory to a user name and a password.
 enum DirectoryAnswer: Sendable {
     case accepted(DirectoryUser)
-    /// The directory refuses the bind.
-    case refused(BindProblem)
-    /// No entry has the name. The bind of a user with a wrong password would have taken this time longer.
+    /// The directory refuses the bind. That of a user with a wrong password would have taken this time longer.
+    case refused(BindProblem, missing: Duration)
+    /// No entry has the name. The bind of a user with a wrong password would have taken this time.
     case unknownUser(missing: Duration)
     /// The directory refuses the new password.
     case newPasswordRefused(String)
@@ -33,6 +33,8 @@ struct DirectoryLogin {
     let cache: GroupCache
     let bindTimes: BindTimes
     let steps: DirectorySteps
+    /// Renews the groups that contain groups.
+    var renew: @Sendable ([DirectoryGroup]) -> Void = { _ in }
 
     private var settings: LDAPSettings { connection.settings }
 
@@ -49,13 +51,20 @@ struct DirectoryLogin {
             guard let user = try find(typed, filter: filter, scope: scope) else {
                 return .unknownUser(missing: bindTimes.sample())
             }
-            if let problem = try bind(user.name, password: password, isDisabled: user.isDisabled) {
-                return .refused(problem)
+            if settings.serviceAccount?.isEntry(user.entry) == true {
+                // Wrong passwords would make the directory lock the account that all logins need.
+                steps.note("\(steps.server): \(user.name) is the account of search-bind-dn, which cannot sign in")
+                return .unknownUser(missing: bindTimes.sample())
+            }
+            if let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled) {
+                return .refused(refusal.problem, missing: refusal.missing)
             }
             return .accepted(try complete(user, typed: typed))
         case .directBind(let pattern, let filter):
             guard let name = pattern.bindName(typed.user) else { return .unknownUser(missing: bindTimes.sample()) }
-            if let problem = try bind(name, password: password, isDisabled: false) { return .refused(problem) }
+            if let refusal = try bind(name, password: password, isDisabled: false) {
+                return .refused(refusal.problem, missing: refusal.missing)
+            }
             let user: UserEntry?
             if let filter {
                 user = try find(typed, filter: filter, scope: .subtree)
@@ -67,9 +76,9 @@ struct DirectoryLogin {
             }
             // Another entry may have the name of the bind, such as a principal name that is no account name.
             if !pattern.isDistinguishedName,
-                let problem = try bind(user.name, password: password, isDisabled: user.isDisabled)
+                let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled)
             {
-                return .refused(problem)
+                return .refused(refusal.problem, missing: refusal.missing)
             }
             return .accepted(try complete(user, typed: typed))
         }
@@ -106,10 +115,10 @@ struct DirectoryLogin {
             }
             name = bindName
         }
-        if change == .ownBind, let problem = try bind(name, password: old, isDisabled: false),
-            problem.change != .ownBind
+        if change == .ownBind, let refusal = try bind(name, password: old, isDisabled: false),
+            refusal.problem.change != .ownBind
         {
-            return .refused(problem)
+            return .refused(refusal.problem, missing: refusal.missing)
         }
         var refusal: LDAPReply?
         try steps.measure("change of the password of \(name)") { () throws(ServerFault) in
@@ -118,7 +127,9 @@ struct DirectoryLogin {
             return reply.description
         }
         guard let refusal else { return try authenticate(typed, password: new) }
-        if change == .activeDirectory, let problem = BindProblem.ofChange(refusal) { return .refused(problem) }
+        if change == .activeDirectory, let problem = BindProblem.ofChange(refusal) {
+            return .refused(problem, missing: .zero)
+        }
         guard let text = Self.rule(refusal, change: change) else {
             throw ServerFault(.failed, "the password of \(name) cannot be changed: \(refusal.description)")
         }
@@ -205,20 +216,27 @@ struct DirectoryLogin {
         }
     }
 
-    /// Binds as a user; returns nil if that is a login.
-    private func bind(_ name: String, password: Secret, isDisabled: Bool) throws(ServerFault) -> BindProblem? {
+    /// Binds as a user; returns nil if that is a login, and otherwise the time for which the answer must wait.
+    private func bind(
+        _ name: String,
+        password: Secret,
+        isDisabled: Bool
+    ) throws(ServerFault) -> (problem: BindProblem, missing: Duration)? {
+        var isAccepted = false
         var problem: BindProblem?
         let start = MonotonicTime.now
         try steps.measure("bind as \(name)") { () throws(ServerFault) in
             let reply = try connection.bind(name, password: password, call: call)
+            isAccepted = reply.isSuccess
             problem = BindProblem.problem(reply, isDisabled: isDisabled)
             if problem?.failure == .unavailable {
                 throw ServerFault(.failed, "the bind as \(name) was answered with \(reply.description)")
             }
             return ([reply.description] + Self.texts(problem, policy: reply.policy)).joined(separator: "; ")
         }
-        if problem?.failure == .wrongCredentials { bindTimes.add(since: start) }
-        return problem
+        let missing = isAccepted ? Duration.zero : bindTimes.addRefused(since: start)
+        if isAccepted { bindTimes.addAccepted(since: start) }
+        return problem.map { ($0, missing) }
     }
 
     private static func texts(_ problem: BindProblem?, policy: LDAPReply.Policy?) -> [String] {
@@ -235,7 +253,8 @@ struct DirectoryLogin {
 
     /// Returns the groups of a user.
     func groups(of user: UserEntry, typed: TypedName) throws(ServerFault) -> [String] {
-        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).groups(of: user, typed: typed)
+        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps, renew: renew)
+            .groups(of: user, typed: typed)
     }
 }
 #endif

@@ -35,13 +35,42 @@ final class GroupCache: Sendable {
     private static let maximumEntries = 100_000
 
     private let time: UInt64
+    private let now: @Sendable () -> UInt64
+    /// The time before which no renewal begins; the last of all times while one runs.
+    private let nextRenewal = Mutex(UInt64.zero)
     private let entries = Mutex<[UTF8Text: Entry]>([:])
     private let sets = Mutex(Sets())
 
-    /// - Parameter time: The time for which a value is kept; zero to keep none.
-    init(_ time: Duration) {
+    /// - Parameters:
+    ///   - time: The time for which a value is kept; zero to keep none.
+    ///   - now: The clock; the one of `MonotonicTime` unless a test sets it.
+    init(_ time: Duration, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now }) {
         self.time = time.nanoseconds
+        self.now = now
     }
+
+    // MARK: Renewal
+
+    /// Returns whether an entry is in the second half of its time, in which it is read again ahead of need.
+    func isDue(_ entry: Entry) -> Bool { time > 0 && entry.end < now() &+ time / 2 }
+
+    /// Returns whether the caller may renew entries now; it must call ``endRenewal(hasFailed:)`` at the end.
+    func beginRenewal() -> Bool {
+        let now = now()
+        return nextRenewal.withLock { next in
+            guard next <= now else { return false }
+            next = .max
+            return true
+        }
+    }
+
+    /// Allows the next renewal; after a failure only later, because each login would begin another one.
+    func endRenewal(hasFailed: Bool) {
+        let next = hasFailed ? now() &+ time / 4 : 0
+        nextRenewal.withLock { $0 = next }
+    }
+
+    // MARK: Entries
 
     /// Returns the groups that contain a group; nil if they are not known, or not any more.
     func groups(of key: UTF8Text) -> [DirectoryGroup]? { entry(of: key)?.groups }
@@ -49,7 +78,7 @@ final class GroupCache: Sendable {
     /// Returns the groups that contain a group, and their end; nil if they are not known, or not any more.
     func entry(of key: UTF8Text) -> Entry? {
         guard time > 0 else { return nil }
-        let now = MonotonicTime.now
+        let now = now()
         return entries.withLock { entries in
             guard let entry = entries[key] else { return nil }
             guard entry.end > now else {
@@ -68,7 +97,7 @@ final class GroupCache: Sendable {
     /// - Returns: The time at which they are read again, of `MonotonicTime`.
     @discardableResult
     func insert(_ groups: [DirectoryGroup], of key: UTF8Text) -> UInt64 {
-        let end = MonotonicTime.now &+ time
+        let end = now() &+ time
         guard time > 0 else { return end }
         entries.withLock { entries in
             if entries.count >= Self.maximumEntries { entries = [:] }
@@ -78,12 +107,12 @@ final class GroupCache: Sendable {
     }
 
     /// Returns a set of groups with all groups that contain them; nil if they are not known, or not any more.
-    func all(of set: UTF8Text) -> [DirectoryGroup]? {
+    func all(of set: UTF8Text) -> Entry? {
         guard time > 0 else { return nil }
-        let now = MonotonicTime.now
+        let now = now()
         return sets.withLock { sets in
             guard let entry = sets.entries[set], entry.end > now else { return nil }
-            return entry.groups
+            return entry
         }
     }
 

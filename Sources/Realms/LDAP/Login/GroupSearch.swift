@@ -5,7 +5,6 @@
 internal import Bytes
 internal import RealmKit
 internal import ServerConnections
-internal import WorkerThreads
 
 /// Finds the groups of a user on one connection.
 struct GroupSearch {
@@ -13,8 +12,10 @@ struct GroupSearch {
     let call: ServerCall
     let cache: GroupCache
     let steps: DirectorySteps
+    /// Renews the groups that contain groups before they are read again at a login.
+    var renew: @Sendable ([DirectoryGroup]) -> Void = { _ in }
 
-    private var settings: GroupSettings { connection.settings.groups }
+    var settings: GroupSettings { connection.settings.groups }
 
     /// Returns the names of the groups of a user, each once.
     ///
@@ -45,16 +46,16 @@ struct GroupSearch {
     // MARK: Direct groups
 
     /// Returns the values of `memberOf`, which Active Directory returns in several ranges.
-    private func memberOf(_ entry: LDAPEntry) throws(ServerFault) -> [String] {
-        var names = UserEntry.texts(entry.values(of: "memberof"))
-        var next = try Self.nextRange(of: "memberof", in: entry, names: &names)
+    func memberOf(_ entry: LDAPEntry) throws(ServerFault) -> [String] {
+        var names = try texts("memberof", of: entry)
+        var next = try nextRange(of: "memberof", in: entry, names: &names)
         while let start = next {
             let search = LDAPSearch.entry(entry.name, attributes: LDAPAttributeList(["memberOf;range=\(start)-*"]))
             guard let more = try connection.search(search, call: call).first else {
                 throw ServerFault(.failed, "\(entry.name): a part of memberOf cannot be read")
             }
             let before = names.count
-            next = try Self.nextRange(of: "memberof", in: more, names: &names)
+            next = try nextRange(of: "memberof", in: more, names: &names)
             guard names.count > before, names.count <= settings.maximumGroups else {
                 throw tooMany
             }
@@ -62,17 +63,29 @@ struct GroupSearch {
         return names
     }
 
+    /// Returns the values of an attribute that names groups.
+    ///
+    /// - Throws: ``ServerFault`` if a value is no text: a group that denies access must not be missing.
+    private func texts(_ attribute: String, of entry: LDAPEntry) throws(ServerFault) -> [String] {
+        let values = entry.values(of: attribute)
+        let texts = UserEntry.texts(values)
+        guard texts.count == values.count else {
+            throw ServerFault(.failed, "\(entry.name): \(LDAPText.printable(attribute)) has a value that is not UTF-8")
+        }
+        return texts
+    }
+
     /// Appends the values of a range such as `memberOf;range=0-1499`, and returns the start of the next one.
     ///
     /// - Throws: ``ServerFault`` if the end of the range is neither a number nor `*`, which stands for the last value.
-    private static func nextRange(
+    private func nextRange(
         of attribute: String,
         in entry: LDAPEntry,
         names: inout [String]
     ) throws(ServerFault) -> Int? {
         let start = "\(attribute);range="
         guard let range = entry.attributes.first(where: { $0.name.utf8.starts(with: start.utf8) }) else { return nil }
-        names += UserEntry.texts(range.values)
+        names += try texts(range.name, of: entry)
         let end = range.name.utf8.drop { $0 != UInt8(ascii: "-") }.dropFirst()
         if end.elementsEqual("*".utf8) { return nil }
         guard let last = UInt32(String(decoding: end, as: UTF8.self)) else {
@@ -90,7 +103,7 @@ struct GroupSearch {
         try search(Self.text(filter, typed: typed, name: name))
     }
 
-    private static func text(_ filter: FilterTemplate, typed: TypedName?, name: String) -> String {
+    static func text(_ filter: FilterTemplate, typed: TypedName?, name: String) -> String {
         filter.filter { value in
             switch value {
             case .name: typed?.user ?? ""
@@ -100,7 +113,7 @@ struct GroupSearch {
         }
     }
 
-    private func search(_ filter: String, base: String? = nil) throws(ServerFault) -> [DirectoryGroup] {
+    func search(_ filter: String, base: String? = nil) throws(ServerFault) -> [DirectoryGroup] {
         let search = LDAPSearch(
             base: base ?? settings.base,
             filter: filter,
@@ -117,7 +130,7 @@ struct GroupSearch {
         return found
     }
 
-    private func group(_ entry: LDAPEntry) -> DirectoryGroup {
+    func group(_ entry: LDAPEntry) -> DirectoryGroup {
         let value = UserEntry.texts(entry.values(of: settings.target)).first
         // Only nested groups are compared; the key of a name takes longer than the rest.
         let key = settings.isNested ? DistinguishedName(entry.name)?.key : nil
@@ -132,14 +145,15 @@ struct GroupSearch {
     ///
     /// - Throws: ``ServerFault`` also if the entry of a group must be read and is missing, because the group may deny
     ///   access.
-    private func groups(named names: [String]) throws(ServerFault) -> [DirectoryGroup] {
+    func groups(named names: [String]) throws(ServerFault) -> [DirectoryGroup] {
         guard names.count <= settings.maximumGroups else { throw tooMany }
         var found: [[DirectoryGroup]] = []
         var missing: [(index: Int, key: UTF8Text, search: LDAPSearch)] = []
         for text in names {
-            guard let name = DistinguishedName(text), let base = settings.baseName, name.isWithin(base) else {
-                continue
+            guard let name = DistinguishedName(text), let base = settings.baseName else {
+                throw ServerFault(.failed, "\(LDAPText.printable(text)) is a group, and no distinguished name")
             }
+            guard name.isWithin(base) else { continue }
             if settings.usesDistinguishedNames || name.value(of: settings.target) != nil {
                 let value = name.value(of: settings.target).map { UserEntry.texts([$0]) }?.first
                 let group = Self.usable(settings.usesDistinguishedNames ? text : value)
@@ -162,28 +176,43 @@ struct GroupSearch {
 
     private static func usable(_ name: String?) -> String? { name.flatMap { GroupName.isUsable($0) ? $0 : nil } }
 
-    private static func unreadable(_ name: String) -> ServerFault {
+    static func unreadable(_ name: String) -> ServerFault {
         ServerFault(.failed, "\(name): the entry of the group cannot be read")
     }
 
-    private var tooMany: ServerFault {
+    var tooMany: ServerFault {
         ServerFault(.failed, "the user has more than \(settings.maximumGroups) groups (maximum-groups)")
     }
 
     // MARK: Other kinds of groups
 
     /// Returns the primary group of Active Directory, which is in no list of members.
-    private func primaryGroup(of entry: LDAPEntry) throws(ServerFault) -> DirectoryGroup? {
-        guard let own = entry.values(of: "objectsid").first,
-            let number = UserEntry.texts(entry.values(of: "primarygroupid")).first.flatMap(UInt32.init),
+    ///
+    /// - Throws: ``ServerFault`` also if it is not found: it may deny access.
+    private func primaryGroup(of user: LDAPEntry) throws(ServerFault) -> DirectoryGroup {
+        guard let own = user.values(of: "objectsid").first,
+            let number = UserEntry.texts(user.values(of: "primarygroupid")).first.flatMap(UInt32.init),
             let identifier = SecurityIdentifier.group(number, inDomainOf: own)
-        else { return nil }
+        else {
+            throw ServerFault(
+                .failed,
+                "\(user.name): the entry has no primaryGroupID and objectSid that this program may read (primary-group)"
+            )
+        }
         let filter = "(objectSid=\(LDAPText.escaped(identifier)))"
         let key = UTF8Text(filter)
-        if let known = cache.groups(of: key) { return known.first }
-        let found = try search(filter, base: connection.settings.base)
+        if let known = cache.groups(of: key)?.first { return known }
+        // The group is anywhere in the domain of the user.
+        let base = DistinguishedName(user.name)?.domain ?? connection.settings.base
+        let found = try search(filter, base: base)
+        guard let group = found.first else {
+            throw ServerFault(
+                .failed,
+                "the primary group of \(user.name) is not found below \(base) for \(filter) (primary-group)"
+            )
+        }
         cache.insert(found, of: key)
-        return found.first
+        return group
     }
 
     /// Returns the groups whose names the server computes, as in the properties of GlassFish.
@@ -201,106 +230,12 @@ struct GroupSearch {
         var names: [String] = []
         try steps.measure("search below \(search.base) for \(filter)") { () throws(ServerFault) in
             try connection.searchAll(search, call: call) { entries throws(ServerFault) in
-                for entry in entries { names += UserEntry.texts(entry.values(of: dynamic.target)) }
+                for entry in entries { names += try texts(dynamic.target, of: entry) }
                 guard names.count <= settings.maximumGroups else { throw tooMany }
             }
             return "\(names.count) groups"
         }
         return try groups(named: names)
-    }
-
-    // MARK: Nested groups
-
-    /// Returns groups and all groups that contain them.
-    private func nested(
-        _ direct: [DirectoryGroup],
-        primary: DirectoryGroup?,
-        user: UserEntry
-    ) throws(ServerFault) -> [DirectoryGroup] {
-        var seen: Set<UTF8Text> = []
-        var all = direct.filter { seen.insert($0.key).inserted }
-        if try connection.abilities(call).isActiveDirectory {
-            // The server follows the groups; the primary group has no member that it could follow.
-            for start in [user.name] + [primary?.name].compactMap(\.self) {
-                let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.escaped(start.utf8)))"
-                all += try search(filter).filter { seen.insert($0.key).inserted }
-            }
-            return all
-        }
-        let set = UTF8Text(all.map(\.key.string).joined(separator: "\n"))
-        if let known = cache.all(of: set) { return known }
-        var level = all
-        var depth = 0
-        var end = UInt64.max
-        while !level.isEmpty {
-            guard depth < settings.maximumDepth else {
-                throw ServerFault(
-                    .failed,
-                    "groups are nested deeper than \(settings.maximumDepth) levels (maximum-group-depth)"
-                )
-            }
-            depth += 1
-            var next: [DirectoryGroup] = []
-            try parents(of: level) { parents throws(ServerFault) in
-                end = min(end, parents.end)
-                next += parents.groups.filter { seen.insert($0.key).inserted }
-                guard all.count + next.count <= settings.maximumGroups else { throw tooMany }
-            }
-            all += next
-            level = next
-        }
-        cache.insert(all: all, of: set, until: end)
-        return all
-    }
-
-    /// Passes the groups that contain each of some groups to a function, and the time until which they may be kept.
-    private func parents(
-        of groups: [DirectoryGroup],
-        _ body: (GroupCache.Entry) throws(ServerFault) -> Void
-    ) throws(ServerFault) {
-        var missing: [DirectoryGroup] = []
-        for group in groups {
-            if let known = cache.entry(of: group.key) { try body(known) } else { missing.append(group) }
-        }
-        let searches = missing.map { parentSearch(of: $0) }
-        let start = MonotonicTime.now
-        try connection.search(each: searches, call: call) { number, entries throws(ServerFault) in
-            let parents = try parents(of: missing[number], search: searches[number], entries: entries, start: start)
-            try body(GroupCache.Entry(groups: parents, end: cache.insert(parents, of: missing[number].key)))
-        }
-    }
-
-    /// Returns the search for the groups that contain a group: for its entry, which names them, or by the filter.
-    private func parentSearch(of group: DirectoryGroup) -> LDAPSearch {
-        guard settings.source != .memberOf, let filter = settings.nestedFilter else {
-            return .entry(group.name, attributes: Self.memberOf)
-        }
-        return LDAPSearch(
-            base: settings.base,
-            filter: Self.text(filter, typed: nil, name: group.name),
-            attributes: settings.attributes,
-            sizeLimit: LDAPConnection.pageSize
-        )
-    }
-
-    private static let memberOf = LDAPAttributeList(["memberOf"])
-
-    /// Returns the groups that contain a group.
-    private func parents(
-        of child: DirectoryGroup,
-        search: LDAPSearch,
-        entries: [LDAPEntry]?,
-        start: UInt64
-    ) throws(ServerFault) -> [DirectoryGroup] {
-        if search.scope == .base {
-            guard let entry = entries?.first else { throw Self.unreadable(child.name) }
-            return try groups(named: memberOf(entry))
-        }
-        // A server that returns fewer entries at once than are wanted returns them in pages.
-        guard let entries else { return try self.search(search.filter) }
-        guard entries.count <= settings.maximumGroups else { throw tooMany }
-        steps.note("search below \(search.base) for \(search.filter)", result: "\(entries.count) groups", since: start)
-        return entries.map(group)
     }
 }
 

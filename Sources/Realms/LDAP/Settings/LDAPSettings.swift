@@ -27,6 +27,8 @@ struct LDAPSettings: Sendable {
     let servers: [LDAPServerURL]
     let transport: LDAPTransport
     let serviceBind: ServiceBind
+    /// The account of ``serviceBind``; nil if it has no name.
+    let serviceAccount: ServiceAccount?
     let base: String
     let location: UserLocation
     /// The attribute with the name of the user, in lower case.
@@ -42,6 +44,9 @@ struct LDAPSettings: Sendable {
     let userAttributes: LDAPAttributeList
     /// The same with the attributes of the account's state, for lists of users.
     let recordAttributes: LDAPAttributeList
+
+    /// True if entries are read with the rights of the user who signs in.
+    var searchesAsUser: Bool { if case .none = serviceBind { true } else { false } }
 
     /// The attribute of OpenLDAP that tells a disabled account from a locked one.
     static let lockTimeAttribute = "pwdaccountlockedtime"
@@ -60,6 +65,7 @@ struct LDAPSettings: Sendable {
             transport: transport,
             location: location
         )
+        serviceAccount = if case .simple(let name, _) = serviceBind { ServiceAccount(name) } else { nil }
         nameAttribute = try Self.nameAttribute(properties, location: location)
         domains = DomainNames(properties.has("domains") ? try properties.list("domains") : [])
         attributes = try Self.attributes(properties)

@@ -68,6 +68,21 @@ struct DistinguishedName: Sendable {
         names.count >= base.names.count && Self.key(names.suffix(base.names.count)).hasBytes(of: base.key)
     }
 
+    /// The name of the domain that the last parts spell (RFC 2247), such as `dc=example,dc=org`; nil if there is none.
+    var domain: String? {
+        let labels = names.reversed().prefix { $0.count == 1 && $0[0].attribute.hasBytes(of: "dc") }.reversed().map {
+            String(decoding: $0[0].value, as: UTF8.self)
+        }
+        let isPlain = labels.allSatisfy { label in
+            label.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || byte == UInt8(ascii: "-")
+            }
+        }
+        guard !labels.isEmpty, isPlain else { return nil }
+        return labels.map { "dc=\($0)" }.joined(separator: ",")
+    }
+
     /// Returns the value of an attribute of the most specific relative name; nil if it has another attribute.
     func value(of attribute: String) -> [UInt8]? {
         names.first?.first { $0.attribute.hasBytes(of: attribute.lowercased()) }?.value

@@ -221,9 +221,16 @@ final class PostgreSQLConnection: DatabaseConnection {
         var start = MonotonicTime.now
         var end = call.end(within: limits.query)
         var ends = 0
+        var fault: ServerFault?
         // All answers are read, even if one cannot be used: otherwise the next call would take them for its own.
         while ends <= queries.count {
-            guard let result = try next(until: end, call: call) else {
+            let result: PostgreSQLResult?
+            do throws(ServerFault) {
+                result = try next(until: end, call: call)
+            } catch {
+                throw cause(of: error, after: fault)
+            }
+            guard let result else {
                 // The end of the results of one query.
                 ends += 1
                 end = call.end(within: limits.query)
@@ -239,10 +246,16 @@ final class PostgreSQLConnection: DatabaseConnection {
                 (rows.time, start) = (now &- start, now)
                 answers.append(rows)
             } catch {
-                continue
+                fault = fault ?? error
             }
         }
-        throw ServerFault(.lost, "the server has ended the answers without a result")
+        throw cause(of: ServerFault(.lost, "the server has ended the answers without a result"), after: fault)
+    }
+
+    /// Returns what a server has said before the answers ended; it tells why.
+    private func cause(of end: ServerFault, after fault: ServerFault?) -> ServerFault {
+        guard let fault, fault.isOfOneServer, end.code == .lost else { return end }
+        return fault
     }
 
     /// Returns a name that no statement with another text has.
