@@ -113,7 +113,9 @@ final class Directory: Sendable {
                 do throws(ServerFault) {
                     try await pool.run(source: "groups") { connection, call throws(ServerFault) in
                         let steps = DirectorySteps(server: connection.url.text) { _ in }
-                        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).readAgain(groups)
+                        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).readAgain(
+                            groups
+                        )
                     }
                 } catch {
                     // Faults of servers are in the log; a login will find the others.
