@@ -26,7 +26,7 @@ struct FilterTemplateTests {
     @Test(
         arguments: [
             ("uid=%s", "(uid=an\\2an)"), ("(uid=%s)", "(uid=an\\2an)"), ("mail=%n", "(mail=E\\5can\\2an)"),
-            ("member=%d", "(member=cn\\3da\\2cdc\\3db)"), ("(&(uid=%s)(a=b))", "(&(uid=an\\2an)(a=b))"),
+            ("member=%d", "(member=cn=a,dc=b)"), ("(&(uid=%s)(a=b))", "(&(uid=an\\2an)(a=b))"),
             ("&(uid=%s)(a=b)", "(&(uid=an\\2an)(a=b))"),
             ("(|(uid=%s)(mail=%s@b.c))", "(|(uid=an\\2an)(mail=an\\2an@b.c))"),
             ("(&(uid=%s)(!(a=b*c)))", "(&(uid=an\\2an)(!(a=b*c)))"),
@@ -37,7 +37,7 @@ struct FilterTemplateTests {
             ("(&(uid=%s)(a=100%%))", "(&(uid=an\\2an)(a=100%))"),
             ("(&(uid=%s)(a=\\28x\\29))", "(&(uid=an\\2an)(a=\\28x\\29))"),
             ("(uid:caseExactMatch:=%s)", "(uid:caseExactMatch:=an\\2an)"), ("(cn;lang-en=%s)", "(cn;lang-en=an\\2an)"),
-            ("(member:1.2.840.113556.1.4.1941:=%d)", "(member:1.2.840.113556.1.4.1941:=cn\\3da\\2cdc\\3db)"),
+            ("(member:1.2.840.113556.1.4.1941:=%d)", "(member:1.2.840.113556.1.4.1941:=cn=a,dc=b)"),
             ("(&(uid=%s)(ou=Zürich))", "(&(uid=an\\2an)(ou=Zürich))"), ("(uid=%s%%s)", "(uid=an\\2an%s)"),
             ("(uid=%%%s)", "(uid=%an\\2an)"), ("(a=*%s*)", "(a=*an\\2an*)"), ("(a=*)", nil),
         ] as [(String, String?)]

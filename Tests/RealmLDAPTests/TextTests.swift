@@ -13,9 +13,9 @@ struct TextTests {
         var random = Random(seed: 21)
         for _ in 0..<HostileText.count(3_000) {
             let value = random.below(2) == 0 ? Array(HostileText.next(&random).utf8) : random.bytes(random.below(24))
-            let text = LDAPText.escaped(value)
-            guard Decoded.filterValue(text[...].utf8) == value, Decoded.nameValue(text[...].utf8) == value else {
-                Issue.record("\(value): \(text)")
+            let (filter, name) = (LDAPText.filterValue(value), LDAPText.nameValue(value))
+            guard Decoded.filterValue(filter[...].utf8) == value, Decoded.nameValue(name[...].utf8) == value else {
+                Issue.record("\(value): \(filter) \(name)")
                 return
             }
         }
@@ -25,7 +25,7 @@ struct TextTests {
         var random = Random(seed: 22)
         for _ in 0..<HostileText.count(3_000) {
             let value = Array(HostileText.next(&random).utf8)
-            let text = "cn=\(LDAPText.escaped(value)),ou=people+l=\(LDAPText.escaped(value)),dc=org"
+            let text = "cn=\(LDAPText.nameValue(value)),ou=people+l=\(LDAPText.nameValue(value)),dc=org"
             let name = DistinguishedName(text)
             guard let name, name.names.count == 3, name.names[1].count == 2, name.value(of: "cn") == value,
                 name.names[1].contains(where: { $0.attribute == "l" && $0.value == value })

@@ -20,7 +20,7 @@ extension GroupSearch {
         if try connection.abilities(call).isActiveDirectory {
             // The server follows the groups; the primary group has no member that it could follow.
             for start in [user.name] + [primary?.name].compactMap(\.self) {
-                let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.escaped(start.utf8)))"
+                let filter = "(member:\(GroupSettings.inChainRule):=\(LDAPText.filterValue(start.utf8)))"
                 all += try search(filter).filter { seen.insert($0.key).inserted }
             }
             return all

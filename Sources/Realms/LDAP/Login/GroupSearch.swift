@@ -199,7 +199,7 @@ struct GroupSearch {
                 "\(user.name): the entry has no primaryGroupID and objectSid that this program may read (primary-group)"
             )
         }
-        let filter = "(objectSid=\(LDAPText.escaped(identifier)))"
+        let filter = "(objectSid=\(LDAPText.filterValue(identifier)))"
         let key = UTF8Text(filter)
         if let known = cache.groups(of: key)?.first { return known }
         // The group is anywhere in the domain of the user.

@@ -55,7 +55,7 @@ struct DNPattern: Sendable {
             }
         }
         guard isPlain else { return nil }
-        return prefix + (isDistinguishedName ? LDAPText.escaped(user.utf8) : user) + suffix
+        return prefix + (isDistinguishedName ? LDAPText.nameValue(user.utf8) : user) + suffix
     }
 }
 

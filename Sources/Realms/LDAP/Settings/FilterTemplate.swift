@@ -88,7 +88,7 @@ struct FilterTemplate: Sendable {
         for part in parts {
             switch part {
             case .text(let text): filter += text
-            case .value(let kind): filter += LDAPText.escaped(value(kind).utf8)
+            case .value(let kind): filter += LDAPText.filterValue(value(kind).utf8)
             }
         }
         return filter

@@ -58,7 +58,7 @@ struct DistinguishedName: Sendable {
         names.map { parts in
             parts.map { part in
                 let lowered = UTF8Text(validating: part.value.span).map { Array($0.string.lowercased().utf8) }
-                return "\(part.attribute)=\(LDAPText.escaped(lowered ?? part.value))"
+                return "\(part.attribute)=\(LDAPText.nameValue(lowered ?? part.value))"
             }.sorted().joined(separator: "+")
         }.joined(separator: ",")
     }

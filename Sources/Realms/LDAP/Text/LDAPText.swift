@@ -6,17 +6,31 @@ internal import Bytes
 
 /// Values in search filters and in distinguished names.
 enum LDAPText {
-    /// Returns a value in the form in which the server reads exactly its bytes.
+    /// Returns a value for a distinguished name, in the form in which the server reads exactly its bytes.
     ///
-    /// A backslash and two hexadecimal digits are a byte in filters (RFC 4515 section 3) and in names (RFC 4514 section
-    /// 2.4). Every byte is written so, except letters, digits and some marks. This is more than the standards require.
+    /// A backslash and two hexadecimal digits are a byte (RFC 4514 section 2.4). Every byte is written so, except letters,
+    /// digits and some marks. This is more than the standard requires.
     ///
     /// - Parameter value: Any bytes.
     /// - Returns: The escaped value.
-    static func escaped(_ value: some Sequence<UInt8>) -> String {
+    static func nameValue(_ value: some Sequence<UInt8>) -> String { escaped(value) { _ in false } }
+
+    /// Returns a value for a filter, in the form in which the server reads exactly its bytes (RFC 4515 section 3).
+    ///
+    /// The marks of distinguished names are kept, because such names are the most frequent values, and are read in logs.
+    ///
+    /// - Parameter value: Any bytes.
+    /// - Returns: The escaped value.
+    static func filterValue(_ value: some Sequence<UInt8>) -> String {
+        escaped(value) { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ",") }
+    }
+
+    private static func escaped(_ value: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(value.underestimatedCount)
-        for byte in value { append(byte, to: &text) }
+        for byte in value {
+            if isKept(byte) { text.append(byte) } else { append(byte, to: &text) }
+        }
         return String(decoding: text, as: UTF8.self)
     }
 
