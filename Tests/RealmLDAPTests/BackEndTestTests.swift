@@ -37,6 +37,18 @@ struct BackEndTestTests {
         #expect(try await steps(realm, user: nil).filter { $0.text.contains("entry ") }.count == 2)
     }
 
+    @Test func `a user who cannot sign in is a failure`() async throws {
+        let server = try await SlapdServer()
+        let realm = try LDAPSetup.realm(server)
+        for (user, cause) in [
+            ("carl", "the directory has locked the account"), ("frank", "the account is disabled"),
+            ("dora", "the password must be changed"),
+        ] {
+            let failures = try await steps(realm, user: user).filter(\.isFailure).map(\.text)
+            #expect(failures.count == 1 && failures.first?.hasSuffix(cause) == true, "\(failures)")
+        }
+    }
+
     @Test func `a wrong password of the account for searches is named`() async throws {
         let server = try await SlapdServer()
         let realm = try LDAPSetup.realm(server, ["search-bind-password": ["wrong"]])

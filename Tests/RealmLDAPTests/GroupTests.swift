@@ -197,6 +197,21 @@ struct GroupTests {
         }
     }
 
+    @Test func `of several names of a group, the one of the distinguished name counts`() async throws {
+        var settings = SlapdServer.Settings()
+        settings.entries =
+            Entry(
+                SlapdServer.group("denied"),
+                [
+                    ("objectClass", "groupOfNames"), ("cn", "alias"), ("cn", "denied"),
+                    ("member", SlapdServer.ann.name),
+                ]
+            ).ldif
+        let server = try await SlapdServer(settings)
+        let groups = try await LDAPSetup.realm(server).login(SlapdServer.ann).identity?.subject.groups
+        #expect(groups?.contains("denied") == true && groups?.contains("alias") == false, "\(groups ?? [])")
+    }
+
     @Test func `what one user can read after a direct bind is not kept for another one`() async throws {
         var settings = SlapdServer.Settings()
         let blocked = SlapdServer.group("blocked")

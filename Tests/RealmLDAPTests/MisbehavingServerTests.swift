@@ -139,6 +139,45 @@ struct MisbehavingServerTests {
         #expect(!isUsable)
     }
 
+    @Test func `a server that sends more entries than it was asked for is unavailable`() async throws {
+        let server = try FakeDirectory { request in
+            guard request.operation == .search else { return Self.answer(request) }
+            let entry = BER.entry(request.number, Self.ann, [("uid", ["ann"])])
+            return [.send((0..<1000).flatMap { _ in entry }), .hang]
+        }
+        let log = LogEntries()
+        let realm = try realm([server], ["search-timeout": ["60s"], "timeout": ["60s"]], log: log)
+        let start = ContinuousClock.now
+        #expect(try await realm.login("ann", "right").failure == .unavailable)
+        #expect(start.duration(to: .now) < .seconds(30))
+        #expect(log.contains("the server has sent more entries than it was asked for"), "\(log.all)")
+    }
+
+    @Test func `a server that refuses StartTLS is not taken for one with a bad certificate`() async throws {
+        let server = try FakeDirectory(Self.answer)
+        let log = LogEntries()
+        let realm = try realm([server], ["start-tls": ["true"]], log: log)
+        #expect(try await realm.login("ann", "right").failure == .unavailable)
+        #expect(log.contains("the server has answered StartTLS with 2 (Protocol error)"), "\(log.all)")
+    }
+
+    @Test func `an account that its entry calls disabled is refused by a server without locks, too`() async throws {
+        let server = try FakeDirectory { request in
+            guard request.operation == .search else { return Self.answer(request) }
+            let attributes = [("uid", ["ann"]), ("pwdAccountLockedTime", ["000001010000Z"])]
+            return [.send(BER.entry(request.number, Self.ann, attributes) + BER.result(request.number, 0x65))]
+        }
+        let direct: [String: [String]?] = [
+            "search-bind-dn": nil, "search-bind-password": nil,
+            "user-dn-pattern": ["uid=%s,ou=people,dc=example,dc=org"],
+        ]
+        for changes in [[:], direct] {
+            let realm = try realm([server], changes)
+            #expect(try await realm.login("ann", "right").failure == .disabled)
+            #expect(try await realm.login("ann", "wrong").failure == .wrongCredentials)
+        }
+    }
+
     @Test func `a primary group that is not found refuses the login, wherever the users are`() async throws {
         // S-1-5-3-4-5, in the domain S-1-5-3-4, with the primary group S-1-5-3-4-7.
         let identifier = "\u{1}\u{3}\0\0\0\0\0\u{5}\u{3}\0\0\0\u{4}\0\0\0\u{5}\0\0\0"

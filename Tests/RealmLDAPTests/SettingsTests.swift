@@ -185,6 +185,7 @@ struct SettingsTests {
             missing,
             ["nested-groups": ["true"], "nested-group-search-filter": ["cn=a"]]
         )
+        expect("nested-group-search-filter", "needs nested-groups true", ["nested-group-search-filter": ["member=%d"]])
         expect(
             "nested-group-search-filter",
             "must be set with nested-groups, because group-search-filter has %s or %n",
@@ -205,6 +206,18 @@ struct SettingsTests {
             ]
         )
         expect("group-cache-time", "is at most 1h", ["group-cache-time": ["61m"]])
+    }
+
+    @Test func `domains with commas and files without certificates are named`() throws {
+        expect(
+            "domains",
+            "takes names that are separated by blanks, not EXAMPLE,example.org",
+            ["domains": ["EXAMPLE,example.org"]]
+        )
+        let path = FileManager.default.temporaryDirectory.appending(path: "gatehouse-ca-\(UUID()).pem").path
+        try "no certificate".write(toFile: path, atomically: false, encoding: .utf8)
+        defer { _ = unsafe unlink(path) }
+        expect("ca-file", "\(path) contains no certificate", ["ca-file": [path]])
     }
 
     @Test func `no mistake contains the password`() {

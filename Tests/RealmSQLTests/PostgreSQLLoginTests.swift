@@ -150,6 +150,19 @@ struct PostgreSQLLoginTests {
         #expect(notes.contains { $0.contains("terminating connection due to administrator command") }, "\(notes)")
     }
 
+    @Test func `blanks at the end of a text count, and those of a CHAR column do not`() async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        let fixture = try SQLFixture()
+        let hash = try await fixture.hash("correct horse")
+        try PostgreSQLSetup.add("blanks", hash: hash, groups: ["admin ", "crew"], to: server)
+        var properties = try PostgreSQLSetup.properties(server)
+        try fixture.use(properties)
+        #expect(try await fixture.login("blanks", "correct horse").identity?.groups.sorted() == ["admin ", "crew"])
+        properties["groups-query"] = "SELECT grp::char(20) FROM groups WHERE name = :user"
+        try fixture.use(properties)
+        #expect(try await fixture.login("blanks", "correct horse").identity?.groups.sorted() == ["admin", "crew"])
+    }
+
     @Test func `each query of a login has the whole time limit of a query`() async throws {
         let server = try PostgreSQLSetup.shared.get()
         var properties = try PostgreSQLSetup.properties(server)

@@ -70,6 +70,13 @@ struct SQLiteFaultTests {
         #expect(error.contains(expected), "\(error)")
     }
 
+    @Test func `a file that every user may write to is refused`() throws {
+        let file = try SQLiteFile.glassFish()
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
+        let error = Self.error(file.glassFishProperties)
+        #expect(error.contains("every user of this machine may write to it; chmod o-w \(file.path)"), "\(error)")
+    }
+
     @Test func `the property of GlassFish's data source says what to set`() {
         #expect(Self.error(["datasource-jndi": "jdbc/app"]).contains("set database to the database itself"))
         #expect(Self.error([:]).contains("database: must be set"))

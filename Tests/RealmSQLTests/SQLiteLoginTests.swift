@@ -153,6 +153,53 @@ struct SQLiteLoginTests {
         #expect(try await fixture.outcome("cid", "correct horse") == "disabled")
     }
 
+    @Test func `a column of the state in both queries makes logins unavailable`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled INTEGER)")
+        let fixture = try SQLFixture([
+            "database": file.location, "check-at-load": "false",
+            "password-query": "SELECT name AS username, hash AS password, enabled FROM t WHERE name = :user",
+            "state-query": "SELECT 1 AS enabled FROM t WHERE name = :user",
+        ])
+        try file.execute("INSERT INTO t VALUES ('ann', ?, 0)", [try await fixture.hash("correct horse")])
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        let cause = "state-query and password-query both return the column enabled; one of them must not"
+        #expect(fixture.messages.contains { $0.contains(cause) }, "\(fixture.messages)")
+    }
+
+    @Test func `texts are neither cut at NUL nor changed, and blanks count`() async throws {
+        let file = try SQLiteFile(
+            "CREATE TABLE t (name TEXT, password TEXT)",
+            "CREATE TABLE g (name TEXT, grp TEXT)",
+            "INSERT INTO t VALUES ('ann', 'secret' || char(0) || 'longer'), ('ben', 'secret'), ('eve', 'secret')",
+            "INSERT INTO g VALUES ('ben', 'admin' || char(0) || 'x'), ('ben', 'crew '), ('ben', 'crew')",
+            "INSERT INTO g VALUES ('eve', CAST(x'61ff62' AS TEXT))"
+        )
+        let fixture = try SQLFixture([
+            "database": file.location, "digest-algorithm": "none",
+            "password-query": "SELECT name AS username, password FROM t WHERE name = :user",
+            "groups-query": "SELECT grp FROM g WHERE name = :user", "list-query": "SELECT name AS username FROM t",
+        ])
+        #expect(try await fixture.outcome("ann", "secret") == "wrong-credentials")
+        #expect(try await fixture.login("ben", "secret").identity?.groups == ["crew ", "crew"])
+        #expect(try await fixture.outcome("eve", "secret") == "unavailable")
+        #expect(fixture.messages.contains { $0.contains("groups-query: a value is not UTF-8") })
+        // A row without a name is no user.
+        try file.execute("INSERT INTO t VALUES (NULL, 'secret')")
+        #expect(try await fixture.realm.users().map(\.name.text) == ["ann", "ben", "eve"])
+    }
+
+    @Test func `a user with more groups than allowed is refused`() async throws {
+        let file = try SQLiteFile.glassFish()
+        let properties = file.glassFishProperties
+        let fixture = try SQLFixture(properties.merging(["maximum-groups": "2"]) { $1 })
+        try file.execute("INSERT INTO users VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        try file.execute("INSERT INTO memberships VALUES ('ann', 'a'), ('ann', 'b')")
+        #expect(try await fixture.outcome("ann", "correct horse") == "accepted")
+        try file.execute("INSERT INTO memberships VALUES ('ann', 'c')")
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        #expect(fixture.messages.contains { $0.contains("the user has more than 2 groups (maximum-groups)") })
+    }
+
     @Test func `several rows for a name refuse the user`() async throws {
         let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
         let fixture = try SQLFixture([

@@ -3,6 +3,7 @@
 
 #if LDAP
 internal import Bytes
+internal import Glibc
 internal import RealmKit
 internal import ServerConnections
 internal import WorkerThreads
@@ -88,12 +89,18 @@ extension DirectoryLogin {
             // The account may read the entries below without reading the base.
         }
         guard let typed else { return }
-        guard let user = try find(typed, filter: filter, scope: scope) else {
+        guard let user = try find(typed, filter: filter, scope: scope, attributes: settings.recordAttributes) else {
             report(BackEndStep("\(steps.server): there is no user \(typed.full)", isFailure: true))
             return
         }
         let found = try groups(of: user, typed: typed)
         report(BackEndStep("\(steps.server): user \(user.username), groups: \(found.joined(separator: ", "))"))
+        let record = user.record(groups: found)
+        var problems = record.isEnabled ? [] : ["the account is disabled"]
+        if user.isLocked { problems.append("the directory has locked the account") }
+        if let expiry = record.expiry, expiry <= time(nil) { problems.append("the account has expired") }
+        if record.mustChangePassword { problems.append("the password must be changed") }
+        for problem in problems { report(BackEndStep("\(steps.server): \(user.name): \(problem)", isFailure: true)) }
         report(BackEndStep("\(steps.server): a login binds as \(user.name) with the password of the user"))
     }
 }

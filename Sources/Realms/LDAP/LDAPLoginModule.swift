@@ -44,10 +44,18 @@ public struct LDAPLoginModule: PasswordLoginModule {
             source: ClientNetwork.source(attempt.peer),
             note: attempt.note
         )
-        if case .refused(let problem, _) = answer, let change = problem.change,
+        if case .refused(let problem, let missing) = answer, let change = problem.change,
             realm.directory.settings.canChangePassword(by: change)
         {
-            return try await changePassword(attempt, typed: typed, old: password, problem: problem, change: change)
+            let verdict = try await changePassword(
+                attempt,
+                typed: typed,
+                old: password,
+                problem: problem,
+                change: change
+            )
+            if let verdict { return verdict }
+            return try await refusal(problem, after: missing)
         }
         return try await verdict(answer, attempt: attempt)
     }
@@ -61,13 +69,17 @@ public struct LDAPLoginModule: PasswordLoginModule {
         case .accepted(let user):
             return attempt.commit(as: user.username, groups: user.groups, attributes: user.attributes)
         case .refused(let problem, let missing):
-            try await Self.wait(missing)
-            return .failed(problem.failure)
+            return try await refusal(problem, after: missing)
         case .newPasswordRefused: return .failed(.credentialExpired)
         case .unknownUser(let missing):
             try await Self.wait(missing)
             return .failed(.unknownUser)
         }
+    }
+
+    private func refusal(_ problem: BindProblem, after missing: Duration) async throws(LoginFault) -> Verdict {
+        try await Self.wait(missing)
+        return .failed(problem.failure)
     }
 
     private static func wait(_ time: Duration) async throws(LoginFault) {
@@ -81,14 +93,14 @@ public struct LDAPLoginModule: PasswordLoginModule {
 
     // MARK: New passwords
 
-    /// Asks for a new password, and changes it in the directory.
+    /// Asks for a new password, and changes it in the directory; returns nil if the user has given none.
     private func changePassword(
         _ attempt: LoginAttempt,
         typed: TypedName,
         old: Secret,
         problem: BindProblem,
         change: BindProblem.PasswordChange
-    ) async throws(LoginFault) -> Verdict {
+    ) async throws(LoginFault) -> Verdict? {
         var answer = DirectoryAnswer.refused(problem, missing: .zero)
         let new = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
             guard Self.isUsable(new) else { return "The new password cannot be used." }
@@ -102,7 +114,7 @@ public struct LDAPLoginModule: PasswordLoginModule {
             guard case .newPasswordRefused(let reason) = answer else { return nil }
             return reason
         }
-        return new == nil ? .failed(problem.failure) : try await verdict(answer, attempt: attempt)
+        return new == nil ? nil : try await verdict(answer, attempt: attempt)
     }
 }
 

@@ -99,8 +99,8 @@ public final class SQLRealm: Realm {
     ///
     /// The blanks that fill a CHAR column are no part of a hash, but may be a part of a password in clear text.
     func read(_ stored: String) throws(BadHash) -> StoredPassword {
-        guard let digests = settings.digests else { return try StoredPassword(SQLAccount.withoutPadding(stored)) }
-        return try digests.read(digests.isClearText ? stored : SQLAccount.withoutPadding(stored))
+        guard let digests = settings.digests else { return try StoredPassword(CharPadding.removed(from: stored)) }
+        return try digests.read(digests.isClearText ? stored : CharPadding.removed(from: stored))
     }
 
     /// Adds the cost of a stored hash to those that every login computes, and warns about many different costs.

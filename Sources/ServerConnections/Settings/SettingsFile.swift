@@ -55,6 +55,19 @@ package enum SettingsFile {
         }
     }
 
+    /// Checks that a file contains a certificate in PEM.
+    ///
+    /// - Throws: ``BadRealm`` if the file cannot be read, or contains none.
+    package static func checkAuthorities(_ path: String, setting: String) throws(BadRealm) {
+        let hasCertificate = try read(path, setting: setting).withBytes { bytes in
+            unsafe bytes.withUnsafeBufferPointer { bytes in
+                unsafe bytes.firstRange(of: Array("-----BEGIN CERTIFICATE-----".utf8)) != nil
+                    || bytes.firstRange(of: Array("-----BEGIN TRUSTED CERTIFICATE-----".utf8)) != nil
+            }
+        }
+        guard hasCertificate else { throw BadRealm("\(path) contains no certificate", setting: setting) }
+    }
+
     private static func fault(_ path: String, setting: String) -> BadRealm {
         BadRealm("\(path) cannot be read: \(unsafe String(cString: strerror(errno)))", setting: setting)
     }

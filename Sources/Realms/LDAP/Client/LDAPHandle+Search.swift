@@ -2,6 +2,7 @@
 // Gatehouse
 
 #if LDAP
+internal import Bytes
 internal import CLDAP
 internal import RealmKit
 internal import ServerConnections
@@ -10,6 +11,8 @@ internal import WorkerThreads
 /// A search that was sent, and whose answer has not been received.
 struct SentSearch {
     fileprivate let number: Int32
+    /// The number of entries that were asked for.
+    fileprivate let maximumEntries: Int
 }
 
 /// The searches of a connection.
@@ -92,17 +95,38 @@ extension LDAPHandle {
         }
         if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
         guard status == LDAP_SUCCESS else { throw lost(status) }
-        return SentSearch(number: number)
+        let maximum = page?.size ?? (search.scope == .base ? 1 : search.sizeLimit == 0 ? .max : search.sizeLimit)
+        return SentSearch(number: number, maximumEntries: Int(maximum))
     }
 
     /// Waits for the answer to a search.
     func reply(to search: SentSearch, call: ServerCall, limit: Duration) throws(ServerFault) -> LDAPSearchReply {
         unanswered -= 1
-        let message = try unsafe wait(LDAP_SUCCESS, number: search.number, call: call, limit: limit)
-        defer { unsafe _ = ldap_msgfree(message) }
-        let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)
-        return LDAPSearchReply(reply: reply, entries: unsafe entries(message), cookie: cookie)
+        let left = try call.timeLeft(atMost: limit)
+        let end = MonotonicTime.now &+ left.nanoseconds
+        // libldap keeps the time, unless the server sends a part of an answer only.
+        return try call.guarding(descriptor, until: end &+ 100_000_000) { () throws(ServerFault) in
+            var entries: [LDAPEntry] = []
+            var others = 0
+            while true {
+                let message = try unsafe next(search.number, kind: LDAP_MSG_ONE, until: end)
+                defer { unsafe _ = ldap_msgfree(message) }
+                switch unsafe ldap_msgtype(message) {
+                case Int32(LDAP_RES_SEARCH_ENTRY): entries.append(unsafe entry(message))
+                case Int32(LDAP_RES_SEARCH_REFERENCE), Int32(LDAP_RES_INTERMEDIATE): others += 1
+                default:
+                    let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)
+                    return LDAPSearchReply(reply: reply, entries: entries, cookie: cookie)
+                }
+                guard entries.count <= search.maximumEntries, others <= Self.maximumReferences else {
+                    throw ServerFault(.lost, "the server has sent more entries than it was asked for")
+                }
+            }
+        }
     }
+
+    /// The maximum number of references in an answer, which are not followed.
+    private static let maximumReferences = 10_000
 
     func cookie(_ controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?) -> [UInt8] {
         guard unsafe controls != nil,
@@ -113,16 +137,6 @@ extension LDAPHandle {
         guard unsafe ldap_parse_pageresponse_control(handle, control, &count, &value) == LDAP_SUCCESS else { return [] }
         defer { if let base = unsafe value.bv_val { unsafe ber_memfree(base) } }
         return unsafe Self.bytes(value)
-    }
-
-    private func entries(_ message: OpaquePointer) -> [LDAPEntry] {
-        var entries: [LDAPEntry] = []
-        var next = unsafe ldap_first_entry(handle, message)
-        while let entry = unsafe next {
-            entries.append(unsafe self.entry(entry))
-            unsafe next = ldap_next_entry(handle, entry)
-        }
-        return entries
     }
 
     private func entry(_ entry: OpaquePointer) -> LDAPEntry {

@@ -240,25 +240,30 @@ final class LDAPHandle {
         limit: Duration
     ) throws(ServerFault) -> OpaquePointer {
         guard status == LDAP_SUCCESS else { throw lost(status) }
-        let left = try call.timeLeft(atMost: limit)
+        let end = MonotonicTime.now &+ (try call.timeLeft(atMost: limit)).nanoseconds
         // libldap keeps the time, unless the server sends a part of an answer only.
-        let end = MonotonicTime.now &+ left.nanoseconds &+ 100_000_000
-        return try unsafe call.guarding(descriptor, until: end) { () throws(ServerFault) -> OpaquePointer in
-            let nanoseconds = left.nanoseconds
-            var time = timeval(
-                tv_sec: Int(nanoseconds / 1_000_000_000),
-                tv_usec: Int(nanoseconds % 1_000_000_000 / 1000)
-            )
-            var message: OpaquePointer?
-            let kind = unsafe ldap_result(handle, number, LDAP_MSG_ALL, &time, &message)
-            guard kind != 0 else {
-                // Nothing more is sent to a server that may not read, not even the end of the connection.
-                shutdown(descriptor, Int32(SHUT_RDWR))
-                throw ServerFault(.timedOut, "no answer in \(left)")
-            }
-            guard kind > 0, let message = unsafe message else { throw lost(unsafe gatehouse_ldap_error(handle)) }
-            return unsafe message
+        return try unsafe call.guarding(descriptor, until: end &+ 100_000_000) { () throws(ServerFault) in
+            try unsafe next(number, kind: LDAP_MSG_ALL, until: end)
         }
+    }
+
+    /// Waits for one message or all messages of an operation.
+    func next(_ number: Int32, kind: Int32, until end: UInt64) throws(ServerFault) -> OpaquePointer {
+        let now = MonotonicTime.now
+        let nanoseconds = end > now ? end - now : 0
+        var time = timeval(
+            tv_sec: Int(nanoseconds / 1_000_000_000),
+            tv_usec: Int(nanoseconds % 1_000_000_000 / 1000)
+        )
+        var message: OpaquePointer?
+        let result = unsafe ldap_result(handle, number, kind, &time, &message)
+        guard result != 0 else {
+            // Nothing more is sent to a server that may not read, not even the end of the connection.
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            throw ServerFault(.timedOut, "no answer in time")
+        }
+        guard result > 0, let message = unsafe message else { throw lost(unsafe gatehouse_ldap_error(handle)) }
+        return unsafe message
     }
 
     func lost(_ status: Int32) -> ServerFault {

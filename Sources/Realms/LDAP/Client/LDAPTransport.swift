@@ -36,6 +36,11 @@ struct LDAPTransport: Sendable {
         let status = try guarding {
             unsafe url.scheme == .ldaps ? ldap_install_tls(handle) : ldap_start_tls_s(handle, nil, nil)
         }
+        // Positive codes are those of the server.
+        guard url.scheme == .ldaps || status <= 0 else {
+            let name = unsafe String(cString: ldap_err2string(status))
+            throw ServerFault(.unreachable, "the server has answered StartTLS with \(status) (\(name))")
+        }
         guard status == LDAP_SUCCESS, unsafe ldap_tls_inplace(handle) != 0 else {
             let text = unsafe gatehouse_ldap_diagnostic(handle)
             defer { if let text = unsafe text { unsafe ldap_memfree(text) } }

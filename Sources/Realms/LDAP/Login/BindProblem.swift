@@ -36,6 +36,8 @@ struct BindProblem: Sendable, Hashable {
     /// - Returns: The problem.
     static func problem(_ reply: LDAPReply, isDisabled: Bool) -> BindProblem? {
         if reply.isSuccess {
+            // A server whose password policy has no locks would let the user in.
+            guard !isDisabled else { return disabled }
             guard reply.policy?.problem == .changeAfterReset else { return nil }
             return BindProblem(.credentialExpired, "the password must be changed", change: .ownBind)
         }
@@ -43,7 +45,7 @@ struct BindProblem: Sendable, Hashable {
             switch problem {
             case .accountLocked:
                 return isDisabled
-                    ? BindProblem(.disabled, "an administrator has disabled the account")
+                    ? disabled
                     : BindProblem(.locked, "the directory has locked the account")
             case .passwordExpired: return BindProblem(.credentialExpired, "the password has expired")
             case .changeAfterReset: return BindProblem(.credentialExpired, "the password must be changed")
@@ -65,6 +67,9 @@ struct BindProblem: Sendable, Hashable {
         default: return BindProblem(.unavailable, "the directory cannot decide")
         }
     }
+
+    /// The problem of an account whose entry says that it is disabled.
+    static let disabled = BindProblem(.disabled, "an administrator has disabled the account")
 
     /// Returns the code that Active Directory adds to a rejected bind, as in `AcceptSecurityContext error, data 52e, v`.
     static func activeDirectoryCode(_ message: String) -> UInt32? {

@@ -74,6 +74,7 @@ struct DirectoryLogin {
             guard let user else {
                 throw ServerFault(.failed, "\(name): the user cannot read the entry, which has the groups and the name")
             }
+            if user.isDisabled { return .refused(.disabled, missing: .zero) }
             // Another entry may have the name of the bind, such as a principal name that is no account name.
             if !pattern.isDistinguishedName,
                 let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled)

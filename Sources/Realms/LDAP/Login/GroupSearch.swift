@@ -131,7 +131,10 @@ struct GroupSearch {
     }
 
     func group(_ entry: LDAPEntry) -> DirectoryGroup {
-        let value = UserEntry.texts(entry.values(of: settings.target)).first
+        let values = entry.values(of: settings.target)
+        // Values have no order; of several ones, that of the distinguished name is the name.
+        let own = values.count > 1 ? DistinguishedName(entry.name)?.value(of: settings.target) : nil
+        let value = UserEntry.texts(own.map { [$0] } ?? values).first
         // Only nested groups are compared; the key of a name takes longer than the rest.
         let key = settings.isNested ? DistinguishedName(entry.name)?.key : nil
         return DirectoryGroup(

@@ -22,6 +22,9 @@ struct UserEntry: Sendable {
     /// The distinguished name.
     var name: String { entry.name }
 
+    /// True if the entry says that the directory has locked the account, perhaps for a time that has passed.
+    var isLocked: Bool { !isDisabled && !entry.values(of: LDAPSettings.lockTimeAttribute).isEmpty }
+
     /// Reads the entry of a user who has typed a name.
     ///
     /// - Parameters:

@@ -70,6 +70,9 @@ struct GroupSettings: Sendable {
                 throw BadRealm("takes %d only: a group has no user name", setting: "nested-group-search-filter")
             }
         } else {
+            guard !properties.has("nested-group-search-filter") else {
+                throw BadRealm("needs nested-groups true", setting: "nested-group-search-filter")
+            }
             nestedFilter = nil
         }
         target = try LDAPSettings.attribute(properties, "group-target")

@@ -67,7 +67,7 @@ struct LDAPSettings: Sendable {
         )
         serviceAccount = if case .simple(let name, _) = serviceBind { ServiceAccount(name) } else { nil }
         nameAttribute = try Self.nameAttribute(properties, location: location)
-        domains = DomainNames(properties.has("domains") ? try properties.list("domains") : [])
+        domains = DomainNames(try Self.domains(properties))
         attributes = try Self.attributes(properties)
         groups = try GroupSettings(properties, base: base, isActiveDirectory: isActiveDirectory)
         bindTimeout = try ServerPoolSettings.time("bind-timeout", of: properties)
@@ -136,9 +136,9 @@ struct LDAPSettings: Sendable {
         var transport = LDAPTransport(startsTLS: startsTLS, authorities: SettingsFile.systemAuthorities)
         if properties.has("ca-file") {
             transport.authorities = try properties.string("ca-file")
-            _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
+            try SettingsFile.checkAuthorities(transport.authorities, setting: "ca-file")
         } else if usesTLS {
-            _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
+            try SettingsFile.checkAuthorities(transport.authorities, setting: "ca-file")
         }
         transport.certificate = try ClientCertificateFiles(properties)
         guard transport.certificate == nil || usesTLS else {
@@ -196,6 +196,15 @@ struct LDAPSettings: Sendable {
             throw BadRealm("is no distinguished name: \(text)", setting: setting)
         }
         return text
+    }
+
+    private static func domains(_ properties: RealmProperties) throws(BadRealm) -> [String] {
+        guard properties.has("domains") else { return [] }
+        let names = try properties.list("domains")
+        for name in names where name.utf8.contains(UInt8(ascii: ",")) {
+            throw BadRealm("takes names that are separated by blanks, not \(name)", setting: "domains")
+        }
+        return names
     }
 
     private static func location(

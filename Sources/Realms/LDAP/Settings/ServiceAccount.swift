@@ -24,7 +24,9 @@ struct ServiceAccount: Sendable {
     func isEntry(_ entry: LDAPEntry) -> Bool {
         guard let key else {
             return names.contains { name in
-                UserEntry.texts(entry.values(of: name.attribute)).contains { $0.lowercased().hasBytes(of: name.value) }
+                entry.values(of: name.attribute).contains {
+                    String(decoding: $0, as: UTF8.self).lowercased().hasBytes(of: name.value)
+                }
             }
         }
         // Names without escaped characters have the length of their keys; most names differ in it.

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Bytes
+internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import ServerConnections
@@ -19,11 +20,14 @@ final class SQLiteConnection: DatabaseConnection {
     private struct FileIdentity: Equatable {
         let device: dev_t
         let number: ino_t
+        /// True if every user of this machine may write to it.
+        let isOpenToAll: Bool
 
         init?(_ path: String) {
             var status = stat()
             guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             (device, number) = (status.st_dev, status.st_ino)
+            isOpenToAll = status.st_mode & S_IWOTH != 0
         }
     }
 
@@ -43,6 +47,9 @@ final class SQLiteConnection: DatabaseConnection {
     /// - Throws: ``ServerFault``.
     init(_ path: String, isReadOnly: Bool, queryTimeout: Duration) throws(ServerFault) {
         guard let file = FileIdentity(path) else { throw ServerFault(.unreachable, "there is no file \(path)") }
+        guard !file.isOpenToAll else {
+            throw ServerFault(.failed, "\(path): every user of this machine may write to it; chmod o-w \(path)")
+        }
         let current = CurrentCall()
         var configuration = Configuration()
         configuration.readonly = isReadOnly
@@ -100,7 +107,7 @@ final class SQLiteConnection: DatabaseConnection {
             let cursor = try Row.fetchCursor(statement)
             while let row = try cursor.next() {
                 try call.check()
-                rows.rows.append(try (0..<row.count).map { try Self.text(row[$0], query: query) })
+                rows.rows.append(try (0..<row.count).map { try Self.text(row, column: $0, query: query) })
             }
             return rows
         }
@@ -110,17 +117,19 @@ final class SQLiteConnection: DatabaseConnection {
         try using(call) { database in _ = try database.makeStatement(sql: query.text) }
     }
 
-    private static func text(_ value: DatabaseValue, query: SQLQuery) throws(ServerFault) -> String? {
-        switch value.storage {
+    private static func text(_ row: Row, column: Int, query: SQLQuery) throws -> String? {
+        switch (row[column] as DatabaseValue).storage {
         case .null: return nil
         case .int64(let number): return "\(number)"
         case .double(let number): return "\(number)"
-        case .string(let text): return text
-        case .blob(let data):
-            guard let text = UTF8Text(validating: Array(data).span) else {
-                throw ServerFault(.failed, "\(query.name.rawValue): a value is not UTF-8")
+        case .string, .blob:
+            // GRDB ends a text at its first NUL, and replaces bytes that are not UTF-8.
+            return try row.withUnsafeData(atIndex: column) { data in
+                guard let text = UTF8Text(validating: Array(data ?? Data()).span) else {
+                    throw ServerFault(.failed, "\(query.name.rawValue): a value is not UTF-8")
+                }
+                return text.string
             }
-            return text.string
         }
     }
 

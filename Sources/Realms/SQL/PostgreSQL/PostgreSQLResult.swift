@@ -79,7 +79,11 @@ struct PostgreSQLResult: ~Copyable {
         guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
             throw ServerFault(.failed, "\(context): a value is not UTF-8")
         }
-        return text
+        // The server fills the values of CHAR columns with blanks, which have no meaning.
+        return unsafe PQftype(result, column) == Self.paddedType ? CharPadding.removed(from: text) : text
     }
+
+    /// The number of the type CHAR (`bpchar`) in the catalogue of every server.
+    private static let paddedType: Oid = 1042
 }
 #endif

@@ -19,6 +19,8 @@ struct SQLQueries: Sendable {
     let list: SQLQuery?
     /// Returns some stored passwords, whose costs are those of the realm.
     let sample: SQLQuery?
+    /// A user with more groups is refused: a group that denies access must not be missing.
+    let maximumGroups: Int
 
     /// The queries of a login, in order: every login runs all of them.
     var ofLogin: [SQLQuery] { [password, state, groups, attributes].compactMap(\.self) }
@@ -29,6 +31,7 @@ struct SQLQueries: Sendable {
     ]
 
     init(_ properties: RealmProperties, dialect: SQLDialect) throws(BadRealm) {
+        maximumGroups = try properties.integer("maximum-groups")
         let hasTables = properties.has("user-table")
         let hasQuery = properties.has(SQLQuery.Name.password.rawValue)
         guard hasTables || hasQuery else {

@@ -59,6 +59,7 @@ struct SQLSettings: Sendable {
             .optional("attributes-query"),
             .optional("update-password-query"),
             .optional("list-query"),
+            Property("maximum-groups", .integer(1...100_000), default: "5000"),
             Property("case-sensitive", .boolean, default: "true"),
             Property("rehash", .boolean, default: "true"),
             Property("change-expired-password", .boolean, default: "true"),

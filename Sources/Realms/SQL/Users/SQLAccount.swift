@@ -85,7 +85,7 @@ struct SQLState: Sendable, Hashable {
 
 /// A user as the database has it.
 struct SQLAccount: Sendable {
-    /// The name as the database spells it, without the blanks that pad a CHAR column.
+    /// The name as the database spells it.
     let name: String
     /// The stored password; nil for NULL.
     let stored: String?
@@ -105,7 +105,7 @@ struct SQLAccount: Sendable {
             }
         }
         guard let name else { throw ServerFault(.failed, "\(query.name.rawValue) returns a user without a name") }
-        self.name = Self.withoutPadding(name)
+        self.name = name
         self.stored = stored
         self.state = state
     }
@@ -135,15 +135,18 @@ struct SQLAccount: Sendable {
         }
     }
 
-    private static func checked(_ columns: [String], query: SQLQuery) -> [String] {
-        columns.map(SQLState.column)
+    /// Checks that the query for the state returns no column that the password query has, too: it might say the opposite.
+    static func checkApart(_ columns: [String], from others: [String], query: SQLQuery) throws(ServerFault) {
+        let others = checked(others, query: query)
+        for column in checked(columns, query: query) where others.contains(column) {
+            throw ServerFault(
+                .failed,
+                "\(query.name.rawValue) and password-query both return the column \(column); one of them must not"
+            )
+        }
     }
 
-    /// Returns a text without blanks at its end: PostgreSQL fills the values of CHAR columns with blanks.
-    static func withoutPadding(_ text: String) -> String {
-        guard text.utf8.last == 0x20 else { return text }
-        let bytes = text.utf8
-        let end = bytes.lastIndex { $0 != 0x20 }.map { bytes.index(after: $0) } ?? bytes.startIndex
-        return String(text[..<end])
+    private static func checked(_ columns: [String], query: SQLQuery) -> [String] {
+        columns.map(SQLState.column)
     }
 }

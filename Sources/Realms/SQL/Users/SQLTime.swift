@@ -21,7 +21,7 @@ enum SQLTime: Sendable, Hashable {
     /// A number with more than eleven digits is probably of milliseconds, and is refused: as seconds, it would never
     /// come.
     init?(_ text: String) {
-        let text = SQLAccount.withoutPadding(text)
+        let text = CharPadding.removed(from: text)
         switch text.lowercased() {
         case "infinity":
             self = .never

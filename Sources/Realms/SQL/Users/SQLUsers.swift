@@ -99,6 +99,7 @@ final class SQLUsers: Sendable {
         var found = FoundUser()
         found.notes.append(connection.server)
         var state: (columns: [String], rows: [[String?]])?
+        var passwordColumns: [String] = []
         let all = queries.ofLogin
         // If there is only one spelling, no query depends on the answer of another one.
         let first = isCaseSensitive ? all : [queries.password]
@@ -119,6 +120,7 @@ final class SQLUsers: Sendable {
             switch query.name {
             case .password:
                 try SQLAccount.check(rows.columns, query: query)
+                passwordColumns = rows.columns
                 guard let row = rows.rows.first else { continue }
                 found.isAmbiguous = rows.rows.count > 1
                 let account = try SQLAccount(row, columns: rows.columns, query: query)
@@ -131,9 +133,17 @@ final class SQLUsers: Sendable {
                 }
             case .state:
                 try SQLAccount.check(rows.columns, query: query)
+                try SQLAccount.checkApart(rows.columns, from: passwordColumns, query: query)
                 if rows.rows.count > 1 { found.isAmbiguous = true }
                 state = (rows.columns, rows.rows)
-            case .groups: found.groups = try groups(rows, query: query, notes: &found.notes)
+            case .groups:
+                guard rows.rows.count <= queries.maximumGroups else {
+                    throw ServerFault(
+                        .failed,
+                        "the user has more than \(queries.maximumGroups) groups (maximum-groups)"
+                    )
+                }
+                found.groups = try groups(rows, query: query, notes: &found.notes)
             case .attributes: found.attributes = attributes(rows, notes: &found.notes)
             case .updatePassword, .list: break
             }
@@ -189,12 +199,11 @@ final class SQLUsers: Sendable {
         var groups: [String] = []
         for value in rows.rows.compactMap(\.first) {
             guard let value else { continue }
-            let group = SQLAccount.withoutPadding(value)
-            guard GroupName.isUsable(group) else {
+            guard GroupName.isUsable(value) else {
                 notes.append("a group is left out: its name is empty, too long, or contains control characters")
                 continue
             }
-            if seen.insert(UTF8Text(group)).inserted { groups.append(group) }
+            if seen.insert(UTF8Text(value)).inserted { groups.append(value) }
         }
         return groups
     }
@@ -205,7 +214,7 @@ final class SQLUsers: Sendable {
             var seen: Set<UTF8Text> = []
             var values: [String] = []
             for row in rows.rows {
-                guard let value = row[place].map(SQLAccount.withoutPadding), !value.isEmpty else { continue }
+                guard let value = row[place], !value.isEmpty else { continue }
                 if seen.insert(UTF8Text(value)).inserted { values.append(value) }
             }
             guard !values.isEmpty else { continue }
@@ -228,7 +237,9 @@ final class SQLUsers: Sendable {
             try SQLAccount.check(rows.columns, query: query)
             var accounts: [SQLAccount] = []
             accounts.reserveCapacity(rows.rows.count)
-            for row in rows.rows {
+            let name = rows.columns.firstIndex(of: "username")
+            // A row without a name is no user.
+            for row in rows.rows where name.map({ row[$0] != nil }) ?? true {
                 accounts.append(try SQLAccount(row, columns: rows.columns, query: query))
             }
             return accounts
