@@ -5,6 +5,7 @@ import DatabaseTesting
 import Foundation
 import RealmKit
 import RealmTesting
+import ServerConnections
 import TLSTesting
 import Testing
 
@@ -148,6 +149,13 @@ struct PostgreSQLLoginTests {
         #expect(report.refusal?.failure == .unavailable)
         let notes = report.notes.map(\.text)
         #expect(notes.contains { $0.contains("terminating connection due to administrator command") }, "\(notes)")
+    }
+
+    @Test func `a server without TLS is named with the parameter that allows it`() {
+        let text =
+            "connection to server at \"127.0.0.1\", port 5432 failed: server does not support SSL, but SSL was required\n"
+        #expect(PostgreSQLFault.connection(text).log.contains("sslmode=disable"))
+        #expect(!PostgreSQLFault.connection("Connection refused\n").log.contains("sslmode=disable"))
     }
 
     @Test func `blanks at the end of a text count, and those of a CHAR column do not`() async throws {

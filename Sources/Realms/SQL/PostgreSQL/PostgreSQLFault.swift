@@ -23,7 +23,11 @@ enum PostgreSQLFault {
     /// - Returns: The fault.
     static func connection(_ message: String) -> ServerFault {
         let line = oneLine(message)
-        guard let state = state(in: line) else { return ServerFault(.unreachable, line) }
+        guard let state = state(in: line) else {
+            let hint = "; in a network that is trusted, sslmode=disable in database allows connections without TLS"
+            let hasNoTLS = line.utf8.firstRange(of: "does not support SSL".utf8) != nil
+            return ServerFault(.unreachable, line + (hasNoTLS ? hint : ""))
+        }
         switch state.prefix(2) {
         case "28", "3D", "42": return ServerFault(.failed, text(state, message: line))
         default: return ServerFault(.unreachable, line)
