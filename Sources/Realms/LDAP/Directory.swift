@@ -13,6 +13,8 @@ final class Directory: Sendable {
     let pool: ServerPool<LDAPConnection>
     let cache: GroupCache
     let bindTimes = BindTimes()
+    /// Renews the groups that contain groups.
+    private let renew: @Sendable ([DirectoryGroup]) -> Void
     private let outages: OutageLog
 
     init(_ properties: RealmProperties) throws(BadRealm) {
@@ -31,6 +33,7 @@ final class Directory: Sendable {
             log: log,
             realmName: properties.realmName
         )
+        renew = Self.renewal(pool, cache: cache)
     }
 
     /// Checks a name and a password.
@@ -84,7 +87,7 @@ final class Directory: Sendable {
     ) async throws(LoginFault) -> Value {
         do throws(ServerFault) {
             return try await pool.run(source: source, isRepeatable: isRepeatable, note: note) {
-                [cache, bindTimes, renew = renewal] connection, call throws(ServerFault) in
+                [cache, bindTimes, renew] connection, call throws(ServerFault) in
                 let steps = DirectorySteps(server: connection.url.text, note: note)
                 return try body(
                     DirectoryLogin(
@@ -104,9 +107,13 @@ final class Directory: Sendable {
         }
     }
 
-    /// Begins to read the groups that contain groups again, unless that is being done; no login waits for it.
-    private var renewal: @Sendable ([DirectoryGroup]) -> Void {
-        { [pool, cache] groups in
+    /// Returns a function that begins to read the groups that contain groups again, unless that is being done; no login
+    /// waits for it.
+    private static func renewal(
+        _ pool: ServerPool<LDAPConnection>,
+        cache: GroupCache
+    ) -> @Sendable ([DirectoryGroup]) -> Void {
+        { groups in
             guard cache.beginRenewal() else { return }
             Task.detached {
                 var hasFailed = false

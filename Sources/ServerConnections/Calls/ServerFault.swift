@@ -55,6 +55,11 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The fault for a user with more groups than allowed: one that denies access must not be missing.
+    package static func tooManyGroups(maximum: Int) -> ServerFault {
+        ServerFault(.failed, "the user has more than \(maximum) groups (maximum-groups)")
+    }
+
     /// The text for the log.
     package var description: String { log }
 

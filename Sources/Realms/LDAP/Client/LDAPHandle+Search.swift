@@ -102,10 +102,7 @@ extension LDAPHandle {
     /// Waits for the answer to a search.
     func reply(to search: SentSearch, call: ServerCall, limit: Duration) throws(ServerFault) -> LDAPSearchReply {
         unanswered -= 1
-        let left = try call.timeLeft(atMost: limit)
-        let end = MonotonicTime.now &+ left.nanoseconds
-        // libldap keeps the time, unless the server sends a part of an answer only.
-        return try call.guarding(descriptor, until: end &+ 100_000_000) { () throws(ServerFault) in
+        return try waiting(call, limit: limit) { end throws(ServerFault) in
             var entries: [LDAPEntry] = []
             var others = 0
             while true {

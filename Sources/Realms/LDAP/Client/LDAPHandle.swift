@@ -233,18 +233,27 @@ final class LDAPHandle {
     }
 
     /// Waits for all messages of an operation.
-    func wait(
+    private func wait(
         _ status: Int32,
         number: Int32,
         call: ServerCall,
         limit: Duration
     ) throws(ServerFault) -> OpaquePointer {
         guard status == LDAP_SUCCESS else { throw lost(status) }
-        let end = MonotonicTime.now &+ (try call.timeLeft(atMost: limit)).nanoseconds
-        // libldap keeps the time, unless the server sends a part of an answer only.
-        return try unsafe call.guarding(descriptor, until: end &+ 100_000_000) { () throws(ServerFault) in
+        return try unsafe waiting(call, limit: limit) { end throws(ServerFault) in
             try unsafe next(number, kind: LDAP_MSG_ALL, until: end)
         }
+    }
+
+    /// Calls a function with the time, of `MonotonicTime`, until which it waits for messages.
+    func waiting<Value>(
+        _ call: ServerCall,
+        limit: Duration,
+        _ body: (UInt64) throws(ServerFault) -> Value
+    ) throws(ServerFault) -> Value {
+        let end = MonotonicTime.now &+ (try call.timeLeft(atMost: limit)).nanoseconds
+        // libldap keeps the time, unless the server sends a part of an answer only.
+        return try call.guarding(descriptor, until: end &+ 100_000_000) { () throws(ServerFault) in try body(end) }
     }
 
     /// Waits for one message or all messages of an operation.

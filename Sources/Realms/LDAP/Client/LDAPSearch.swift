@@ -24,6 +24,9 @@ struct LDAPSearch: Sendable {
     /// The maximum number of entries; 0 for that of the server.
     var sizeLimit: Int32 = 0
 
+    /// The request, for the log and the trace.
+    var text: String { "search below \(base) for \(filter)" }
+
     /// Returns the search for the one entry with a distinguished name.
     static func entry(_ name: String, attributes: LDAPAttributeList) -> LDAPSearch {
         LDAPSearch(base: name, scope: .base, filter: "(objectClass=*)", attributes: attributes)

@@ -202,8 +202,7 @@ final class LDAPConnection: ServerConnection {
 
     /// Adds the request to the text of a fault.
     private static func fault(_ fault: ServerFault, search: LDAPSearch) -> ServerFault {
-        let request = LDAPText.printable("search below \(search.base) for \(search.filter)")
-        return ServerFault(fault.code, "\(request): \(fault.log)")
+        ServerFault(fault.code, "\(LDAPText.printable(search.text)): \(fault.log)")
     }
 
     /// The number of entries that a server is asked for at once.

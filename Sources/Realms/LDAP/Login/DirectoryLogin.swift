@@ -56,15 +56,11 @@ struct DirectoryLogin {
                 steps.note("\(steps.server): \(user.name) is the account of search-bind-dn, which cannot sign in")
                 return .unknownUser(missing: bindTimes.sample())
             }
-            if let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled) {
-                return .refused(refusal.problem, missing: refusal.missing)
-            }
+            if let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled) { return refusal }
             return .accepted(try complete(user, typed: typed))
         case .directBind(let pattern, let filter):
             guard let name = pattern.bindName(typed.user) else { return .unknownUser(missing: bindTimes.sample()) }
-            if let refusal = try bind(name, password: password, isDisabled: false) {
-                return .refused(refusal.problem, missing: refusal.missing)
-            }
+            if let refusal = try bind(name, password: password, isDisabled: false) { return refusal }
             let user: UserEntry?
             if let filter {
                 user = try find(typed, filter: filter, scope: .subtree)
@@ -79,7 +75,7 @@ struct DirectoryLogin {
             if !pattern.isDistinguishedName,
                 let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled)
             {
-                return .refused(refusal.problem, missing: refusal.missing)
+                return refusal
             }
             return .accepted(try complete(user, typed: typed))
         }
@@ -117,9 +113,9 @@ struct DirectoryLogin {
             name = bindName
         }
         if change == .ownBind, let refusal = try bind(name, password: old, isDisabled: false),
-            refusal.problem.change != .ownBind
+            case .refused(let problem, _) = refusal, problem.change != .ownBind
         {
-            return .refused(refusal.problem, missing: refusal.missing)
+            return refusal
         }
         var refusal: LDAPReply?
         try steps.measure("change of the password of \(name)") { () throws(ServerFault) in
@@ -189,7 +185,7 @@ struct DirectoryLogin {
             sizeLimit: 2
         )
         var found: [LDAPEntry] = []
-        try steps.measure("search below \(search.base) for \(text)") { () throws(ServerFault) in
+        try steps.measure(search.text) { () throws(ServerFault) in
             found = try connection.search(search, call: call)
             return found.first.map(\.name) ?? "no entry"
         }
@@ -217,12 +213,8 @@ struct DirectoryLogin {
         }
     }
 
-    /// Binds as a user; returns nil if that is a login, and otherwise the time for which the answer must wait.
-    private func bind(
-        _ name: String,
-        password: Secret,
-        isDisabled: Bool
-    ) throws(ServerFault) -> (problem: BindProblem, missing: Duration)? {
+    /// Binds as a user; returns nil if that is a login, and otherwise the refusal.
+    private func bind(_ name: String, password: Secret, isDisabled: Bool) throws(ServerFault) -> DirectoryAnswer? {
         var isAccepted = false
         var problem: BindProblem?
         let start = MonotonicTime.now
@@ -235,9 +227,9 @@ struct DirectoryLogin {
             }
             return ([reply.description] + Self.texts(problem, policy: reply.policy)).joined(separator: "; ")
         }
-        let missing = isAccepted ? Duration.zero : bindTimes.addRefused(since: start)
-        if isAccepted { bindTimes.addAccepted(since: start) }
-        return problem.map { ($0, missing) }
+        var missing = Duration.zero
+        if isAccepted { bindTimes.addAccepted(since: start) } else { missing = bindTimes.addRefused(since: start) }
+        return problem.map { .refused($0, missing: missing) }
     }
 
     private static func texts(_ problem: BindProblem?, policy: LDAPReply.Policy?) -> [String] {

@@ -102,8 +102,8 @@ extension GroupSearch {
             count += parents.count
             try body(GroupCache.Entry(groups: parents, end: cache.insert(parents, of: missing[number].key)))
         }
-        let place = searches[0].scope == .base ? "entry" : "search below"
-        let first = "\(place) \(searches[0].base) for \(searches[0].filter)"
+        let search = searches[0]
+        let first = search.scope == .base ? "entry \(search.base) for \(search.filter)" : search.text
         let others = missing.count > 1 ? " and \(missing.count - 1) more of this kind" : ""
         steps.note(first + others, result: "\(count) groups", since: start)
     }

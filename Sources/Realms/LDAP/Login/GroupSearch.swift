@@ -120,7 +120,7 @@ struct GroupSearch {
             attributes: settings.attributes
         )
         var found: [DirectoryGroup] = []
-        try steps.measure("search below \(search.base) for \(filter)") { () throws(ServerFault) in
+        try steps.measure(search.text) { () throws(ServerFault) in
             try connection.searchAll(search, call: call) { entries throws(ServerFault) in
                 found += entries.map(group)
                 guard found.count <= settings.maximumGroups else { throw tooMany }
@@ -184,7 +184,7 @@ struct GroupSearch {
     }
 
     var tooMany: ServerFault {
-        ServerFault(.failed, "the user has more than \(settings.maximumGroups) groups (maximum-groups)")
+        .tooManyGroups(maximum: settings.maximumGroups)
     }
 
     // MARK: Other kinds of groups
@@ -231,7 +231,7 @@ struct GroupSearch {
             attributes: LDAPAttributeList([dynamic.target])
         )
         var names: [String] = []
-        try steps.measure("search below \(search.base) for \(filter)") { () throws(ServerFault) in
+        try steps.measure(search.text) { () throws(ServerFault) in
             try connection.searchAll(search, call: call) { entries throws(ServerFault) in
                 for entry in entries { names += try texts(dynamic.target, of: entry) }
                 guard names.count <= settings.maximumGroups else { throw tooMany }

@@ -134,10 +134,8 @@ struct LDAPSettings: Sendable {
         }
         let usesTLS = startsTLS || servers.contains { $0.scheme == .ldaps }
         var transport = LDAPTransport(startsTLS: startsTLS, authorities: SettingsFile.systemAuthorities)
-        if properties.has("ca-file") {
-            transport.authorities = try properties.string("ca-file")
-            try SettingsFile.checkAuthorities(transport.authorities, setting: "ca-file")
-        } else if usesTLS {
+        if properties.has("ca-file") { transport.authorities = try properties.string("ca-file") }
+        if usesTLS || properties.has("ca-file") {
             try SettingsFile.checkAuthorities(transport.authorities, setting: "ca-file")
         }
         transport.certificate = try ClientCertificateFiles(properties)

@@ -97,7 +97,7 @@ struct SQLAccount: Sendable {
     init(_ row: [String?], columns: [String], query: SQLQuery) throws(ServerFault) {
         var (name, stored): (String?, String?) = (nil, nil)
         var state = SQLState()
-        for (column, value) in zip(Self.checked(columns, query: query), row) {
+        for (column, value) in zip(Self.checked(columns), row) {
             switch column {
             case "username": name = value
             case "password": stored = value
@@ -112,7 +112,7 @@ struct SQLAccount: Sendable {
 
     /// Checks the names of the columns, also if there is no row.
     static func check(_ columns: [String], query: SQLQuery) throws(ServerFault) {
-        let columns = checked(columns, query: query)
+        let columns = checked(columns)
         let required = query.name == .password ? ["username", "password"] : query.name == .list ? ["username"] : []
         for column in required where !columns.contains(column) {
             let hint =
@@ -137,8 +137,8 @@ struct SQLAccount: Sendable {
 
     /// Checks that the query for the state returns no column that the password query has, too: it might say the opposite.
     static func checkApart(_ columns: [String], from others: [String], query: SQLQuery) throws(ServerFault) {
-        let others = checked(others, query: query)
-        for column in checked(columns, query: query) where others.contains(column) {
+        let others = checked(others)
+        for column in checked(columns) where others.contains(column) {
             throw ServerFault(
                 .failed,
                 "\(query.name.rawValue) and password-query both return the column \(column); one of them must not"
@@ -146,7 +146,7 @@ struct SQLAccount: Sendable {
         }
     }
 
-    private static func checked(_ columns: [String], query: SQLQuery) -> [String] {
+    private static func checked(_ columns: [String]) -> [String] {
         columns.map(SQLState.column)
     }
 }

@@ -138,10 +138,7 @@ final class SQLUsers: Sendable {
                 state = (rows.columns, rows.rows)
             case .groups:
                 guard rows.rows.count <= queries.maximumGroups else {
-                    throw ServerFault(
-                        .failed,
-                        "the user has more than \(queries.maximumGroups) groups (maximum-groups)"
-                    )
+                    throw .tooManyGroups(maximum: queries.maximumGroups)
                 }
                 found.groups = try groups(rows, query: query, notes: &found.notes)
             case .attributes: found.attributes = attributes(rows, notes: &found.notes)
@@ -237,9 +234,9 @@ final class SQLUsers: Sendable {
             try SQLAccount.check(rows.columns, query: query)
             var accounts: [SQLAccount] = []
             accounts.reserveCapacity(rows.rows.count)
-            let name = rows.columns.firstIndex(of: "username")
-            // A row without a name is no user.
-            for row in rows.rows where name.map({ row[$0] != nil }) ?? true {
+            // The check has found the column. A row without a name is no user.
+            let name = rows.columns.firstIndex(of: "username") ?? 0
+            for row in rows.rows where row[name] != nil {
                 accounts.append(try SQLAccount(row, columns: rows.columns, query: query))
             }
             return accounts
