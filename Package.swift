@@ -129,7 +129,7 @@ let package = Package(
         .target(name: "RealmStartWith", dependencies: ["RealmKit"], path: "Sources/Realms/StartWith"),
         .target(
             name: "RealmExec",
-            dependencies: ["Bytes", "HelperProcesses", "RealmKit", "WorkerThreads"],
+            dependencies: ["Bytes", "HelperProcesses", "RealmKit", "Slots", "WorkerThreads"],
             path: "Sources/Realms/Exec"
         ),
         .target(
@@ -150,7 +150,7 @@ let package = Package(
             name: "RealmSQL",
             dependencies: [
                 "Bytes", .target(name: "CPostgres", condition: .when(traits: ["PostgreSQL"])), "OpenSSLKit",
-                "Passwords", "RealmKit", "ServerConnections", "WorkerThreads", grdb,
+                "Passwords", "RealmKit", "ServerConnections", "Slots", "WorkerThreads", grdb,
             ],
             path: "Sources/Realms/SQL"
         ),
@@ -167,7 +167,7 @@ let package = Package(
             name: "RealmLDAP",
             dependencies: [
                 "Bytes", .target(name: "CLDAP", condition: .when(traits: ["LDAP"])), "RealmKit", "ServerConnections",
-                "WorkerThreads",
+                "Slots", "WorkerThreads",
             ],
             path: "Sources/Realms/LDAP"
         ),
@@ -176,7 +176,7 @@ let package = Package(
         .target(name: "PAMMessages", path: "Sources/Realms/PAMMessages"),
         .target(
             name: "RealmPAM",
-            dependencies: ["Bytes", "HelperProcesses", "PAMMessages", "RealmKit", "WorkerThreads"],
+            dependencies: ["Bytes", "HelperProcesses", "PAMMessages", "RealmKit", "Slots", "WorkerThreads"],
             path: "Sources/Realms/PAM"
         ),
         .executableTarget(
@@ -375,9 +375,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ServerConnectionsTests",
-            dependencies: ["RealmKit", "ServerConnections", "TestTools", "WorkerThreads"]
+            dependencies: ["RealmKit", "ServerConnections", "Slots", "TestTools", "WorkerThreads"]
         ),
-        .testTarget(name: "HelperProcessesTests", dependencies: ["HelperProcesses", "RealmKit", "TestTools"]),
+        .testTarget(name: "HelperProcessesTests", dependencies: ["HelperProcesses", "RealmKit", "Slots", "TestTools"]),
         .testTarget(
             name: "RealmExecTests",
             dependencies: ["RealmExec", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
@@ -454,10 +454,10 @@ let package = Package(
             name: "RealmLDAPTests",
             dependencies: [
                 "Bytes", "DirectoryTesting", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom",
-                "ServerConnections", "TLSTesting", "TestTools", "WorkerThreads",
+                "ServerConnections", "Slots", "TLSTesting", "TestTools", "WorkerThreads",
             ]
         ),
-        .testTarget(name: "SlotsTests", dependencies: ["Slots", "TestTools"]),
+        .testTarget(name: "SlotsTests", dependencies: ["Bytes", "Slots", "TestTools"]),
         .testTarget(
             name: "RealmRemoteTests",
             dependencies: [

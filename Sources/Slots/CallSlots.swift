@@ -6,8 +6,9 @@ internal import Synchronization
 
 /// A fixed number of slots for calls that run at the same time, with a bounded queue of waiting calls.
 ///
-/// The sources (client addresses) take turns, so a source that floods the queue delays only its own calls. A call that
-/// has waited longer than the configured time is rejected when the next call begins or ends.
+/// The sources (client addresses) take turns, so a source that floods the queue delays only its own calls. One source, and
+/// one user, hold at most half of the slots (``LimitedQueue``). A call that has waited longer than the configured time is
+/// rejected when the next call begins or ends.
 package final class CallSlots: Sendable {
     /// The reason why a call got no slot.
     package enum Refusal: Error, Sendable, Hashable {
@@ -24,7 +25,7 @@ package final class CallSlots: Sendable {
     }
 
     private struct Waiting {
-        let source: String
+        let owner: JobOwner
         let since: UInt64
         let continuation: CheckedContinuation<Result<Void, Refusal>, Never>
     }
@@ -33,7 +34,15 @@ package final class CallSlots: Sendable {
         var free: Int
         var lastNumber: UInt64 = 0
         var waiting: [UInt64: Waiting] = [:]
-        var queue = FairQueue()
+        var queue: LimitedQueue
+
+        /// Gives a free slot to a new call; returns false if it must wait.
+        mutating func takeFreeSlot(for owner: JobOwner) -> Bool {
+            guard free > 0, queue.canRun(owner) else { return false }
+            free -= 1
+            queue.begin(owner)
+            return true
+        }
     }
 
     private typealias Completions = [(Waiting, Result<Void, Refusal>)]
@@ -50,19 +59,21 @@ package final class CallSlots: Sendable {
     ///   - wait: The maximum time that a call waits.
     ///   - cancelsOldest: True to reject the oldest call of the source with the most waiting calls when the queue is full;
     ///     false to reject the new call.
+    ///   - unlimitedSource: The source that may hold all slots, for example that of calls that did not come over a network.
     ///   - now: The time of a monotonic clock, in nanoseconds.
     package init(
         count: Int,
         queue: Int,
         wait: Duration,
         cancelsOldest: Bool,
+        unlimitedSource: String,
         now: @escaping @Sendable () -> UInt64
     ) {
         self.queue = queue
         self.wait = wait.nanoseconds
         self.cancelsOldest = cancelsOldest
         self.now = now
-        state = Mutex(State(free: count))
+        state = Mutex(State(free: count, queue: LimitedQueue(slots: count, unlimitedSource: unlimitedSource)))
     }
 
     /// The number of waiting calls.
@@ -74,50 +85,39 @@ package final class CallSlots: Sendable {
     /// Waits for a slot, and runs a call in it.
     ///
     /// - Parameters:
-    ///   - source: The source of the call. Sources take turns.
+    ///   - owner: The source and the user of the call. Sources take turns.
     ///   - call: The call.
     /// - Returns: The result of the call.
     /// - Throws: ``Refusal`` if the call got no slot.
-    package func run<Value>(source: String, _ call: () async -> Value) async throws(Refusal) -> Value {
-        try await acquire(source).get()
-        defer { release() }
+    package func run<Value>(for owner: JobOwner, _ call: () async -> Value) async throws(Refusal) -> Value {
+        try await acquire(owner).get()
+        defer { release(owner) }
         return await call()
     }
 
-    private func acquire(_ source: String) async -> Result<Void, Refusal> {
-        // While a slot is free, no call waits.
-        if takeFreeSlot() { return .success(()) }
+    private func acquire(_ owner: JobOwner) async -> Result<Void, Refusal> {
+        if state.withLock({ $0.takeFreeSlot(for: owner) }) { return .success(()) }
         let ticket = Ticket()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in submit(ticket, source: source, continuation: continuation) }
+            await withCheckedContinuation { continuation in submit(ticket, owner: owner, continuation: continuation) }
         } onCancel: {
             cancel(ticket)
         }
     }
 
-    private func takeFreeSlot() -> Bool {
-        state.withLock { state in
-            guard state.free > 0 else { return false }
-            state.free -= 1
-            return true
-        }
-    }
-
     private func submit(
         _ ticket: Ticket,
-        source: String,
+        owner: JobOwner,
         continuation: CheckedContinuation<Result<Void, Refusal>, Never>
     ) {
         let time = now()
-        let own = Waiting(source: source, since: time, continuation: continuation)
+        let own = Waiting(owner: owner, since: time, continuation: continuation)
         let completions = state.withLock { state -> Completions in
             var completions = dropExpired(&state, at: time)
-            if state.free > 0 {
-                state.free -= 1
-                return completions + [(own, .success(()))]
-            }
+            // No waiting call can run, or it would: the free slots count for this call alone.
+            if state.takeFreeSlot(for: owner) { return completions + [(own, .success(()))] }
             if state.queue.count >= queue {
-                guard let rejected = state.queue.jobToReject(for: source, cancelsOldest: cancelsOldest),
+                guard let rejected = state.queue.jobToReject(for: owner.source, cancelsOldest: cancelsOldest),
                     let other = take(rejected, from: &state)
                 else { return completions + [(own, .failure(.full))] }
                 completions.append((other, .failure(.full)))
@@ -125,7 +125,7 @@ package final class CallSlots: Sendable {
             state.lastNumber += 1
             ticket.number.withLock { $0 = state.lastNumber }
             state.waiting[state.lastNumber] = own
-            state.queue.append(state.lastNumber, of: source)
+            state.queue.append(state.lastNumber, of: owner)
             return completions
         }
         complete(completions)
@@ -138,15 +138,19 @@ package final class CallSlots: Sendable {
         if let waiting = state.withLock({ take(number, from: &$0) }) { complete([(waiting, .failure(.cancelled))]) }
     }
 
-    private func release() {
+    private func release(_ owner: JobOwner) {
         let time = now()
         complete(
             state.withLock { state in
                 var completions = dropExpired(&state, at: time)
-                if let number = state.queue.takeNext(), let next = state.waiting.removeValue(forKey: number) {
+                state.queue.end(of: owner)
+                state.free += 1
+                // The end of one call can let calls run that had to wait although slots were free.
+                while state.free > 0, let number = state.queue.takeNext(),
+                    let next = state.waiting.removeValue(forKey: number)
+                {
+                    state.free -= 1
                     completions.append((next, .success(())))
-                } else {
-                    state.free += 1
                 }
                 return completions
             }
@@ -155,7 +159,7 @@ package final class CallSlots: Sendable {
 
     private func take(_ number: UInt64, from state: inout State) -> Waiting? {
         guard let waiting = state.waiting.removeValue(forKey: number) else { return nil }
-        _ = state.queue.remove(number, of: waiting.source)
+        state.queue.remove(number, of: waiting.owner)
         return waiting
     }
 

@@ -2,6 +2,7 @@
 // Gatehouse
 
 import RealmKit
+import Slots
 import Synchronization
 import TestTools
 import Testing
@@ -25,7 +26,7 @@ struct HelperPoolTests {
     /// Starts a program and returns its end.
     private func exit(of program: HelperProgram, log: RealmLog? = nil) async throws -> HelperProcess.Exit {
         let pool = HelperPool(HelperPoolSettings(), log: log)
-        return try await pool.run(source: "here") { slot, call throws(HelperFault) in
+        return try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
             let process = try slot.process(program, secret: nil)
             while try process.wait(for: .end, call: call) != .ended {}
             return process.end()
@@ -75,9 +76,11 @@ struct HelperPoolTests {
         var settings = HelperPoolSettings()
         settings.processes = 1
         let pool = HelperPool(settings, log: nil)
-        let first = try await pool.run(source: "here") { _, call throws(HelperFault) in call }
+        let first = try await pool.run(for: JobOwner(source: "here", account: nil)) { _, call throws(HelperFault) in
+            call
+        }
         let program = HelperProgram(try folder.script("exit 7"))
-        let event = try await pool.run(source: "here") { slot, call throws(HelperFault) in
+        let event = try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
             first.wakeUp()
             let process = try slot.process(program, secret: nil)
             return try process.wait(for: .end, call: call)
@@ -89,7 +92,7 @@ struct HelperPoolTests {
         let pool = HelperPool(HelperPoolSettings(), log: nil)
         let program = HelperProgram(try folder.script("exit $(($(head -c 1048576 <&3 | wc -c) / 8192))"))
         let bytes = Secret(utf8: String(repeating: "lilac...", count: 131_072))
-        let exit = try await pool.run(source: "here") { slot, call throws(HelperFault) in
+        let exit = try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
             let process = try slot.process(program, secret: nil)
             try process.send(bytes, call: call)
             process.finishSending()
@@ -107,7 +110,7 @@ struct HelperPoolTests {
         let events = Events()
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                try? await pool.run(source: "first") { _, call throws(HelperFault) in
+                try? await pool.run(for: JobOwner(source: "first", account: nil)) { _, call throws(HelperFault) in
                     events.add("started")
                     while !events.list.contains("open") { try call.check() }
                 }
@@ -115,7 +118,7 @@ struct HelperPoolTests {
             while events.list.isEmpty { await Task.yield() }
             for (number, source) in ["flood", "flood", "flood", "ann"].enumerated() {
                 group.addTask {
-                    try? await pool.run(source: source) { _, _ throws(HelperFault) in
+                    try? await pool.run(for: JobOwner(source: source, account: nil)) { _, _ throws(HelperFault) in
                         events.add(source)
                     }
                 }
@@ -135,7 +138,7 @@ struct HelperPoolTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<6 {
                 group.addTask {
-                    try? await pool.run(source: "flood") { _, call throws(HelperFault) in
+                    try? await pool.run(for: JobOwner(source: "flood", account: nil)) { _, call throws(HelperFault) in
                         events.add("flood")
                         while !events.list.contains("ann") { try call.check() }
                     }
@@ -143,7 +146,9 @@ struct HelperPoolTests {
             }
             while events.list.count < 2 || pool.waiting < 4 { await Task.yield() }
             group.addTask {
-                try? await pool.run(source: "ann") { _, _ throws(HelperFault) in events.add("ann") }
+                try? await pool.run(for: JobOwner(source: "ann", account: nil)) { _, _ throws(HelperFault) in
+                    events.add("ann")
+                }
             }
         }
         #expect(events.list.prefix(3) == ["flood", "flood", "ann"])
@@ -159,7 +164,9 @@ struct HelperPoolTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    try? await pool.run(source: ClientNetwork.source(nil)) { _, call throws(HelperFault) in
+                    try? await pool.run(for: JobOwner(source: ClientNetwork.source(nil), account: nil)) {
+                        _,
+                        call throws(HelperFault) in
                         events.add("started")
                         while events.list.count < 4 { try call.check() }
                     }
@@ -183,7 +190,9 @@ struct HelperPoolTests {
                 for _ in 0..<(queue + 5) {
                     group.addTask {
                         do throws(HelperFault) {
-                            try await pool.run(source: "here") { _, call throws(HelperFault) in
+                            try await pool.run(for: JobOwner(source: "here", account: nil)) {
+                                _,
+                                call throws(HelperFault) in
                                 events.add("started")
                                 while !events.list.contains("full") { try call.check() }
                             }
@@ -212,7 +221,9 @@ struct HelperPoolTests {
             for _ in 0..<5 {
                 group.addTask {
                     do throws(HelperFault) {
-                        try await pool.run(source: "here") { slot, call throws(HelperFault) in
+                        try await pool.run(for: JobOwner(source: "here", account: nil)) {
+                            slot,
+                            call throws(HelperFault) in
                             let process = try slot.process(program, secret: nil)
                             while try process.wait(for: .end, call: call) != .ended {}
                         }

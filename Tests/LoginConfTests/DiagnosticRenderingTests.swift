@@ -32,6 +32,34 @@ import Testing
         #expect(warning.rendered == "f:1:1: warning: message\n    abc\n    ^~~")
     }
 
+    @Test(arguments: [
+        "    search-bind-password hunter2;", "db-password\t\"hunter2\"", "Password=hunter2", "CLIENT-SECRET  hunter2 ;",
+        "  bindPassword=\"hunter2\"", "database \"host=db password=hunter2\"; x",
+        "database \"host=db password = hunter2\";",
+        "url https://ann:hunter2@example.org/;", "url \"postgresql://ann:hunter/2@db\";",
+    ])
+    func `a line that may contain a password is not shown`(line: String) {
+        let diagnostic = error("a;\n\(line)\n", 3, 6, hint: "a hint")
+        #expect(diagnostic.rendered == "realms.conf:2:1: error: message\n    hint: a hint")
+        #expect(diagnostic.lineText == "" && diagnostic.indent == 0 && diagnostic.length == 0)
+        let warning = SourceText(name: "f", line).warning(at: SourceRange(0, 3), "message")
+        #expect(!warning.rendered.contains("hunter"))
+    }
+
+    @Test(arguments: [
+        "password-query \"SELECT 1\";", "search-bind-password ${file:ldap.secret};", "db-password \"${env:X}\";",
+        "passwords { }", "url https://example.org:8443/a", "url http://[::1]:80/", "db-password ;",
+        "text \"Wrong user name or password\";",
+    ])
+    func `a line that only looks like one with a password is shown`(line: String) {
+        #expect(error(line, 0, 1).lineText == line)
+    }
+
+    @Test func `a line whose confidential part the caller knows is not shown`() {
+        let text = SourceText(name: "f", "key hunter2;")
+        #expect(text.error(at: SourceRange(4, 11), "message", isConfidential: true).rendered == "f:1:5: error: message")
+    }
+
     @Test func `tabs are kept, so that the underline is below its word`() {
         #expect(error("\ta\tbc;", 3, 5).rendered == "realms.conf:1:4: error: message\n    \ta\tbc;\n    \t \t^~")
     }

@@ -99,7 +99,7 @@ def load(port, orders, done):
             return
         results, lock = [], threading.Lock()
 
-        def ask():
+        def ask(source):
             client = None
             while True:
                 with lock:
@@ -111,14 +111,15 @@ def load(port, orders, done):
                 name = f"user{number % USERS}" if is_right else f"user{first + number // 10}"
                 began = time.monotonic()
                 try:
-                    client = client or Client(port)
+                    client = client or Client(port, source)
                     status = status_of(client.ask(request(name, "right" if is_right else "wrong", "/users")))
                 except OSError as error:
                     status, client = str(error), None
                 with lock:
                     results.append((is_right, status, time.monotonic() - began))
 
-        threads = [threading.Thread(target=ask) for _ in range(POOL)]
+        # One address may hold half of the connections only.
+        threads = [threading.Thread(target=ask, args=(f"127.0.1.{number + 1}",)) for number in range(POOL)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -36,6 +36,7 @@ struct MemoryFolder: Sendable {
                 let contents = ConfigurationFiles.Contents(
                     bytes: bytes,
                     isWritableByAll: writable.contains(path),
+                    isReadableByAll: readable.contains(path),
                     isPrivate: !readable.contains(path)
                 )
                 return .success(contents)

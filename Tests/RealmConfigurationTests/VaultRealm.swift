@@ -25,6 +25,9 @@ struct VaultRealm: Realm {
         self.properties = properties
         jaasContext = try properties.jaasContext
         if try properties.string("note") == "bad" { throw BadRealm("is bad", setting: "note") }
+        if properties.has("key"), try properties.secret("key").isEqual(to: Secret(utf8: "hunter2")) {
+            throw BadRealm("is too short", setting: "key")
+        }
         if try properties.string("note") == "worse" { throw BadRealm("nothing goes together") }
     }
 }
@@ -46,6 +49,9 @@ struct VaultLoginModule: LoginModule {
     init(realm: VaultRealm, options: ModuleOptions) throws(BadModule) {
         self.realm = realm
         self.options = options
+        if options.has("token"), try options.secret("token").isEqual(to: Secret(utf8: "hunter2")) {
+            throw BadModule("is too short", setting: "token")
+        }
         if options.has("mode"), try options.string("mode") == "hard" { throw BadModule("is too hard", setting: "mode") }
     }
 

@@ -37,6 +37,21 @@ struct BackEndTestTests {
         #expect(try await steps(realm, user: nil).filter { $0.text.contains("entry ") }.count == 2)
     }
 
+    @Test func `with a direct bind, no step states that the user exists`() async throws {
+        let server = try await SlapdServer()
+        let realm = try LDAPSetup.realm(
+            server,
+            [
+                "search-bind-dn": nil, "search-bind-password": nil,
+                "user-dn-pattern": ["uid=%s,\(SlapdServer.people)"],
+            ]
+        )
+        let found = try await steps(realm, user: "zoe")
+        let name = "uid=zoe,\(SlapdServer.people)"
+        #expect(found.last?.text == "a login binds as \(name); only the password shows whether there is this user")
+        #expect(try await steps(realm, user: "a nn").last?.isFailure == true)
+    }
+
     @Test func `a user who cannot sign in is a failure`() async throws {
         let server = try await SlapdServer()
         let realm = try LDAPSetup.realm(server)

@@ -5,6 +5,7 @@
 import RealmKit
 import SeededRandom
 import ServerConnections
+import Slots
 import Testing
 
 @testable import RealmLDAP
@@ -150,7 +151,7 @@ struct FilterTemplateTests {
         for template in templates {
             let hostile = HostileText.next(&random)
             let filters = ["mark", hostile].map { value in template.filter { _ in value } }
-            let received = try await realm.directory.pool.run(source: "test") {
+            let received = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
                 connection,
                 call throws(ServerFault) in
                 for filter in filters {

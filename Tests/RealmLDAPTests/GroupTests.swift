@@ -5,6 +5,7 @@
 import DirectoryTesting
 import RealmKit
 import ServerConnections
+import Slots
 import Synchronization
 import TestTools
 import Testing
@@ -142,7 +143,9 @@ struct GroupTests {
         /// Makes a search for the groups of a user, and returns the number of requests for it.
         func requests(_ body: @escaping @Sendable (GroupSearch) throws(ServerFault) -> Void) async throws -> Int {
             let before = server.searches.count
-            try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+            try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
+                connection,
+                call throws(ServerFault) in
                 var search = GroupSearch(
                     connection: connection,
                     call: call,
@@ -238,6 +241,16 @@ struct GroupTests {
             let ben = try await realm.login(SlapdServer.ben).identity?.subject.groups
             #expect(ben?.contains("staff") == true && ben?.contains("blocked") == true, "\(ben ?? [])")
         }
+    }
+
+    @Test func `groups without a name in the target are left out, as the trace says`()
+        async throws
+    {
+        let realm = try LDAPSetup.realm(server, ["group-target": ["description"]])
+        let report = try await realm.login(SlapdServer.ann)
+        #expect(report.identity?.subject.groups == [])
+        let note = "groups that are left out, because they have no usable name in description (group-target): "
+        #expect(report.noteTexts.contains { $0.contains(note) && $0.contains(", such as cn=") }, "\(report.noteTexts)")
     }
 
     @Test func `a name of a group that cannot be read refuses the login`() async throws {

@@ -7,6 +7,7 @@ import Foundation
 import RealmKit
 import SeededRandom
 import ServerConnections
+import Slots
 import Testing
 
 @testable import RealmLDAP
@@ -107,7 +108,7 @@ struct InjectionTests {
                 let name = "cn=\(text),\(SlapdServer.people)"
                 let entry = LDAPEntry(name: name, attributes: [("uid", [Array("ann".utf8)])])
                 let user = try UserEntry(entry, typed: nil, settings: settings)
-                let groups = try await realm.directory.pool.run(source: "test") {
+                let groups = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
                     connection,
                     call throws(ServerFault) in
                     try GroupSearch(

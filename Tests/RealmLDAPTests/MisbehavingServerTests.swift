@@ -5,6 +5,7 @@
 import Foundation
 import RealmKit
 import ServerConnections
+import Slots
 import Synchronization
 import TLSTesting
 import Testing
@@ -125,7 +126,9 @@ struct MisbehavingServerTests {
         }
         let realm = try realm([server])
         let search = LDAPSearch.entry(Self.ann, attributes: LDAPAttributeList(["uid"]))
-        let isUsable = try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+        let isUsable = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
+            connection,
+            call throws(ServerFault) in
             do throws(ServerFault) {
                 let searches = Array(repeating: search, count: 20)
                 try connection.search(each: searches, call: call) { _, _ throws(ServerFault) in

@@ -205,6 +205,18 @@ struct SettingsTests {
                 "dynamic-group-search-filter": ["uid=%s"], "dynamic-group-target": ["a b"],
             ]
         )
+        for source in ["member-of", "none"] {
+            expect(
+                "group-search-filter",
+                "has no effect with group-source \(source); remove it, or set group-source search",
+                ["group-source": [source], "group-search-filter": ["member=%d"]]
+            )
+        }
+        #expect(
+            Self.problem([
+                "group-source": ["member-of"], "nested-groups": ["true"], "group-search-filter": ["member=%d"],
+            ]) == nil
+        )
         expect("group-cache-time", "is at most 1h", ["group-cache-time": ["61m"]])
     }
 

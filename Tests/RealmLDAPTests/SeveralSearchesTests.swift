@@ -5,6 +5,7 @@
 import DirectoryTesting
 import RealmKit
 import ServerConnections
+import Slots
 import Testing
 
 @testable import RealmLDAP
@@ -42,13 +43,17 @@ struct SeveralSearchesTests {
         let realm = try LDAPSetup.realm(server)
         let searches = Self.searches(times: 10)
         #expect(searches.count > 100)
-        let found = try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+        let found = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
+            connection,
+            call throws(ServerFault) in
             try self.found(connection, searches, call: call)
         }
         let people = (0..<10).flatMap { _ in SlapdServer.allPeople.map(\.uid) }
         #expect(found.map(\.number) == Array(searches.indices))
         #expect(found.map(\.users) == people.map { [$0] })
-        let none = try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+        let none = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
+            connection,
+            call throws(ServerFault) in
             try self.found(connection, [], call: call)
         }
         #expect(none.isEmpty)
@@ -56,7 +61,9 @@ struct SeveralSearchesTests {
 
     @Test func `a search that fails, and a fault of the caller, leave no answer on the connection`() async throws {
         let realm = try LDAPSetup.realm(server)
-        try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+        try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
+            connection,
+            call throws(ServerFault) in
             let missing = LDAPSearch.entry("cn=nobody,\(SlapdServer.people)", attributes: Self.attributes)
             let malformed = LDAPSearch(base: SlapdServer.people, filter: "(uid=", attributes: Self.attributes)
             for bad in [missing, malformed] {
@@ -90,7 +97,9 @@ struct SeveralSearchesTests {
 
     @Test func `the caller may search between the answers`() async throws {
         let realm = try LDAPSetup.realm(server)
-        let people = try await realm.directory.pool.run(source: "test") { connection, call throws(ServerFault) in
+        let people = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
+            connection,
+            call throws(ServerFault) in
             var people: [String] = []
             try connection.search(each: Self.searches(), call: call) { _, entries throws(ServerFault) in
                 let other = try connection.search(Self.ben, call: call)

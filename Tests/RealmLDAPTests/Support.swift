@@ -34,6 +34,10 @@ enum LDAPSetup {
             // A busy machine is no outage.
             "timeout": ["120s"], "connect-timeout": ["60s"], "bind-timeout": ["60s"], "search-timeout": ["60s"],
         ]
+        // Without searches for groups, their filter is an error.
+        let searches =
+            [nil, ["search"]].contains(changes["group-source"] ?? nil) || changes["nested-groups"] == ["true"]
+        if !searches { words["group-search-filter"] = nil }
         for (name, value) in changes { words[name] = value }
         return words
     }

@@ -350,6 +350,7 @@ struct PostgreSQLLoginTests {
             to: server
         )
         #expect(try await fixture.outcome("convert-ann", "correct horse") == "unavailable")
+        #expect(try await fixture.outcome("convert-ann", "wrong") == "wrong-credentials")
         #expect(fixture.messages.contains { $0.contains("groups-query: a value in the database cannot be converted") })
         #expect(try await fixture.outcome("convert-zoe", "correct horse") == "unknown-user")
     }

@@ -133,9 +133,13 @@ struct SQLiteLoginTests {
         }
         for (name, _, outcome) in rows {
             #expect(try await fixture.outcome(name, "correct horse") == outcome, "\(name)")
-            guard outcome != "unavailable" else { continue }
+            // A state that cannot be read must not reveal that the user exists, either.
             #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials", "\(name)")
         }
+        let cause = "password-query: a value of the column locked is not true or false"
+        let report = try await fixture.login("word", "wrong")
+        #expect(report.notes.map(\.text).contains { $0.contains(cause) })
+        #expect(fixture.messages.contains { $0.contains("password-query: a value of the column expires is neither") })
     }
 
     @Test func `a state query without a row disables the account`() async throws {
@@ -182,6 +186,7 @@ struct SQLiteLoginTests {
         #expect(try await fixture.outcome("ann", "secret") == "wrong-credentials")
         #expect(try await fixture.login("ben", "secret").identity?.groups == ["crew ", "crew"])
         #expect(try await fixture.outcome("eve", "secret") == "unavailable")
+        #expect(try await fixture.outcome("eve", "wrong") == "wrong-credentials")
         #expect(fixture.messages.contains { $0.contains("groups-query: a value is not UTF-8") })
         // A row without a name is no user.
         try file.execute("INSERT INTO t VALUES (NULL, 'secret')")
@@ -197,6 +202,7 @@ struct SQLiteLoginTests {
         #expect(try await fixture.outcome("ann", "correct horse") == "accepted")
         try file.execute("INSERT INTO memberships VALUES ('ann', 'c')")
         #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        #expect(try await fixture.outcome("ann", "wrong") == "wrong-credentials")
         #expect(fixture.messages.contains { $0.contains("the user has more than 2 groups (maximum-groups)") })
     }
 

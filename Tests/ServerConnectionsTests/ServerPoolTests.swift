@@ -3,6 +3,7 @@
 
 import Foundation
 import RealmKit
+import Slots
 import Synchronization
 import TestTools
 import Testing
@@ -96,11 +97,15 @@ private final class FakeServers: Sendable {
     }
 }
 
+/// The owner of calls without limits.
+private let anyone = JobOwner(source: ClientNetwork.source(nil), account: nil)
+
 private func ask(
     _ pool: ServerPool<FakeServers.Connection>,
+    for owner: JobOwner = anyone,
     note: @escaping @Sendable (String) -> Void = { _ in }
 ) async throws(ServerFault) -> Int {
-    try await pool.run(source: "here", note: note) { connection, call throws(ServerFault) in try connection.ask(call) }
+    try await pool.run(for: owner, note: note) { connection, call throws(ServerFault) in try connection.ask(call) }
 }
 
 struct ServerPoolTests {
@@ -234,6 +239,28 @@ struct ServerPoolTests {
         #expect(states.record(fault, of: 0, as: .suspect, begin: 25))
     }
 
+    @Test(arguments: [true, false])
+    func `neither one client nor the logins of one user hold all connections`(isOneClient: Bool) async throws {
+        let servers = FakeServers(.hanging)
+        servers.hangTime.withLock { $0 = .seconds(60) }
+        let pool = servers.pool { $0.connections = 4 }
+        let calls = (0..<6).map { number in
+            let owner = JobOwner(
+                source: isOneClient ? "192.0.2.1" : "192.0.2.\(number)",
+                account: isOneClient ? "user\(number)" : "ann"
+            )
+            return Task { try await ask(pool, for: owner) }
+        }
+        try await Waiting.until { servers.state.withLock { $0.connects.count } == 2 && pool.waitingCalls == 4 }
+        servers.set(0, .working)
+        #expect(try await ask(pool, for: JobOwner(source: "198.51.100.1", account: "bob")) == 0)
+        #expect(pool.waitingCalls == 4)
+        #expect(pool.runningCalls == 2)
+        for call in calls { call.cancel() }
+        for call in calls { _ = await call.result }
+        #expect(pool.runningCalls == 0)
+    }
+
     @Test func `calls fail at once while no server is up`() async throws {
         let servers = FakeServers(.refusing, .refusing)
         let pool = servers.pool()
@@ -253,7 +280,7 @@ struct ServerPoolTests {
         let pool = servers.pool()
         _ = try await ask(pool)
         let isFirst = Atomic(true)
-        let answer = try await pool.run(source: "here") { connection, call throws(ServerFault) in
+        let answer = try await pool.run(for: anyone) { connection, call throws(ServerFault) in
             if isFirst.exchange(false, ordering: .relaxed) { throw ServerFault(.lost, "closed") }
             return try connection.ask(call)
         }
@@ -267,7 +294,7 @@ struct ServerPoolTests {
         let pool = servers.pool()
         let calls = Atomic(0)
         await #expect(throws: ServerFault(.lost, "")) {
-            try await pool.run(source: "here", isRepeatable: false) { connection, call throws(ServerFault) in
+            try await pool.run(for: anyone, isRepeatable: false) { connection, call throws(ServerFault) in
                 calls.add(1, ordering: .relaxed)
                 return try connection.ask(call)
             }
@@ -314,7 +341,7 @@ struct ServerPoolTests {
         let pool = servers.pool { ($0.connections, $0.queue) = (2, 1000) }
         let calls = (0..<200).map { _ in
             Task(executorPreference: ResumingExecutor.shared) {
-                try await pool.run(source: "here") { connection, call throws(ServerFault) in
+                try await pool.run(for: anyone) { connection, call throws(ServerFault) in
                     usleep(100)
                     return try connection.ask(call)
                 }

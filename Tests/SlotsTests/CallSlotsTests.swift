@@ -35,14 +35,21 @@ struct CallSlotsTests {
         cancelsOldest: Bool = false,
         clock: Clock = Clock()
     ) -> CallSlots {
-        CallSlots(count: count, queue: queue, wait: .seconds(5), cancelsOldest: cancelsOldest, now: clock.now)
+        CallSlots(
+            count: count,
+            queue: queue,
+            wait: .seconds(5),
+            cancelsOldest: cancelsOldest,
+            unlimitedSource: "local",
+            now: clock.now
+        )
     }
 
     /// Starts a call, and returns its result: the source, or the refusal.
     private static func start(_ slots: CallSlots, _ source: String, until latch: Latch) -> Task<String, Never> {
         Task {
             do throws(CallSlots.Refusal) {
-                return try await slots.run(source: source) {
+                return try await slots.run(for: JobOwner(source: source, account: nil)) {
                     await latch.pass()
                     return source
                 }
@@ -58,7 +65,7 @@ struct CallSlotsTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
                 group.addTask {
-                    _ = try? await slots.run(source: "\(number % 7)") {
+                    _ = try? await slots.run(for: JobOwner(source: "\(number % 7)", account: nil)) {
                         running.begin()
                         await Task.yield()
                         running.end()
@@ -113,6 +120,21 @@ struct CallSlotsTests {
         latch.open()
         #expect(await running.value == "a")
         #expect(await late.value == "c")
+    }
+
+    @Test func `the end of a call lets all calls run that had to wait beside free slots`() async throws {
+        let (slots, first, others) = (Self.slots(4, queue: 5), Latch(), Latch())
+        let running = (0..<2).map { _ in Self.start(slots, "a", until: first) }
+        try await Waiting.until { slots.freeSlots == 2 }
+        let waiting = (0..<2).map { _ in Self.start(slots, "a", until: others) }
+        try await Waiting.until { slots.waitingCalls == 2 }
+        #expect(slots.freeSlots == 2)
+        first.open()
+        for call in running { #expect(await call.value == "a") }
+        try await Waiting.until { slots.waitingCalls == 0 && slots.freeSlots == 2 }
+        others.open()
+        for call in waiting { #expect(await call.value == "a") }
+        #expect(slots.freeSlots == 4)
     }
 
     @Test func `a shared call is made again after its callers have left`() async throws {

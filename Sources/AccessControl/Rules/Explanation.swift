@@ -187,7 +187,7 @@ extension ProtectionRules {
         }
         if rule.allows(user) { return (200, "\(name) is allowed") }
         let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
-        let groups = user.groups.isEmpty ? "no group" : user.groups.joined(separator: ", ")
+        let groups = user.groups.isEmpty ? "no group" : GroupName.list(user.groups)
         return (403, "\(name), in \(groups), does not meet: \(required)")
     }
 

@@ -54,7 +54,7 @@ struct UserLookup: Sendable {
             do throws(RealmError) {
                 guard let record = try await account.record(of: name) else { continue }
                 records.append(record)
-                let groups = record.groups.isEmpty ? "no group" : record.groups.joined(separator: ", ")
+                let groups = record.groups.isEmpty ? "no group" : GroupName.list(record.groups)
                 let state = UserText.state(record, at: now)
                 lookup.notes.append("\(name) of realm \(account.name): \(state), in \(groups)")
             } catch {

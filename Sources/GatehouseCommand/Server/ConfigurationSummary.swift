@@ -26,7 +26,7 @@ enum ConfigurationSummary {
             lines.append("    login context \(realm.stack.name)")
             if !realm.nested.isEmpty { lines.append("    uses \(realm.nested.map(\.name).joined(separator: ", "))") }
             if !realm.assignedGroups.isEmpty {
-                lines.append("    every user is in \(realm.assignedGroups.joined(separator: ", "))")
+                lines.append("    every user is in \(GroupName.list(realm.assignedGroups))")
             }
         }
         return lines

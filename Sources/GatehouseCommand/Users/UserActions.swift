@@ -102,7 +102,7 @@ extension GatehouseOptions.User.Groups: Subcommand {
         var changes = UserChanges()
         let kept = present.filter { !removed.contains($0) }
         changes.groups = (kept + add.map { UTF8Text($0) }.filter { !kept.contains($0) }).map(\.string)
-        let groups = (changes.groups ?? []).map(Printable.line).joined(separator: ", ")
+        let groups = GroupName.list((changes.groups ?? []).map(Printable.line))
         try await administration.change(user, to: changes, done: groups.isEmpty ? "is in no group" : "is in \(groups)")
     }
 }

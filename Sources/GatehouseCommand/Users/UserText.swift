@@ -32,7 +32,7 @@ struct UserText {
         let rows = users.map { user in
             [
                 user.name.text, Self.state(user, at: now), user.format ?? "no password",
-                user.groups.joined(separator: " "),
+                GroupName.list(user.groups, separator: " "),
             ]
         }
         return Table.lines([["user", "state", "password", "groups"]] + rows).joined(separator: "\n")
@@ -40,7 +40,7 @@ struct UserText {
 
     func details(_ user: UserRecord) -> String {
         let password = isComplete ? [["password", user.format ?? "no password"]] : []
-        let groups = ["groups", user.groups.joined(separator: isComplete ? " " : ", ")]
+        let groups = ["groups", GroupName.list(user.groups, separator: isComplete ? " " : ", ")]
         let attributes = user.attributes.map { [Self.label(of: $0.name), $0.values.joined(separator: ", ")] }
         return Table.lines(
             [["user", user.name.text], ["state", Self.state(user, at: now)]] + password + [groups] + attributes

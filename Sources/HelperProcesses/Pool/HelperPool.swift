@@ -3,6 +3,7 @@
 
 internal import Bytes
 package import RealmKit
+package import Slots
 internal import WorkerThreads
 
 /// The limits of the helper processes of one realm.
@@ -17,11 +18,6 @@ package struct HelperPoolSettings: Sendable, Hashable {
 
     /// The maximum number of processes, each with a thread.
     package var processes = 8
-    /// The maximum number of processes that work for one source at a time: half of them, and at least one.
-    ///
-    /// One client can then never hold all processes, whatever its users and programs do. Requests that did not come over
-    /// a network have no such limit.
-    package var processesPerSource: Int { max(1, processes / 2) }
     /// The maximum number of waiting requests.
     package var queue = 128
     /// The choice of the request that is rejected when the queue is full.
@@ -65,21 +61,22 @@ package final class HelperPool: Sendable {
     /// Queues a request and waits for its result.
     ///
     /// - Parameters:
-    ///   - source: The source of the request. Sources take turns, and the requests of one source hold at most
-    ///     ``HelperPoolSettings/processesPerSource`` processes at a time.
+    ///   - owner: The source and the user of the request. Sources take turns; the requests of one source, and those of one
+    ///     user, hold at most half of the processes. Requests that did not come over a network have no limit of their
+    ///     source.
     ///   - work: Asks a helper. It runs on the thread of a slot and may block; all its waits must be waits of the call.
     ///     If it throws, the helper of the slot is killed.
     /// - Returns: The result of `work`.
     /// - Throws: ``HelperFault``: the error of `work`, or the reason why it was not run.
     package func run<Value: Sendable>(
-        source: String,
+        for owner: JobOwner,
         _ work: @escaping @Sendable (HelperSlot, HelperCall) throws(HelperFault) -> Value
     ) async throws(HelperFault) -> Value {
         let scheduler = scheduler
         let deadline = MonotonicTime.now &+ settings.timeout.nanoseconds
         let call = HelperCall(until: deadline) { scheduler.rejectLate() }
         let first = FirstValue<Result<Value, HelperFault>>()
-        let job = HelperScheduler.Job(call: call, source: source) { slot in
+        let job = HelperScheduler.Job(call: call, owner: owner) { slot in
             do throws(HelperFault) {
                 try call.check()
                 let value = try work(slot, call)

@@ -3,6 +3,7 @@
 
 internal import Bytes
 internal import RealmKit
+internal import Slots
 internal import Synchronization
 internal import WorkerThreads
 
@@ -19,17 +20,17 @@ final class HelperScheduler: Sendable {
     /// A request.
     struct Job: Sendable {
         let call: HelperCall
-        let source: String
+        let owner: JobOwner
         let work: @Sendable (HelperSlot) -> Completion
         let reject: @Sendable (HelperFault) -> Void
 
         init(
             call: HelperCall,
-            source: String,
+            owner: JobOwner,
             work: @escaping @Sendable (HelperSlot) -> Completion,
             reject: @escaping @Sendable (HelperFault) -> Void
         ) {
-            (self.call, self.source, self.work, self.reject) = (call, source, work, reject)
+            (self.call, self.owner, self.work, self.reject) = (call, owner, work, reject)
         }
     }
 
@@ -43,7 +44,7 @@ final class HelperScheduler: Sendable {
         var lastNumber: UInt64 = 0
         var waiting: [UInt64: Job] = [:]
         var running: [UInt64: HelperCall] = [:]
-        var queue: HelperQueue
+        var queue: LimitedQueue
     }
 
     private enum Step {
@@ -59,7 +60,11 @@ final class HelperScheduler: Sendable {
     init(_ settings: HelperPoolSettings, log: RealmLog?) {
         self.settings = settings
         self.log = log
-        state = Mutex(State(queue: HelperQueue(limit: settings.processesPerSource)))
+        state = Mutex(State(queue: Self.queue(settings)))
+    }
+
+    private static func queue(_ settings: HelperPoolSettings) -> LimitedQueue {
+        LimitedQueue(slots: settings.processes, unlimitedSource: ClientNetwork.source(nil))
     }
 
     /// Ends the threads and their helpers when the queue is empty.
@@ -89,16 +94,16 @@ final class HelperScheduler: Sendable {
             let number = state.lastNumber
             var rejected: (Job, HelperFault)?
             let free = state.idle.count + state.waking + settings.processes - state.threads
-            if state.queue.isFull(for: job.source, limit: settings.queue, free: free) {
+            if state.queue.isFull(for: job.owner, limit: settings.queue, free: free) {
                 let isOldest = settings.whenFull == .cancelOldest
                 let fault = HelperFault(.full, "too many requests wait for a helper process")
-                guard let victim = state.queue.jobToReject(for: job.source, cancelsOldest: isOldest),
+                guard let victim = state.queue.jobToReject(for: job.owner.source, cancelsOldest: isOldest),
                     let removed = remove(victim, from: &state)
                 else { return (number, nil, (job, fault)) }
                 rejected = (removed, fault)
             }
             state.waiting[number] = job
-            state.queue.append(number, of: job.source)
+            state.queue.append(number, of: job.owner)
             if let idle = state.idle.popLast() {
                 state.waking += 1
                 return (number, idle, rejected)
@@ -141,7 +146,7 @@ final class HelperScheduler: Sendable {
 
     private func remove(_ number: UInt64, from state: inout State) -> Job? {
         guard let job = state.waiting.removeValue(forKey: number) else { return nil }
-        state.queue.remove(number, of: job.source)
+        state.queue.remove(number, of: job.owner)
         return job
     }
 
@@ -175,7 +180,7 @@ final class HelperScheduler: Sendable {
                 run(job, in: slot, wake: wake)
                 state.withLock { state in
                     state.running[number] = nil
-                    state.queue.end(of: job.source)
+                    state.queue.end(of: job.owner)
                 }
             case .wait:
                 let hasWork = idle(slot, wake: wake)
@@ -282,7 +287,7 @@ final class HelperScheduler: Sendable {
             guard state.threads == 0 else { return [] }
             defer {
                 state.waiting = [:]
-                state.queue = HelperQueue(limit: settings.processesPerSource)
+                state.queue = Self.queue(settings)
             }
             return Array(state.waiting.values)
         }

@@ -28,18 +28,18 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     public let column: Int
     /// The line to show, with control characters replaced and tabs kept.
     ///
-    /// A long line is cut to the 100 columns around the place.
+    /// A long line is cut to the 100 columns around the place. It is empty if the line may contain a password.
     public let lineText: String
     /// The number of characters in ``lineText`` before the place.
     public let indent: Int
-    /// The number of characters to underline, at least 1.
+    /// The number of characters to underline, at least 1; 0 if the line is not shown, because it may contain a password.
     ///
     /// If the place has several lines, only the first line is underlined.
     public let length: Int
 
     /// The diagnostic as text: place and message, the line, the underline and the hint, without a final newline.
     ///
-    /// A diagnostic about a whole file has no line and no underline.
+    /// A diagnostic about a whole file has no line and no underline, nor has one about a line that may contain a password.
     ///
     ///     realms.conf:3:14: error: message
     ///         class   StartWithRaelm;
@@ -49,7 +49,7 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
         var text = "\(file):\(line):\(column): \(severity.rawValue): \(message)"
         if line == 1, column == 1, lineText.isEmpty {
             text = "\(file): \(severity.rawValue): \(message)"
-        } else {
+        } else if length > 0 {
             text += "\n    \(lineText)\n    "
             // The tabs of the line are copied, so that the underline is below the right characters.
             for scalar in lineText.unicodeScalars.prefix(indent) { text += scalar == "\t" ? "\t" : " " }

@@ -8,9 +8,15 @@ extension SourceText {
     ///   - range: The place to underline; only its first line is underlined.
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
-    /// - Returns: The diagnostic.
-    public func error(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
-        diagnostic(.error, at: range, message: message, hint: hint)
+    ///   - isConfidential: True if the line must not be shown, because it contains a secret.
+    /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password, either.
+    public func error(
+        at range: SourceRange,
+        _ message: String,
+        hint: String? = nil,
+        isConfidential: Bool = false
+    ) -> Diagnostic {
+        diagnostic(.error, at: range, message: message, hint: hint, isConfidential: isConfidential)
     }
 
     /// Returns a warning about a place in this text.
@@ -19,9 +25,9 @@ extension SourceText {
     ///   - range: The place to underline; only its first line is underlined.
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
-    /// - Returns: The diagnostic.
+    /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password.
     public func warning(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
-        diagnostic(.warning, at: range, message: message, hint: hint)
+        diagnostic(.warning, at: range, message: message, hint: hint, isConfidential: false)
     }
 
     /// Returns a place in this text as it is shown in messages, such as `login.conf:3:5`.
@@ -35,9 +41,11 @@ extension SourceText {
         _ severity: Diagnostic.Severity,
         at range: SourceRange,
         message: String,
-        hint: String?
+        hint: String?,
+        isConfidential: Bool
     ) -> Diagnostic {
         let line = line(around: Int(range.start))
+        let isHidden = isConfidential || ConfidentialLine.isLikely(bytes[line.start..<line.end])
         let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end))
         return Diagnostic(
             severity: severity,
@@ -46,9 +54,9 @@ extension SourceText {
             file: DiagnosticText.text(name),
             line: line.number,
             column: line.column,
-            lineText: excerpt.text,
-            indent: excerpt.indent,
-            length: excerpt.length
+            lineText: isHidden ? "" : excerpt.text,
+            indent: isHidden ? 0 : excerpt.indent,
+            length: isHidden ? 0 : excerpt.length
         )
     }
 }

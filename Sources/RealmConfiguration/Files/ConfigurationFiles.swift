@@ -12,6 +12,8 @@ public struct ConfigurationFiles: Sendable {
         public let bytes: [UInt8]
         /// True if all users of the machine can write to the file.
         public let isWritableByAll: Bool
+        /// True if all users of the machine can read the file.
+        public let isReadableByAll: Bool
         /// True if the mode is suitable for a private key: 0600, or 0640 if root owns the file, or less.
         public let isPrivate: Bool
 
@@ -20,10 +22,17 @@ public struct ConfigurationFiles: Sendable {
         /// - Parameters:
         ///   - bytes: The bytes of the whole file.
         ///   - isWritableByAll: True if all users of the machine can write to the file.
+        ///   - isReadableByAll: True if all users of the machine can read the file.
         ///   - isPrivate: True if the mode is suitable for a private key.
-        public init(bytes: [UInt8], isWritableByAll: Bool = false, isPrivate: Bool = true) {
+        public init(
+            bytes: [UInt8],
+            isWritableByAll: Bool = false,
+            isReadableByAll: Bool = false,
+            isPrivate: Bool = true
+        ) {
             self.bytes = bytes
             self.isWritableByAll = isWritableByAll
+            self.isReadableByAll = isReadableByAll
             self.isPrivate = isPrivate
         }
     }
@@ -80,6 +89,7 @@ private enum SystemFile {
         return ConfigurationFiles.Contents(
             bytes: try bytes(of: descriptor),
             isWritableByAll: status.st_mode & S_IWOTH != 0,
+            isReadableByAll: status.st_mode & S_IROTH != 0,
             isPrivate: status.st_mode & forbidden == 0
         )
     }

@@ -134,8 +134,16 @@ struct ConfigurationBuilder {
     ///   - message: The problem.
     ///   - hint: A way to solve the problem.
     ///   - dependsOnOthers: True if a mistake in another statement may be the cause.
-    func error(at range: SourceRange, _ message: String, hint: String? = nil, dependsOnOthers: Bool = false) {
-        log.add(text.error(at: range, message, hint: hint), dependsOnOthers: dependsOnOthers)
+    ///   - isConfidential: True if the line must not be shown, because it contains a secret.
+    func error(
+        at range: SourceRange,
+        _ message: String,
+        hint: String? = nil,
+        dependsOnOthers: Bool = false,
+        isConfidential: Bool = false
+    ) {
+        let diagnostic = text.error(at: range, message, hint: hint, isConfidential: isConfidential)
+        log.add(diagnostic, dependsOnOthers: dependsOnOthers)
     }
 
     /// Returns a hint for an unknown name: the most similar known name, or all known names.

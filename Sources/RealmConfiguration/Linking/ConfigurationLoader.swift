@@ -66,13 +66,27 @@ public struct ConfigurationLoader: Sendable {
     }
 
     /// Returns the values of the references `${...}` in a file.
-    func expansion(for file: String) -> Expansion {
+    ///
+    /// - Parameters:
+    ///   - file: The path of the file with the references.
+    ///   - onRead: Receives the path and the contents of each file that a reference names.
+    /// - Returns: The values.
+    func expansion(
+        for file: String,
+        onRead: @escaping @Sendable (String, ConfigurationFiles.Contents) -> Void = { _, _ in }
+    ) -> Expansion {
         var properties = properties
         properties["config.dir"] = RelativePath.folder(of: file)
         return Expansion(
             property: { [properties] in properties[$0] },
             environment: files.environment,
-            file: { [files] in files.read(RelativePath.resolve($0, beside: file)).map(\.bytes) }
+            file: { [files] reference in
+                let path = RelativePath.resolve(reference, beside: file)
+                return files.read(path).map { contents in
+                    onRead(path, contents)
+                    return contents.bytes
+                }
+            }
         )
     }
 }

@@ -58,7 +58,8 @@ struct ModuleLinker {
         } catch {
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }
             let message = "\(module.className) for realm \(realmName): \(error)"
-            report(message, at: option?.valueRange ?? module.classRange, in: entry)
+            let isSecret = option.flatMap { kind.options[$0.key]?.kind } == .secret
+            report(message, at: option?.valueRange ?? module.classRange, in: entry, isConfidential: isSecret)
             return nil
         }
     }
@@ -122,10 +123,15 @@ struct ModuleLinker {
         in entry: LoginContextTable.Entry
     ) -> PropertyValue? {
         do throws(Diagnostic) {
-            let bytes =
+            let expand = { (expansion: Expansion) throws(Diagnostic) -> [UInt8] in
                 entry.isInline
-                ? try option.expandedBytes(by: builder.expansion, in: entry.text) : Array(option.value.utf8)
-            if case .secret = property.kind { return .secret(Secret(bytes)) }
+                    ? try option.expandedBytes(by: expansion, in: entry.text) : Array(option.value.utf8)
+            }
+            if case .secret = property.kind {
+                let reader = SecretReader(builder: builder)
+                return .secret(Secret(try reader.bytes(at: option.valueRange, in: entry.text, expand)))
+            }
+            let bytes = try expand(builder.expansion)
             let text = String(decoding: bytes, as: UTF8.self)
             let words = property.kind == .list ? Self.words(of: text) : [text]
             do throws(BadValue) {
@@ -155,8 +161,9 @@ struct ModuleLinker {
         _ message: String,
         at range: SourceRange,
         in entry: LoginContextTable.Entry,
-        hint: String? = nil
+        hint: String? = nil,
+        isConfidential: Bool = false
     ) {
-        builder.log.add(entry.text.error(at: range, message, hint: hint))
+        builder.log.add(entry.text.error(at: range, message, hint: hint, isConfidential: isConfidential))
     }
 }

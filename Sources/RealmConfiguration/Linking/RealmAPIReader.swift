@@ -127,7 +127,7 @@ struct RealmAPIReader {
     private func token(_ word: RealmsConfWord) -> Digest? {
         let hint = "make one with: openssl rand -hex 32"
         do {
-            var bytes = try word.expandedBytes(by: builder.expansion, in: builder.text)
+            var bytes = try SecretReader(builder: builder).bytes(of: word)
             defer { for index in bytes.indices { bytes[index] = 0 } }
             if let fault = TokenRules.fault(of: bytes) {
                 builder.error(at: word.range, "the token \(fault)", hint: hint)

@@ -188,14 +188,18 @@ struct RealmLinker {
         }
     }
 
-    /// Returns a secret; the content of a file is never converted to a `String`, whose memory is not wiped.
     private func secret(of property: Property, in words: [RealmsConfWord]) -> PropertyValue? {
         guard let word = words.first, words.count == 1 else {
-            builder.error(at: words[1].range, "\(property.name) takes one value", hint: "quote it if it holds blanks")
+            builder.error(
+                at: words[1].range,
+                "\(property.name) takes one value",
+                hint: "quote it if it holds blanks",
+                isConfidential: true
+            )
             return nil
         }
         do throws(Diagnostic) {
-            return .secret(Secret(try word.expandedBytes(by: builder.expansion, in: builder.text)))
+            return .secret(Secret(try SecretReader(builder: builder).bytes(of: word)))
         } catch {
             builder.log.add(error)
             return nil
@@ -223,7 +227,13 @@ struct RealmLinker {
             }
             let statement = error.setting.flatMap { block.first($0) }
             let place = statement?.arguments.first?.range ?? nameWord.range
-            builder.error(at: place, "realm \(name): \(error)", hint: error.hint)
+            let property = error.setting.flatMap { kind.properties[$0] }
+            builder.error(
+                at: place,
+                "realm \(name): \(error)",
+                hint: error.hint,
+                isConfidential: property?.kind == .secret && statement != nil
+            )
             return nil
         }
     }

@@ -67,6 +67,7 @@ struct TLSReader {
             )
         }
         guard let certificate, let key else { return nil }
+        builder.warnIfReadable(key)
         return TLSSettings.CertificateFiles(certificate: certificate, key: key, ocspResponse: ocsp)
     }
 
@@ -114,6 +115,7 @@ struct TLSReader {
     private func readTickets(_ block: Block, into settings: inout TLSSettings) {
         SettingReader(builder: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
         settings.ticketKeyFiles = block.files("ticket-key")
+        settings.ticketKeyFiles.forEach(builder.warnIfReadable)
         if !settings.sessionTickets, let key = block.first("ticket-key") {
             builder.error(
                 at: key.keyword.range,

@@ -16,4 +16,26 @@ package enum GroupName {
         return name.utf8.allSatisfy { (0x20...0x7E).contains($0) }
             || !name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }
+
+    /// Returns names as one text for an administrator.
+    ///
+    /// A name that could be read as several ones, or as none, is quoted as in a realms.conf.
+    ///
+    /// - Parameters:
+    ///   - names: The names.
+    ///   - separator: The text between two names.
+    /// - Returns: The names, as in `Staff, "Domain Users", "a, b"`.
+    package static func list(_ names: [String], separator: String = ", ") -> String {
+        names.map(quoted).joined(separator: separator)
+    }
+
+    private static func quoted(_ name: String) -> String {
+        guard name.isEmpty || name.utf8.contains(where: { #" ,;{}"\"#.utf8.contains($0) }) else { return name }
+        var text = "\""
+        for scalar in name.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { text.unicodeScalars.append("\\") }
+            text.unicodeScalars.append(scalar)
+        }
+        return text + "\""
+    }
 }

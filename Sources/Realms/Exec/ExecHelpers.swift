@@ -3,6 +3,7 @@
 
 internal import HelperProcesses
 internal import RealmKit
+internal import Slots
 
 /// The helper processes of a realm.
 final class ExecHelpers: Sendable {
@@ -29,7 +30,8 @@ final class ExecHelpers: Sendable {
     /// - Throws: ``HelperFault`` if there is no usable answer.
     func answer(to request: ExecLoginRequest) async throws(HelperFault) -> ExecAnswer {
         let (program, lines) = (program, answersLines)
-        return try await pool.run(source: ClientNetwork.source(request.peer)) { slot, call throws(HelperFault) in
+        let owner = JobOwner(source: ClientNetwork.source(request.peer), account: request.user.caseFolded)
+        return try await pool.run(for: owner) { slot, call throws(HelperFault) in
             lines
                 ? try Self.answerByLine(request, program: program, slot: slot, call: call)
                 : try Self.answerOnce(request, program: program, slot: slot, call: call)

@@ -67,7 +67,7 @@ extension DirectoryLogin {
             let name = pattern.bindName(typed.user)
             report(
                 BackEndStep(
-                    name.map { "a login binds as \($0) with the password of the user" }
+                    name.map { "a login binds as \($0); only the password shows whether there is this user" }
                         ?? "the name cannot be used without a search",
                     isFailure: name == nil
                 )
@@ -94,7 +94,8 @@ extension DirectoryLogin {
             return
         }
         let found = try groups(of: user, typed: typed)
-        report(BackEndStep("\(steps.server): user \(user.username), groups: \(found.joined(separator: ", "))"))
+        let names = found.isEmpty ? "none" : GroupName.list(found)
+        report(BackEndStep("\(steps.server): user \(user.username), groups: \(names)"))
         let record = user.record(groups: found)
         var problems = record.isEnabled ? [] : ["the account is disabled"]
         if user.isLocked { problems.append("the directory has locked the account") }

@@ -5,6 +5,7 @@
 internal import Bytes
 internal import RealmKit
 internal import ServerConnections
+internal import Slots
 internal import WorkerThreads
 
 /// The directory of one realm: its servers, and what is kept between logins.
@@ -51,7 +52,8 @@ final class Directory: Sendable {
         source: String,
         note: @escaping @Sendable (String) -> Void
     ) async throws(LoginFault) -> DirectoryAnswer {
-        try await run(source: source, note: note) { login throws(ServerFault) in
+        try await run(for: JobOwner(source: source, account: typed.account), note: note) {
+            login throws(ServerFault) in
             try login.authenticate(typed, password: password)
         }
     }
@@ -73,20 +75,21 @@ final class Directory: Sendable {
         source: String,
         note: @escaping @Sendable (String) -> Void
     ) async throws(LoginFault) -> DirectoryAnswer {
-        try await run(source: source, isRepeatable: false, note: note) { login throws(ServerFault) in
+        try await run(for: JobOwner(source: source, account: typed.account), isRepeatable: false, note: note) {
+            login throws(ServerFault) in
             try login.change(typed, from: passwords.old, to: passwords.new, change: change)
         }
     }
 
     /// Runs a call on a connection.
     private func run<Value: Sendable>(
-        source: String,
+        for owner: JobOwner,
         isRepeatable: Bool = true,
         note: @escaping @Sendable (String) -> Void,
         _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
     ) async throws(LoginFault) -> Value {
         do throws(ServerFault) {
-            return try await pool.run(source: source, isRepeatable: isRepeatable, note: note) {
+            return try await pool.run(for: owner, isRepeatable: isRepeatable, note: note) {
                 [cache, bindTimes, renew] connection, call throws(ServerFault) in
                 let steps = DirectorySteps(server: connection.url.text, note: note)
                 return try body(
@@ -118,7 +121,9 @@ final class Directory: Sendable {
             Task.detached {
                 var hasFailed = false
                 do throws(ServerFault) {
-                    try await pool.run(source: "groups") { connection, call throws(ServerFault) in
+                    try await pool.run(for: JobOwner(source: "groups", account: nil)) {
+                        connection,
+                        call throws(ServerFault) in
                         let steps = DirectorySteps(server: connection.url.text) { _ in }
                         try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).readAgain(
                             groups
@@ -141,7 +146,8 @@ final class Directory: Sendable {
     func user(_ typed: TypedName) async throws(RealmError) -> UserRecord? {
         guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
         return try await mapped { () async throws(LoginFault) in
-            try await run(source: ClientNetwork.source(nil), note: { _ in }) { [settings] login throws(ServerFault) in
+            let owner = JobOwner(source: ClientNetwork.source(nil), account: typed.account)
+            return try await run(for: owner, note: { _ in }) { [settings] login throws(ServerFault) in
                 guard
                     let user = try login.find(
                         typed,
@@ -165,7 +171,8 @@ final class Directory: Sendable {
             attributes: settings.recordAttributes
         )
         return try await mapped { () async throws(LoginFault) in
-            try await run(source: ClientNetwork.source(nil), note: { _ in }) { [settings] login throws(ServerFault) in
+            let owner = JobOwner(source: ClientNetwork.source(nil), account: nil)
+            return try await run(for: owner, note: { _ in }) { [settings] login throws(ServerFault) in
                 var users: [UserRecord] = []
                 try login.connection.searchAll(search, call: login.call) { entries throws(ServerFault) in
                     for entry in entries {

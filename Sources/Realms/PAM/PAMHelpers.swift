@@ -4,6 +4,7 @@
 internal import Glibc
 internal import HelperProcesses
 internal import RealmKit
+internal import Slots
 
 /// The helper processes of a realm.
 final class PAMHelpers: Sendable {
@@ -24,7 +25,8 @@ final class PAMHelpers: Sendable {
     func authenticate(_ request: PAMLoginRequest, dialog: PAMDialog, secret: Secret) async {
         let program = program
         do throws(HelperFault) {
-            let (result, texts) = try await pool.run(source: ClientNetwork.source(request.host)) {
+            let owner = JobOwner(source: ClientNetwork.source(request.host), account: request.user.caseFolded)
+            let (result, texts) = try await pool.run(for: owner) {
                 slot,
                 call throws(HelperFault) in
                 try dialog.conduct(request, process: try slot.process(program, secret: secret), call: call)
@@ -42,8 +44,8 @@ final class PAMHelpers: Sendable {
     /// - Throws: ``HelperFault`` if there is no answer; with code `unavailable` if the system cannot look up the user.
     func find(_ user: Username) async throws(HelperFault) -> PAMUser? {
         let program = program
-        let source = ClientNetwork.source(nil)
-        let reply = try await pool.run(source: source) { slot, call throws(HelperFault) -> PAMReply in
+        let owner = JobOwner(source: ClientNetwork.source(nil), account: user.caseFolded)
+        let reply = try await pool.run(for: owner) { slot, call throws(HelperFault) -> PAMReply in
             let process = try slot.process(program, secret: nil)
             let number = UInt64.random(in: .min ... .max)
             try process.send(PAMLoginRequest.find(user, number: number), call: call)

@@ -44,8 +44,13 @@ public struct SQLLoginModule: PasswordLoginModule {
             realm.outages.write("\(problem): \(attempt.username)", kind: "ambiguous")
             return .failed(.disabled)
         }
+        if let problem = found.problem {
+            attempt.note(problem)
+            realm.outages.write("\(problem); user \(attempt.username)", kind: "user")
+        }
         guard let account = found.account else { return .failed(.unknownUser) }
         guard isCorrect, let stored, let text = account.stored else { return .failed(.wrongCredentials) }
+        if let problem = found.problem { throw .unavailable(problem) }
         let user = try username(account)
         switch account.state.failure(at: realm.clock.seconds) {
         case .credentialExpired:

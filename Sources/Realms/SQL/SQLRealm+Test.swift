@@ -54,13 +54,14 @@ extension SQLRealm: TestableRealm {
         guard let account = found.account else {
             return BackEndStep("\(server): there is no user \(user)", isFailure: true)
         }
+        if let problem = found.problem { return BackEndStep("\(server): \(problem)", isFailure: true) }
         if let failure = account.state.failure(at: clock.seconds) {
             return BackEndStep("\(server): user \(account.name): \(failure.code)", isFailure: true)
         }
         guard let stored = account.stored else {
             return BackEndStep("\(server): user \(account.name) has no password", isFailure: true)
         }
-        let groups = found.groups.isEmpty ? "none" : found.groups.joined(separator: ", ")
+        let groups = found.groups.isEmpty ? "none" : GroupName.list(found.groups)
         do throws(BadHash) {
             let cost = try read(stored).hash.cost.description
             return BackEndStep("\(server): user \(account.name), groups: \(groups); a login computes \(cost)")

@@ -90,6 +90,7 @@ extension SQLRealm {
             throw .unavailable(error.log)
         }
         guard !found.isAmbiguous else { throw .unavailable("the database has several rows for this user") }
+        if let problem = found.problem { throw .unavailable(problem) }
         guard found.account != nil else { throw .noSuchUser(user) }
         return found
     }
@@ -110,6 +111,10 @@ extension SQLRealm: RefreshingRealm {
             found = try await users.find(user, source: "sessions")
         } catch {
             if error.code == .failed { outages.write(error.log, kind: error.code.rawValue) }
+            return .unknown
+        }
+        if let problem = found.problem {
+            outages.write(problem, kind: "user")
             return .unknown
         }
         guard let account = found.account, let stored = account.stored,

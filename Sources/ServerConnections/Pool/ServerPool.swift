@@ -3,7 +3,7 @@
 
 internal import Bytes
 package import RealmKit
-internal import Slots
+package import Slots
 internal import WorkerThreads
 
 /// Connections to the servers of one realm, each with a thread, with a bounded queue of calls.
@@ -36,6 +36,7 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
             queue: settings.queue,
             wait: settings.timeout,
             cancelsOldest: settings.cancelsOldest,
+            unlimitedSource: ClientNetwork.source(nil),
             now: { MonotonicTime.now }
         )
         core = PoolCore(servers, settings: settings, log: log, realmName: realmName)
@@ -46,17 +47,21 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
     /// The number of calls that have a slot.
     package var runningCalls: Int { settings.connections - slots.freeSlots }
 
+    /// The number of waiting calls.
+    package var waitingCalls: Int { slots.waitingCalls }
+
     /// Waits for a connection, and runs a call with it.
     ///
     /// - Parameters:
-    ///   - source: The source of the call. Sources take turns.
+    ///   - owner: The source and the user of the call. Sources take turns; one source, and one user, hold at most half of
+    ///     the connections.
     ///   - isRepeatable: True if the call may be made again after a fault, on a new connection or with another server.
     ///   - note: Receives the faults of servers, for the administrator. It is called on any thread.
     ///   - body: Makes the call. It runs on a thread that may block; all its waits must be waits of the `ServerCall`.
     /// - Returns: The result of `body`.
     /// - Throws: ``ServerFault``: the last fault of `body`, or the reason why it was not run.
     package func run<Value: Sendable>(
-        source: String,
+        for owner: JobOwner,
         isRepeatable: Bool = true,
         note: @escaping @Sendable (String) -> Void = { _ in },
         _ body: @escaping @Sendable (Connection, ServerCall) throws(ServerFault) -> Value
@@ -64,7 +69,7 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
         let call = ServerCall(until: MonotonicTime.now &+ settings.timeout.nanoseconds)
         let result: Result<Value, ServerFault>
         do throws(CallSlots.Refusal) {
-            result = try await slots.run(source: source) { [core] in
+            result = try await slots.run(for: owner) { [core] in
                 let first = FirstValue<Result<Value, ServerFault>>()
                 let hasBegun = core.begin { connections in
                     do throws(ServerFault) {

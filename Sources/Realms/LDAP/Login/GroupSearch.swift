@@ -35,9 +35,12 @@ struct GroupSearch {
         if let primary { found.append(primary) }
         if let dynamic = settings.dynamic { found += try dynamicGroups(dynamic, user: user, typed: typed) }
         if settings.isNested { found = try nested(found, primary: primary, user: user) }
-        let unusable = found.count { $0.group == nil }
-        if unusable > 0 {
-            steps.note("\(steps.server): groups that are left out, because their names cannot be used: \(unusable)")
+        let unusable = found.filter { $0.group == nil }
+        if let first = unusable.first {
+            steps.note(
+                "\(steps.server): groups that are left out, because they have no usable name in "
+                    + "\(settings.target) (group-target): \(unusable.count), such as \(LDAPText.printable(first.name))"
+            )
         }
         var seen: Set<UTF8Text> = []
         return found.compactMap(\.group).filter { seen.insert(UTF8Text($0)).inserted }

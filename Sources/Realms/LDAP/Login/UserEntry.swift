@@ -141,6 +141,9 @@ struct TypedName: Sendable {
     var user: String
     /// The whole name, for `%n`.
     var full: String
+
+    /// The name without the domain and in lower case, as directories compare names.
+    var account: String { user.lowercased() }
 }
 
 /// An entry cannot be the one of the user.

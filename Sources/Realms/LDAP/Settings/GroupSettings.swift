@@ -47,6 +47,16 @@ struct GroupSettings: Sendable {
         source =
             properties.has("group-source")
             ? Source(rawValue: try properties.string("group-source")) ?? standard : standard
+        if source != .search, properties.has("group-search-filter") {
+            // It finds the groups of groups, too.
+            let isNested = try properties.boolean("nested-groups")
+            guard source == .memberOf, isNested, !properties.has("nested-group-search-filter") else {
+                throw BadRealm(
+                    "has no effect with group-source \(source.rawValue); remove it, or set group-source search",
+                    setting: "group-search-filter"
+                )
+            }
+        }
         self.base = properties.has("group-base-dn") ? try properties.string("group-base-dn") : base
         baseName = DistinguishedName(self.base)
         guard baseName != nil else {

@@ -31,6 +31,7 @@ final class PasswordChecks: Sendable {
             queue: try properties.integer("queue"),
             wait: timeout,
             cancelsOldest: try properties.string("when-full") == "cancel-oldest",
+            unlimitedSource: ClientNetwork.source(nil),
             now: now
         )
         outages = OutageLog(properties.services[RealmLog.self], realmName: properties.realmName, now: now)
@@ -72,9 +73,10 @@ final class PasswordChecks: Sendable {
             throw .internalError("\(error)")
         }
         let start = now()
+        let owner = JobOwner(source: source, account: name.caseFolded)
         let result = await shared.value(of: identity) { [self] in
             do throws(CallSlots.Refusal) {
-                return try await slots.run(source: source) { await call(name, password: password, since: start) }
+                return try await slots.run(for: owner) { await call(name, password: password, since: start) }
             } catch {
                 return .failure(refused(error))
             }

@@ -105,9 +105,14 @@ final class SQLiteConnection: DatabaseConnection {
                 return rows
             }
             let cursor = try Row.fetchCursor(statement)
-            while let row = try cursor.next() {
-                try call.check()
-                rows.rows.append(try (0..<row.count).map { try Self.text(row, column: $0, query: query) })
+            do {
+                while let row = try cursor.next() {
+                    try call.check()
+                    rows.rows.append(try (0..<row.count).map { try Self.text(row, column: $0) })
+                }
+            } catch is NotUTF8 {
+                rows.problem = "\(query.name.rawValue): a value is not UTF-8"
+                rows.rows = []
             }
             return rows
         }
@@ -117,7 +122,9 @@ final class SQLiteConnection: DatabaseConnection {
         try using(call) { database in _ = try database.makeStatement(sql: query.text) }
     }
 
-    private static func text(_ row: Row, column: Int, query: SQLQuery) throws -> String? {
+    private struct NotUTF8: Error {}
+
+    private static func text(_ row: Row, column: Int) throws -> String? {
         switch (row[column] as DatabaseValue).storage {
         case .null: return nil
         case .int64(let number): return "\(number)"
@@ -125,9 +132,7 @@ final class SQLiteConnection: DatabaseConnection {
         case .string, .blob:
             // GRDB ends a text at its first NUL, and replaces bytes that are not UTF-8.
             return try row.withUnsafeData(atIndex: column) { data in
-                guard let text = UTF8Text(validating: Array(data ?? Data()).span) else {
-                    throw ServerFault(.failed, "\(query.name.rawValue): a value is not UTF-8")
-                }
+                guard let text = UTF8Text(validating: Array(data ?? Data()).span) else { throw NotUTF8() }
                 return text.string
             }
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import ServerConnections
+
 /// The kinds of SQL that the realm understands.
 enum SQLDialect: Sendable, Hashable {
     case sqlite
@@ -77,6 +79,13 @@ struct SQLRows: Sendable {
     var changed = 0
     /// True if the database cannot compare a value with its column, so that there are no rows and no columns.
     var isIncomparable = false
+    /// The reason why a value of a row cannot be read, in which case there are no rows; nil if all can.
+    var problem: String?
+
+    /// Throws if a value cannot be read.
+    func checkReadable() throws(ServerFault) {
+        if let problem { throw ServerFault(.failed, problem) }
+    }
     /// The time until the answer, since the answer before it, in nanoseconds.
     var time: UInt64 = 0
 }

@@ -14,6 +14,10 @@ struct SQLState: Sendable, Hashable {
     /// The time at which the password expires.
     var passwordExpiry = SQLTime.never
     var mustChangePassword = false
+    /// The reason why a value cannot be read; nil if all can.
+    ///
+    /// A login is then not decided. It is found out after the password, because it would reveal that the user exists.
+    var problem: String?
 
     /// The names of the columns.
     static let columns = ["enabled", "locked", "expires", "password_expires", "must_change"]
@@ -43,14 +47,16 @@ struct SQLState: Sendable, Hashable {
     ///
     /// NULL means: not enabled, not locked, never, no change of the password.
     ///
-    /// - Throws: ``ServerFault`` of code `failed` for a value that cannot be read.
+    /// A value that cannot be read sets ``problem``.
+    ///
+    /// - Throws: ``ServerFault`` of code `failed` for a column that has no meaning.
     mutating func set(_ column: String, to text: String?, query: SQLQuery) throws(ServerFault) {
         switch column {
-        case "enabled": isEnabled = try Self.flag(text, column: column, query: query)
-        case "locked": isLocked = try Self.flag(text, column: column, query: query)
-        case "must_change": mustChangePassword = try Self.flag(text, column: column, query: query)
-        case "expires": expiry = try Self.time(text, column: column, query: query)
-        case "password_expires": passwordExpiry = try Self.time(text, column: column, query: query)
+        case "enabled": isEnabled = flag(text, column: column, query: query)
+        case "locked": isLocked = flag(text, column: column, query: query)
+        case "must_change": mustChangePassword = flag(text, column: column, query: query)
+        case "expires": expiry = time(text, column: column, query: query)
+        case "password_expires": passwordExpiry = time(text, column: column, query: query)
         default:
             let known = (["username", "password"] + Self.columns).joined(separator: ", ")
             throw ServerFault(
@@ -60,24 +66,24 @@ struct SQLState: Sendable, Hashable {
         }
     }
 
-    private static func flag(_ text: String?, column: String, query: SQLQuery) throws(ServerFault) -> Bool {
+    private mutating func flag(_ text: String?, column: String, query: SQLQuery) -> Bool {
         switch text?.lowercased() {
         case nil: return false
         case "t", "true", "y", "yes", "on", "1": return true
         case "f", "false", "n", "no", "off", "0": return false
         default:
-            throw ServerFault(.failed, "\(query.name.rawValue): a value of the column \(column) is not true or false")
+            problem = "\(query.name.rawValue): a value of the column \(column) is not true or false"
+            return false
         }
     }
 
-    private static func time(_ text: String?, column: String, query: SQLQuery) throws(ServerFault) -> SQLTime {
+    private mutating func time(_ text: String?, column: String, query: SQLQuery) -> SQLTime {
         guard let text else { return .never }
         guard let time = SQLTime(text) else {
-            throw ServerFault(
-                .failed,
+            problem =
                 "\(query.name.rawValue): a value of the column \(column) is neither seconds since 1970 nor a time such as "
-                    + "2026-12-31 18:00:00+00"
-            )
+                + "2026-12-31 18:00:00+00"
+            return .never
         }
         return time
     }

@@ -5,6 +5,7 @@ internal import Bytes
 internal import OpenSSLKit
 internal import RealmKit
 internal import ServerConnections
+internal import Slots
 internal import Synchronization
 internal import WorkerThreads
 
@@ -16,6 +17,10 @@ struct FoundUser: Sendable {
     var attributes: [UserAttribute] = []
     /// True if a query has found several rows for the user.
     var isAmbiguous = false
+    /// The reason why a login of this user cannot be decided; nil if it can.
+    ///
+    /// A login fails with it after the password was checked, because it would reveal that the user exists.
+    var problem: String?
     /// Texts for the administrator: the server, the queries, their times and their rows.
     var notes: [String] = []
 }
@@ -51,13 +56,14 @@ final class SQLUsers: Sendable {
         source: String,
         note: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(ServerFault) -> FoundUser {
-        let found = try await readers.run(source: source, note: note, finding(user))
+        let owner = JobOwner(source: source, account: user.caseFolded)
+        let found = try await readers.run(for: owner, note: note, finding(user))
         guard try isReplaced(found) else { return found }
         // The server has an older state than this process has written.
         note(
             "\(found.notes.first ?? ""): the server has not received the new password yet; the primary server is asked"
         )
-        let current = try await writers.run(source: source, note: note, finding(user))
+        let current = try await writers.run(for: owner, note: note, finding(user))
         if try isReplaced(current), let account = current.account, let stored = account.stored {
             try Self.converting { () throws(OpenSSLError) in try replaced.remove(stored, of: account.name) }
         }
@@ -110,10 +116,14 @@ final class SQLUsers: Sendable {
             }
             let rows = answers[place]
             found.notes.append(note(query, rows: rows))
+            if let problem = rows.problem {
+                found.problem = problem
+                continue
+            }
             guard !rows.isIncomparable else {
                 // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
-                guard found.account == nil else {
-                    throw ServerFault(.failed, "\(query.name.rawValue): a value in the database cannot be converted")
+                if found.account != nil {
+                    found.problem = "\(query.name.rawValue): a value in the database cannot be converted"
                 }
                 continue
             }
@@ -138,7 +148,8 @@ final class SQLUsers: Sendable {
                 state = (rows.columns, rows.rows)
             case .groups:
                 guard rows.rows.count <= queries.maximumGroups else {
-                    throw .tooManyGroups(maximum: queries.maximumGroups)
+                    found.problem = ServerFault.tooManyGroups(maximum: queries.maximumGroups).log
+                    continue
                 }
                 found.groups = try groups(rows, query: query, notes: &found.notes)
             case .attributes: found.attributes = attributes(rows, notes: &found.notes)
@@ -155,6 +166,7 @@ final class SQLUsers: Sendable {
                 found.account?.state.isEnabled = false
             }
         }
+        if let problem = found.account?.state.problem { found.problem = problem }
         if found.isAmbiguous { found.account = nil }
         return found
     }
@@ -228,16 +240,19 @@ final class SQLUsers: Sendable {
 
     /// Returns all users, without groups and attributes.
     func list(_ query: SQLQuery) async throws(ServerFault) -> [SQLAccount] {
-        try await readers.run(source: "list") { (connection, call) throws(ServerFault) in
+        try await readers.run(for: JobOwner(source: "list", account: nil)) { (connection, call) throws(ServerFault) in
             guard let values = SQLValues() else { return [] }
             let rows = try connection.database.run(query, values: values, call: call)
+            try rows.checkReadable()
             try SQLAccount.check(rows.columns, query: query)
             var accounts: [SQLAccount] = []
             accounts.reserveCapacity(rows.rows.count)
             // The check has found the column. A row without a name is no user.
             let name = rows.columns.firstIndex(of: "username") ?? 0
             for row in rows.rows where row[name] != nil {
-                accounts.append(try SQLAccount(row, columns: rows.columns, query: query))
+                let account = try SQLAccount(row, columns: rows.columns, query: query)
+                if let problem = account.state.problem { throw ServerFault(.failed, problem) }
+                accounts.append(account)
             }
             return accounts
         }
@@ -259,7 +274,8 @@ final class SQLUsers: Sendable {
         guard let values = SQLValues(user: user, passwordHash: new, oldHash: old) else {
             throw ServerFault(.failed, "a value contains NUL")
         }
-        return try await writers.run(source: "changes", isRepeatable: false) { (connection, call) throws(ServerFault) in
+        let owner = JobOwner(source: "changes", account: user)
+        return try await writers.run(for: owner, isRepeatable: false) { (connection, call) throws(ServerFault) in
             try connection.database.run(query, values: values, call: call).changed
         }
     }

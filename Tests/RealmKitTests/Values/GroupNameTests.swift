@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import RealmKit
+import Testing
+
+struct GroupNameTests {
+    @Test func `a list of groups quotes the names that could be read as several ones`() {
+        #expect(GroupName.list([]) == "")
+        #expect(GroupName.list(["Staff", "R\u{E9}mi"]) == "Staff, R\u{E9}mi")
+        let names = ["Staff", "a, b", "Domain Users", "say \"hi\"", "back\\slash", "", "x;y{}"]
+        #expect(
+            GroupName.list(names, separator: " ")
+                == #"Staff "a, b" "Domain Users" "say \"hi\"" "back\\slash" "" "x;y{}""#
+        )
+    }
+}
