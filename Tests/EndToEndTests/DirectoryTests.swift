@@ -95,6 +95,18 @@ struct DirectoryTests {
     }
 
     @Test(.enabled(if: Program.hasCurl, "curl is not installed"))
+    func `the access log has the name of an accepted user, and the one that was sent of a refused login`() async throws
+    {
+        let server = try await RunningServer(in: people.folder)
+        #expect(try await status(server, "ANN", SlapdServer.ann.password) == 200)
+        try await server.untilLogged(#" "ann"@"people" "GET" "/welcome" 200 "#)
+        #expect(!server.log.contains("ANN"))
+        #expect(try await status(server, "ANN", "wrong") == 401)
+        try await server.untilLogged(#" "ANN"@"people" "GET" "/welcome" 401 "#)
+        #expect(await server.end() == 0)
+    }
+
+    @Test(.enabled(if: Program.hasCurl, "curl is not installed"))
     func `while the directory is down, only remembered logins are accepted, and the log says so`() async throws {
         let server = try await RunningServer(in: people.folder)
         #expect(try await status(server, "ann", SlapdServer.ann.password) == 200)

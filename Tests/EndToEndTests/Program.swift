@@ -153,6 +153,8 @@ final class TemporaryFolder: Sendable {
     func write(_ text: String, to name: String) throws -> URL {
         let file = url.appendingPathComponent(name)
         try Data(text.utf8).write(to: file)
+        // A configuration with secrets that all users can read gives a warning.
+        if name == "realms.conf" { unsafe chmod(file.path, 0o600) }
         return file
     }
 }

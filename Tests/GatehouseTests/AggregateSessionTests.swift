@@ -17,6 +17,8 @@ private final class MeadowRealm: RefreshingRealm {
     struct Users {
         var groups: [String: [String]] = [:]
         var changed = ChangedUsers.none
+        /// The realms with this key that have reported the change, by their login contexts.
+        var reporters: Set<String> = []
     }
 
     static let properties: PropertySchema = [.jaasContext(default: "meadow"), .string("key", default: "")]
@@ -38,7 +40,7 @@ private final class MeadowRealm: RefreshingRealm {
 
     func refresh() async -> ChangedUsers {
         Self.users.withLock { users in
-            defer { users[key]?.changed = .none }
+            guard users[key]?.reporters.insert(jaasContext).inserted == true else { return .none }
             return users[key]?.changed ?? .none
         }
     }
@@ -102,6 +104,7 @@ private struct MeadowModule: LoginModule {
         MeadowRealm.users.withLock { users in
             users[realm + key, default: .init()].groups[name] = groups
             users[realm + key]?.changed = changed
+            users[realm + key]?.reporters = []
         }
     }
 

@@ -51,9 +51,11 @@ extension GatehouseResponder {
         after report: LoginReport?,
         for authentication: ExistingAuthentication?
     ) -> PreparedResponse {
+        // An accepted user has one name, whatever spelling was sent.
+        let login = report.map { ($0.identity?.username ?? $0.username, $0.realm) }
         logAccess(
             received,
-            user: report.map { ($0.username, $0.realm) } ?? authentication.map { ($0.user.username, $0.user.realm) },
+            user: login ?? authentication.map { ($0.user.username, $0.user.realm) },
             status: response.status,
             length: response.bodyLength,
             reason: report.map { LogText.reason($0) } ?? ""

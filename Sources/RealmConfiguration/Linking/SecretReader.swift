@@ -8,12 +8,13 @@ internal import Synchronization
 ///
 /// A secret is never converted to a `String`, whose memory is not wiped.
 struct SecretReader {
-    private final class ReadableFiles: Sendable {
-        private let paths = Mutex<[String]>([])
+    /// The names of files and variables that the references of a value have named.
+    private final class Names: Sendable {
+        private let names = Mutex<[String]>([])
 
-        var list: [String] { paths.withLock { $0 } }
+        var list: [String] { names.withLock { $0 } }
 
-        func add(_ path: String) { paths.withLock { $0.append(path) } }
+        func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 
     let builder: ConfigurationBuilder
@@ -42,20 +43,19 @@ struct SecretReader {
         in text: SourceText,
         _ expand: (Expansion) throws(Diagnostic) -> [UInt8]
     ) throws(Diagnostic) -> [UInt8] {
-        let readable = ReadableFiles()
-        let wasReplaced = ReadableFiles()
+        let (used, readable) = (Names(), Names())
         var expansion = builder.loader.expansion(for: builder.text.name) { path, contents in
-            wasReplaced.add(path)
+            used.add(path)
             if contents.isReadableByAll { readable.add(path) }
         }
         let environment = expansion.environment
         expansion.environment = { name in
-            wasReplaced.add(name)
+            used.add(name)
             return environment(name)
         }
         let bytes = try expand(expansion)
         for path in readable.list { builder.warnReadable(path, at: range, in: text) }
-        if wasReplaced.list.isEmpty, !bytes.isEmpty { warnReadable(text) }
+        if used.list.isEmpty, !bytes.isEmpty { warnReadable(text) }
         return bytes
     }
 
