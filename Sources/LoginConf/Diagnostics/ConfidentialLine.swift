@@ -5,6 +5,9 @@
 ///
 /// The log receives the messages of a reload, and more people may read it than the configuration.
 enum ConfidentialLine {
+    /// The number of bytes before a place that are searched; fewer than these are shown.
+    static let reach = 1024
+
     /// Returns whether a line looks as if it contained a password, whatever kind of file it is in.
     ///
     /// These are statements and options whose name ends with `password` or `secret`, unless the value refers to a variable

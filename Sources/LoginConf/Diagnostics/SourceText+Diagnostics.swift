@@ -45,7 +45,9 @@ extension SourceText {
         isConfidential: Bool
     ) -> Diagnostic {
         let line = line(around: Int(range.start))
-        let isHidden = isConfidential || ConfidentialLine.isLikely(bytes[line.start..<line.end])
+        // A line may be as long as the file.
+        let start = max(line.start, line.offset - ConfidentialLine.reach)
+        let isHidden = isConfidential || ConfidentialLine.isLikely(bytes[start..<line.end])
         let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end))
         return Diagnostic(
             severity: severity,

@@ -51,10 +51,10 @@ extension SQLRealm: TestableRealm {
         guard !found.isAmbiguous else {
             return BackEndStep("\(server): the database has several rows for \(user)", isFailure: true)
         }
+        if let problem = found.problem { return BackEndStep("\(server): \(problem)", isFailure: true) }
         guard let account = found.account else {
             return BackEndStep("\(server): there is no user \(user)", isFailure: true)
         }
-        if let problem = found.problem { return BackEndStep("\(server): \(problem)", isFailure: true) }
         if let failure = account.state.failure(at: clock.seconds) {
             return BackEndStep("\(server): user \(account.name): \(failure.code)", isFailure: true)
         }
