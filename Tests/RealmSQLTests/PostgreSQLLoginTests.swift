@@ -103,6 +103,27 @@ struct PostgreSQLLoginTests {
         #expect(try await cutting.outcome("annabel", "secret") == "unknown-user")
     }
 
+    @Test(arguments: ["groups-query", "password-query"])
+    func `an answer of more than 16 MiB makes the login unavailable at once`(_ property: String) async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        var properties = try PostgreSQLSetup.properties(server)
+        properties["query-timeout"] = "60s"
+        properties[property] =
+            "SELECT name\(property == "password-query" ? " AS username, password" : "") "
+            + "FROM users, generate_series(1, 100000000) WHERE name = :user"
+        let fixture = try SQLFixture(properties)
+        let name = "large-\(property)"
+        try PostgreSQLSetup.add(name, hash: try await fixture.hash("correct horse"), to: server)
+        let clock = ContinuousClock.now
+        #expect(try await fixture.outcome(name, "correct horse") == "unavailable")
+        #expect(ContinuousClock.now - clock < .seconds(30))
+        #expect(
+            fixture.messages.contains { $0.contains("the database: the answer has more than 16 MiB") },
+            "\(fixture.messages)"
+        )
+        #expect(try await fixture.outcome("nobody", "correct horse") == "unknown-user")
+    }
+
     /// The queries of a login are sent together, so the answers to those after a failed one must not be left over.
     @Test func `after a query that fails, the next login gets the answers to its own queries`() async throws {
         let server = try PostgreSQLSetup.shared.get()

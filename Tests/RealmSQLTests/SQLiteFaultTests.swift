@@ -93,6 +93,27 @@ struct SQLiteFaultTests {
         #expect(try await fixture.outcome("ann", "correct horse") == "accepted")
     }
 
+    @Test func `an answer of more than 16 MiB makes logins unavailable, but not the list of users`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user OR 1",
+            "list-query": "SELECT name AS username FROM t",
+        ])
+        try file.execute("INSERT INTO t VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        #expect(try await fixture.outcome("ann", "correct horse") == "accepted")
+        try file.run(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000)
+            INSERT INTO t SELECT 'user' || i, 'x' FROM n
+            """
+        )
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        let message = "password-query: the answer has more than 16 MiB"
+        #expect(fixture.messages.contains { $0.contains(message) }, "\(fixture.messages)")
+        #expect(try await fixture.realm.users().count == 500_001)
+    }
+
     @Test func `a file that is missing does not keep the configuration from loading`() async throws {
         let file = try SQLiteFile.glassFish()
         try FileManager.default.moveItem(atPath: file.path, toPath: file.path + ".old")

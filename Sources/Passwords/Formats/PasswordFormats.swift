@@ -31,17 +31,27 @@ public struct FormatOptions: Sendable, Hashable {
 
 /// All formats of password hashes that this library reads.
 public enum PasswordFormats {
-    private static let all: [any PasswordFormat.Type] = [
+    /// The formats whose texts begin with `$`.
+    private static let afterDollar: [any PasswordFormat.Type] = [
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, PrehashedBcryptFormat.self,
-        // The next three formats have names in common. Each of them returns nil for a text in another format.
-        GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearTextFormat.self, TomcatFormat.self,
-        DjangoFormat.self, WerkzeugFormat.self, ApacheMD5Format.self,
+        ApacheMD5Format.self,
     ]
+    /// The formats whose texts begin with `{`.
+    ///
+    /// The first three formats have names in common. Each of them returns nil for a text in another format.
+    private static let inBraces: [any PasswordFormat.Type] = [
+        GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearTextFormat.self, TomcatFormat.self,
+    ]
+    /// The formats of all other texts.
+    private static let unmarked: [any PasswordFormat.Type] = [CryptFormat.self, DjangoFormat.self, WerkzeugFormat.self]
     /// The maximum length of a stored text, in bytes.
     private static let maximumLength = 2048
 
     /// The names of all formats, such as `argon2id`.
-    public static var names: [String] { all.flatMap { $0.names } }
+    public static var names: [String] {
+        // The names of crypt(3) are in the first list.
+        (afterDollar + inBraces + unmarked.dropFirst()).flatMap { $0.names }
+    }
 
     /// Reads a stored password.
     ///
@@ -54,7 +64,13 @@ public enum PasswordFormats {
         guard stored.utf8.count <= maximumLength, stored.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             throw BadHash("the stored password is longer than \(maximumLength) bytes, or contains control characters")
         }
-        for format in all {
+        let formats =
+            switch stored.utf8.first {
+            case UInt8(ascii: "$"): afterDollar
+            case UInt8(ascii: "{"): inBraces
+            case _: unmarked
+            }
+        for format in formats {
             if let algorithm = try format.read(stored, options: options) { return StoredHash(algorithm: algorithm) }
         }
         if let name = SchemeText(stored)?.name { throw BadHash("the scheme {\(name)} is not supported") }

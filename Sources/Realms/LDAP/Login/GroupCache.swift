@@ -33,6 +33,8 @@ final class GroupCache: Sendable {
     }
 
     private static let maximumEntries = 100_000
+    /// The maximum length of a name whose key is kept, in bytes.
+    private static let maximumKeptName = 512
 
     private let time: UInt64
     private let now: @Sendable () -> UInt64
@@ -40,6 +42,7 @@ final class GroupCache: Sendable {
     private let nextRenewal = Mutex(UInt64.zero)
     private let entries = Mutex<[UTF8Text: Entry]>([:])
     private let sets = Mutex(Sets())
+    private let keys = Mutex<[UTF8Text: UTF8Text]>([:])
 
     /// - Parameters:
     ///   - time: The time for which a value is kept; zero to keep none.
@@ -68,6 +71,23 @@ final class GroupCache: Sendable {
     func endRenewal(hasFailed: Bool) {
         let next = hasFailed ? now() &+ time / 4 : 0
         nextRenewal.withLock { $0 = next }
+    }
+
+    // MARK: Keys
+
+    /// Returns the key of a distinguished name.
+    ///
+    /// Keys depend on nothing but the name, and reading a name takes much longer than finding its key here.
+    func key(of name: String) -> UTF8Text {
+        let text = UTF8Text(name)
+        if let known = keys.withLock({ $0[text] }) { return known }
+        let key = UTF8Text(DistinguishedName(name)?.key ?? name)
+        guard name.utf8.count <= Self.maximumKeptName else { return key }
+        keys.withLock { keys in
+            if keys.count >= Self.maximumEntries { keys = [:] }
+            keys[text] = key
+        }
+        return key
     }
 
     // MARK: Entries

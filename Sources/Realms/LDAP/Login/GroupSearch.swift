@@ -138,11 +138,10 @@ struct GroupSearch {
         // Values have no order; of several ones, that of the distinguished name is the name.
         let own = values.count > 1 ? DistinguishedName(entry.name)?.value(of: settings.target) : nil
         let value = UserEntry.texts(own.map { [$0] } ?? values).first
-        // Only nested groups are compared; the key of a name takes longer than the rest.
-        let key = settings.isNested ? DistinguishedName(entry.name)?.key : nil
+        // Only nested groups are compared.
         return DirectoryGroup(
             name: entry.name,
-            key: UTF8Text(key ?? entry.name),
+            key: settings.isNested ? cache.key(of: entry.name) : UTF8Text(entry.name),
             group: Self.usable(settings.usesDistinguishedNames ? entry.name : value)
         )
     }
@@ -163,7 +162,7 @@ struct GroupSearch {
             if settings.usesDistinguishedNames || name.value(of: settings.target) != nil {
                 let value = name.value(of: settings.target).map { UserEntry.texts([$0]) }?.first
                 let group = Self.usable(settings.usesDistinguishedNames ? text : value)
-                found.append([DirectoryGroup(name: text, key: UTF8Text(name.key), group: group)])
+                found.append([DirectoryGroup(name: text, key: cache.key(of: text), group: group)])
                 continue
             }
             let key = UTF8Text("name:\(name.key)")

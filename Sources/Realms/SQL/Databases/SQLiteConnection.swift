@@ -105,10 +105,14 @@ final class SQLiteConnection: DatabaseConnection {
                 return rows
             }
             let cursor = try Row.fetchCursor(statement)
+            var bytesLeft = query.name == .list ? .max : SQLLimits.answerSize
             do {
                 while let row = try cursor.next() {
                     try call.check()
-                    rows.rows.append(try (0..<row.count).map { try Self.text(row, column: $0) })
+                    let values = try (0..<row.count).map { try Self.text(row, column: $0) }
+                    bytesLeft -= values.reduce(0) { $0 + 16 + ($1?.utf8.count ?? 0) }
+                    guard bytesLeft >= 0 else { throw SQLLimits.tooLarge(query.name.rawValue) }
+                    rows.rows.append(values)
                 }
             } catch is NotUTF8 {
                 rows.problem = "\(query.name.rawValue): a value is not UTF-8"

@@ -19,6 +19,8 @@ final class PostgreSQLConnection: DatabaseConnection {
     private let state: PostgreSQLPoolState
     /// The names of the statements that this connection has prepared, by the texts of the queries.
     private var prepared: [String: String] = [:]
+    /// The number of bytes that the server may still send in this call.
+    private var bytesLeft = 0
 
     /// Opens a connection, and prepares it for the queries of a realm.
     ///
@@ -92,6 +94,7 @@ final class PostgreSQLConnection: DatabaseConnection {
             "SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on; SET DateStyle = 'ISO'; "
             + "SET TimeZone = 'UTC'; SET default_transaction_read_only = \(isReadOnly ? "on" : "off")"
         let end = call.end(within: limits.connect)
+        bytesLeft = SQLLimits.answerSize
         try send(unsafe PQsendQuery(connection, settings))
         _ = try results(until: end, call: call, context: "the settings of the connection")
         guard !isReadOnly else { return }
@@ -122,6 +125,7 @@ final class PostgreSQLConnection: DatabaseConnection {
         }
         try call.check()
         let end = call.end(within: limits.query)
+        bytesLeft = query.name == .list ? .max : SQLLimits.answerSize
         guard query.isUpdate else { return try execute(query, values: values, until: end, call: call) }
         // A query that changes several rows is undone.
         try command("BEGIN", until: end, call: call)
@@ -138,6 +142,7 @@ final class PostgreSQLConnection: DatabaseConnection {
 
     func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault) {
         // The server checks tables, columns and rights for it, and changes nothing.
+        bytesLeft = SQLLimits.answerSize
         let explained = SQLQuery(name: query.name, text: "EXPLAIN \(query.text)", parameters: query.parameters)
         let end = call.end(within: limits.query)
         let values = query.parameters.map { _ in "gatehouse" }
@@ -194,6 +199,7 @@ final class PostgreSQLConnection: DatabaseConnection {
             return try runEach(queries, values: values, call: call)
         }
         try call.check()
+        bytesLeft = SQLLimits.answerSize
         var statements: [String] = []
         for query in queries {
             statements.append(try prepare(query, until: call.end(within: limits.query), call: call))
@@ -315,6 +321,17 @@ final class PostgreSQLConnection: DatabaseConnection {
         return rows
     }
 
+    /// Counts the bytes that libpq is about to read; libpq keeps them until the answer is complete.
+    private func countInput() throws(ServerFault) {
+        var count: Int32 = 0
+        guard unsafe ioctl(PQsocket(connection), UInt(FIONREAD), &count) == 0 else { return }
+        bytesLeft -= Int(count)
+        guard bytesLeft >= 0 else {
+            close()
+            throw SQLLimits.tooLarge("the database")
+        }
+    }
+
     /// Waits for the next result; nil after the last one.
     private func next(until end: UInt64, call: ServerCall) throws(ServerFault) -> PostgreSQLResult? {
         while true {
@@ -326,6 +343,7 @@ final class PostgreSQLConnection: DatabaseConnection {
                 events: unsent == 1 ? POLLIN | POLLOUT : POLLIN,
                 until: end
             )
+            try countInput()
             guard unsafe PQconsumeInput(connection) == 1 else {
                 // An error that the server has sent before it closed the connection is still read.
                 if unsafe PQisBusy(connection) == 0 { break }
