@@ -222,7 +222,10 @@ let package = Package(
         // Threads for work that blocks.
         .target(name: "WorkerThreads"),
         // Connections to servers of users, each with a thread, with fail-over between servers.
-        .target(name: "ServerConnections", dependencies: ["Bytes", "RealmKit", "Slots", "WorkerThreads", deques]),
+        .target(
+            name: "ServerConnections",
+            dependencies: ["Bytes", "OpenSSLKit", "RealmKit", "Slots", "WorkerThreads", deques]
+        ),
         // Programs of their own that answer requests of realms.
         .target(name: "CHelperSpawn", path: "Sources/System/CHelperSpawn"),
         .target(

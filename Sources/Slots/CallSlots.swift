@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// The sources (client addresses) take turns, so a source that floods the queue delays only its own calls. One source, and
 /// one user, hold at most half of the slots (``LimitedQueue``). A call that has waited longer than the configured time is
-/// rejected when the next call begins or ends.
+/// rejected when the next call begins, ends or is cancelled.
 package final class CallSlots: Sendable {
     /// The reason why a call got no slot.
     package enum Refusal: Error, Sendable, Hashable {
@@ -30,6 +30,8 @@ package final class CallSlots: Sendable {
         let continuation: CheckedContinuation<Result<Void, Refusal>, Never>
     }
 
+    private typealias Completions = [(Waiting, Result<Void, Refusal>)]
+
     private struct State {
         var free: Int
         var lastNumber: UInt64 = 0
@@ -43,9 +45,34 @@ package final class CallSlots: Sendable {
             queue.begin(owner)
             return true
         }
-    }
 
-    private typealias Completions = [(Waiting, Result<Void, Refusal>)]
+        /// Gives the free slots to waiting calls, as far as these may run.
+        mutating func startWaiting() -> Completions {
+            var completions: Completions = []
+            while free > 0, let number = queue.takeNext(), let next = waiting.removeValue(forKey: number) {
+                free -= 1
+                completions.append((next, .success(())))
+            }
+            return completions
+        }
+
+        mutating func take(_ number: UInt64) -> Waiting? {
+            guard let taken = waiting.removeValue(forKey: number) else { return nil }
+            queue.remove(number)
+            return taken
+        }
+
+        /// Removes the calls that have waited too long.
+        mutating func dropExpired(at time: UInt64, after wait: UInt64) -> Completions {
+            var completions: Completions = []
+            while let number = queue.oldest, (waiting[number]?.since ?? time) &+ wait <= time,
+                let expired = take(number)
+            {
+                completions.append((expired, .failure(.timedOut)))
+            }
+            return completions
+        }
+    }
 
     private let queue: Int
     private let wait: UInt64
@@ -113,12 +140,12 @@ package final class CallSlots: Sendable {
         let time = now()
         let own = Waiting(owner: owner, since: time, continuation: continuation)
         let completions = state.withLock { state -> Completions in
-            var completions = dropExpired(&state, at: time)
-            // No waiting call can run, or it would: the free slots count for this call alone.
+            // The end of a waiting call, too, can let others run.
+            var completions = state.dropExpired(at: time, after: wait) + state.startWaiting()
             if state.takeFreeSlot(for: owner) { return completions + [(own, .success(()))] }
             if state.queue.count >= queue {
-                guard let rejected = state.queue.jobToReject(for: owner.source, cancelsOldest: cancelsOldest),
-                    let other = take(rejected, from: &state)
+                guard let rejected = state.queue.jobToReject(for: owner, cancelsOldest: cancelsOldest),
+                    let other = state.take(rejected)
                 else { return completions + [(own, .failure(.full))] }
                 completions.append((other, .failure(.full)))
             }
@@ -126,7 +153,7 @@ package final class CallSlots: Sendable {
             ticket.number.withLock { $0 = state.lastNumber }
             state.waiting[state.lastNumber] = own
             state.queue.append(state.lastNumber, of: owner)
-            return completions
+            return completions + state.startWaiting()
         }
         complete(completions)
         // The task may have been cancelled before the ticket had a number.
@@ -135,48 +162,24 @@ package final class CallSlots: Sendable {
 
     private func cancel(_ ticket: Ticket) {
         guard let number = ticket.number.withLock({ $0 }) else { return }
-        if let waiting = state.withLock({ take(number, from: &$0) }) { complete([(waiting, .failure(.cancelled))]) }
+        complete(
+            state.withLock { state in
+                guard let cancelled = state.take(number) else { return [] }
+                return [(cancelled, .failure(.cancelled))] + state.startWaiting()
+            }
+        )
     }
 
     private func release(_ owner: JobOwner) {
         let time = now()
         complete(
             state.withLock { state in
-                var completions = dropExpired(&state, at: time)
+                let expired = state.dropExpired(at: time, after: wait)
                 state.queue.end(of: owner)
                 state.free += 1
-                // The end of one call can let calls run that had to wait although slots were free.
-                while state.free > 0, let number = state.queue.takeNext(),
-                    let next = state.waiting.removeValue(forKey: number)
-                {
-                    state.free -= 1
-                    completions.append((next, .success(())))
-                }
-                return completions
+                return expired + state.startWaiting()
             }
         )
-    }
-
-    private func take(_ number: UInt64, from state: inout State) -> Waiting? {
-        guard let waiting = state.waiting.removeValue(forKey: number) else { return nil }
-        state.queue.remove(number, of: waiting.owner)
-        return waiting
-    }
-
-    /// Removes the calls that have waited too long.
-    ///
-    /// Only the first call of each source is checked, because it has waited longest.
-    private func dropExpired(_ state: inout State, at time: UInt64) -> Completions {
-        guard state.queue.count > 0 else { return [] }
-        var completions: Completions = []
-        var expired: [UInt64]
-        repeat {
-            expired = state.queue.firstJobs.filter { (state.waiting[$0]?.since ?? time) &+ wait <= time }
-            for number in expired {
-                if let waiting = take(number, from: &state) { completions.append((waiting, .failure(.timedOut))) }
-            }
-        } while !expired.isEmpty
-        return completions
     }
 
     private func complete(_ completions: Completions) {

@@ -155,6 +155,40 @@ struct HelperPoolTests {
         #expect(events.list.count == 7)
     }
 
+    @Test func `the end of one request lets two requests run, one of the same client and one of the same user`()
+        async throws
+    {
+        var settings = HelperPoolSettings()
+        settings.processes = 2
+        settings.timeout = .seconds(30)
+        let pool = HelperPool(settings, log: nil)
+        let events = Events()
+        let isDone = await withTaskGroup(of: Bool.self) { group in
+            // Each request ends after the event of the next one.
+            let requests = [("a", "ann", "both wait"), ("a", "bob", "b ann"), ("b", "ann", "a bob")]
+            for (number, (source, account, end)) in requests.enumerated() {
+                group.addTask {
+                    do throws(HelperFault) {
+                        try await pool.run(for: JobOwner(source: source, account: account)) {
+                            _,
+                            call throws(HelperFault) in
+                            events.add("\(source) \(account)")
+                            while !events.list.contains(end) { try call.check() }
+                        }
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+                while number == 0 ? events.list.isEmpty : pool.waiting < number { await Task.yield() }
+            }
+            events.add("both wait")
+            return await group.allSatisfy { $0 }
+        }
+        #expect(isDone)
+        #expect(events.list.prefix(2) == ["a ann", "both wait"])
+    }
+
     @Test func `requests that did not come over a network may hold all processes`() async throws {
         var settings = HelperPoolSettings()
         settings.processes = 4

@@ -311,7 +311,7 @@ import Testing
         ),
         Mistake(
             "A { M required key:1=x; };",
-            "1:16+5 `:` is not allowed in an unquoted option key | write \"key:1\""
+            "1:16+0 `:` is not allowed in an unquoted option key | write \"key:1\""
         ),
         Mistake(
             "A { M required don't=x; };",

@@ -87,7 +87,7 @@ import Testing
             + [
                 "http://a.example", "javascript:alert(1)", "https://", "https:///x", "https://a.example/é",
                 "//a.example", "\"https://a.example/ b\"",
-                "https://u@a.example", "https://a.example\\@b.example",
+                "https://u@a.example", "https://a\\@b.example",
             ].map {
                 (
                     "help-link \($0);",

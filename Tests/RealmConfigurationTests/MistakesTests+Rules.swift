@@ -310,6 +310,6 @@ extension MistakesTests {
     private static let badOrigins = [
         "http://a.example", "https:a.example", "https://", "https://a.example/", "https://u@a.example",
         "https://a.example:", "https://a.example:0", "https://a.example:+443", "https://a.example:65536",
-        "https://[::1]", "a.example", "https://*.example", "https://a.example?x", "https://a.example\\@b.example",
+        "https://[::1]", "a.example", "https://*.example", "https://a.example?x", "https://a\\@b.example",
     ]
 }

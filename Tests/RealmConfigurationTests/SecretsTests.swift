@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import Foundation
 import LoginConf
 import RealmConfiguration
 import Testing
 
 struct SecretsTests {
     private static let login = "login vault { VaultLoginModule required; }\n"
+
+    /// Returns a configuration with a module that has an option.
+    private static func option(_ option: String) -> String {
+        "login vault { VaultLoginModule required \(option); }\nrealm a { class VaultRealm;\n key k;\n}"
+    }
+
+    /// Returns a configuration with a realm that has statements.
+    private static func realm(_ statements: String) -> String {
+        "\(login)realm a {\n class VaultRealm;\n \(statements)\n}"
+    }
 
     /// Returns the errors of a configuration as they are shown.
     private static func shown(_ text: String) -> String {
@@ -17,30 +28,75 @@ struct SecretsTests {
         }
     }
 
-    @Test(arguments: [
-        (login + "realm a {\n class VaultRealm; key hunter2;\n}", "realm a: key: is too short"),
-        (login + "realm a {\n class VaultRealm; key hunter2 hunter2;\n}", "key takes one value"),
+    /// Configurations with a secret, and a part of the message about each.
+    private static let secrets: [(String, String)] = [
+        ("\(login)realm a {\n class VaultRealm; key hunter2;\n}", "realm a: key: is too short"),
+        ("\(login)realm a {\n class VaultRealm; key hunter2 hunter2;\n}", "key takes one value"),
         (
             "login vault { VaultLoginModule required token=hunter2; }\nrealm a { class VaultRealm; key k; }",
             "VaultLoginModule for realm a: token: is too short"
         ),
-        (login + "realm a { class VaultRealm; key k; note x;\n db-password hunter2; }", "db-password"),
-        (login + "realm a { class VaultRealm; key k; note x;\n db-password \"hunter2;\n }", "quote"),
+        ("\(login)realm a { class VaultRealm; key k; note x;\n db-password hunter2; }", "db-password"),
+        ("\(login)realm a { class VaultRealm; key k; note x;\n db-password \"hunter2;\n }", "quote"),
         (
-            login + "realm a { class VaultRealm; key k; tries \"postgresql://ann:hunter2@db/app\"; }",
-            "tries is a whole number"
+            "\(login)realm a { class VaultRealm; key k; tries \"postgresql://ann:hunter2@db/app\"; }",
+            "tries is a whole number from 1 to 9, not (hidden)"
         ),
-    ])
+        (option("token=hunter2!x"), "`!` is not allowed in an unquoted option value"),
+        (option("token=hunter2@x"), "`@` is not allowed in an unquoted option value"),
+        (option("token='hunter2'"), "single quotes around the option value"),
+        (option("token=1hunter2"), "an unquoted option value cannot begin with `1`"),
+        (option("token==hunter2"), "an unquoted option value cannot begin with `=`"),
+        (option("token=\n hunter2 bogus=x"), "has no option bogus"),
+        (option("token=hun;ter2"), "the control flag of (hidden) is missing"),
+        (realm("key=hunter2;"), "no = between a keyword and its value"),
+        (realm("key: hunter2; bogus 1;"), "unknown statement bogus"),
+        (realm("key hunter2${x};"), "`${...}` outside of quotes"),
+        (realm("key \"hun${ter2}\";"), "the property (hidden) is not defined"),
+        (realm("key hun;ter2;"), "unknown statement (hidden) in a VaultRealm"),
+        (realm("key {hunter2};"), "missing `;` after the statement (hidden)"),
+        (realm("key hun;ter2 {\nnote {"), "the block of (hidden) is not closed"),
+        (realm("key\n \"hunter2;"), "this quoted text is not closed"),
+        (realm("key\n hun\"ter2;"), "a quoted text touches another word"),
+        (realm("key \"\(String(repeating: "x", count: 1300))hunter2\"; bogus 1;"), "unknown statement bogus"),
+        (realm("key k; bind-pwd hunter2;"), "unknown statement bind-pwd"),
+        (realm("kay hunter2;"), "unknown statement kay"),
+        (realm("note x; friends https://hunter2@host; bogus 1;"), "unknown statement bogus"),
+    ]
+
+    @Test(arguments: secrets)
     func `no message shows a line with a secret`(text: String, message: String) {
         let shown = Self.shown(text)
         #expect(shown.contains(message), "\(shown)")
-        // The value of a property that holds no secret is a part of its message.
-        let lines = shown.split(separator: "\n").filter { !$0.contains("error:") }
-        #expect(!lines.contains { $0.contains("hunter2") }, "\(shown)")
+        #expect(!shown.contains("hunter") && !shown.contains("ter2"), "\(shown)")
+    }
+
+    @Test func `the value of a property that holds no secret is a part of its message`() {
+        #expect(Self.shown(Self.realm("tries hunter2;")).contains("from 1 to 9, not hunter2"))
+        #expect(Self.shown(Self.realm("key k; tries 12;")).contains("from 1 to 9, not 12"))
+    }
+
+    @Test(arguments: [
+        (realm("tries \"${file:pw}\";"), "tries is a whole number from 1 to 9, not ${file:pw}"),
+        (realm("tries \"${env:PW}\";"), "tries is a whole number from 1 to 9, not ${env:PW}"),
+        (realm("colour \"ldaps://ann:${file:pw}@x\";"), "colour is one of red, green, not (hidden)"),
+        (
+            realm("friends a\n \"${file:pw}\"; group-mapping \"${file:pw}\";"),
+            "takes rules such as a,b->c, not ${file:pw}"
+        ),
+        (option("depth=\"${file:pw}\""), "depth is a whole number from 0 to 5, not ${file:pw}"),
+        (realm("key \"${file:pw}\"; assign-groups \"${env:PW},x\" a, b;"), "a, contains a comma"),
+    ])
+    func `no message shows the content of a file or a variable`(text: String, message: String) {
+        var folder = MemoryFolder(text, ["etc/pw": "hunter2\n"])
+        folder.environment["PW"] = "hunter2"
+        let shown = folder.diagnostics().joined(separator: "\n")
+        #expect(shown.contains(message), "\(shown)")
+        #expect(!shown.contains("hunter2"), "\(shown)")
     }
 
     @Test func `other lines are shown`() {
-        #expect(Self.shown(Self.login + "realm a { class VaultRealm; key k; note bad; }").contains("note bad;"))
+        #expect(Self.shown(Self.login + "realm a { class VaultRealm;\n key k;\n note bad; }").contains("note bad;"))
         #expect(Self.shown("realm a {\n db-password ${env:SECRET};\n}").contains("db-password ${env:SECRET};"))
     }
 
@@ -74,5 +130,38 @@ struct SecretsTests {
         #expect(Set(folder.diagnostics()) == ["etc/realms.conf:\(warning)", "etc/a.conf:\(warning)"])
         folder.readableByOthers = []
         #expect(folder.diagnostics() == [])
+    }
+
+    @Test(arguments: [
+        ("k", true), ("\"s3${env:HOME}\"", true), ("\"${{pw}}\"", true), ("\"${pw}\"", false),
+        ("\"${env:HOME}${pw}\"", false),
+    ])
+    func `only a secret without references, or with other text, is written in the configuration`(
+        value: String,
+        isWritten: Bool
+    ) {
+        var folder = MemoryFolder(
+            "login-config a.conf;\nrealm a { class VaultRealm; key \(value); }",
+            ["etc/a.conf": "vault { VaultLoginModule required token=\"${pw}\"; };"]
+        )
+        folder.environment["HOME"] = "/root"
+        folder.properties["pw"] = "abc"
+        folder.readableByOthers = ["etc/realms.conf", "etc/a.conf"]
+        let warning = "all users of this machine can read this file, which contains a secret"
+        #expect(folder.diagnostics().contains { $0.contains("etc/realms.conf:1:1: warning: \(warning)") } == isWritten)
+        #expect(!folder.diagnostics().contains { $0.contains("etc/a.conf") })
+    }
+
+    @Test func `only the owner can read a file in a folder that others cannot enter`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("realms.conf").path
+        let permissions = [FileAttributeKey.posixPermissions: 0o644]
+        #expect(FileManager.default.createFile(atPath: file, contents: Data("x".utf8), attributes: permissions))
+        for (mode, isReadable) in [(0o755, true), (0o711, true), (0o750, false), (0o700, false)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
+            #expect(try ConfigurationFiles.system.read(file).get().isReadableByAll == isReadable)
+        }
     }
 }

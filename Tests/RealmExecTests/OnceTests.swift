@@ -35,6 +35,23 @@ struct OnceTests {
 
         """
 
+    @Test func `the logins of one user hold half of the processes`() async throws {
+        let setup = try answering(
+            "echo x >>'\(folder.file("started"))'; while [ ! -e '\(folder.file("go"))' ]; do sleep 0.02; done; echo authorize >&3",
+            ["processes": .integer(4)]
+        )
+        func count() -> Int { folder.text("started").utf8.count / 2 }
+        let ann = ["ann", "Ann", "ANN"].map { name in Task { try await setup.login(name).identity != nil } }
+        try await Waiting.until { count() == 2 }
+        let bob = Task { try await setup.login("bob").identity != nil }
+        try await Waiting.until { count() == 3 }
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(count() == 3)
+        try folder.write("", to: "go")
+        for login in ann + [bob] { #expect(try await login.value) }
+        #expect(count() == 4)
+    }
+
     @Test func `the realm and its module pass the conformance tests`() async throws {
         let program = try folder.script(Self.people)
         let setup = try ExecSetup(program)

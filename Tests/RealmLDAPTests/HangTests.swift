@@ -4,6 +4,8 @@
 #if LDAP
 import DirectoryTesting
 import RealmKit
+import ServerConnections
+import TestTools
 import Testing
 
 @testable import RealmLDAP
@@ -26,6 +28,21 @@ struct HangTests {
         #expect(try await realm.login(SlapdServer.ann).failure == .unavailable)
         let took = start.duration(to: .now)
         #expect(took < .seconds(4), "\(took)")
+    }
+
+    @Test func `the logins of one user hold half of the connections`() async throws {
+        let server = try await SlapdServer()
+        let realm = try LDAPSetup.realm(server, ["pool-size": ["4"], "timeout": ["60s"], "search-timeout": ["60s"]])
+        let pool = realm.directory.pool
+        #expect(try await realm.login(SlapdServer.ann).failure == nil)
+        server.suspend()
+        let ann = (0..<3).map { _ in Task { try await realm.login(SlapdServer.ann).failure } }
+        try await Waiting.until { pool.runningCalls == 2 && pool.waitingCalls == 1 }
+        let ben = Task { try await realm.login(SlapdServer.ben).failure }
+        try await Waiting.until { pool.runningCalls == 3 }
+        #expect(pool.waitingCalls == 1)
+        server.resume()
+        for login in ann + [ben] { #expect(try await login.value == nil) }
     }
 }
 #endif

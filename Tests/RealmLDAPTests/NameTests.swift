@@ -153,12 +153,20 @@ struct NameTests {
 
     @Test(arguments: [
         "", "a.b", "http://a.b", "ldap:a.b", "ldap://", "ldap:///", "ldap://:389", "ldap://a.b:", "ldap://a.b:0",
-        "ldap://a.b:65536", "ldap://a.b:+1", "ldap://a.b:1:2", "ldap://a.b/dc=org", "ldap://a.b?uid", "ldap://u@a.b",
+        "ldap://a.b:65536", "ldap://a.b:+1", "ldap://a.b:1:2", "ldap://a.b/dc=org", "ldap://a.b?uid",
         "ldap://[::1", "ldap://[::1]1", "ldap://[a.b]", "ldap://::1", "ldap://a b", "ldap://a%2eb", "ldap://é.b",
         "ldap://a.b//", "cldap://a.b",
     ])
     func `other URLs are refused`(text: String) {
         #expect(throws: BadValue("takes URLs such as ldaps://ldap.example.org:636, not \(text)")) {
+            try LDAPServerURL(text)
+        }
+    }
+
+    @Test(arguments: ["ldap://u@a.b", "ldaps://ann:hunter2@x", "ann:hunter2@x"])
+    func `a URL with a password is refused and not repeated`(text: String) {
+        let found = "a URL with a user name or a password"
+        #expect(throws: BadValue("takes URLs such as ldaps://ldap.example.org:636, not \(found)")) {
             try LDAPServerURL(text)
         }
     }

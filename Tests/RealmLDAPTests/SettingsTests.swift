@@ -122,6 +122,14 @@ struct SettingsTests {
                 "directory": ["ldapi:///run/ldapi"],
             ]
         )
+        let other = Self.problem([
+            "client-certificate": [chain], "client-key": [pki.file("server.key").path],
+        ])
+        #expect(other?.setting == "client-key")
+        #expect(
+            other?.message.contains("the key does not belong to the certificate") == true,
+            "\(other?.message ?? "")"
+        )
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -229,7 +237,13 @@ struct SettingsTests {
         let path = FileManager.default.temporaryDirectory.appending(path: "gatehouse-ca-\(UUID()).pem").path
         try "no certificate".write(toFile: path, atomically: false, encoding: .utf8)
         defer { _ = unsafe unlink(path) }
-        expect("ca-file", "\(path) contains no certificate", ["ca-file": [path]])
+        let problem = Self.problem(["ca-file": [path]])
+        #expect(problem?.setting == "ca-file")
+        #expect(problem?.message.contains("\(path): contains no certificate; expected a PEM block") == true)
+        try "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+            .write(toFile: path, atomically: false, encoding: .utf8)
+        let malformed = Self.problem(["ca-file": [path]])
+        #expect(malformed?.message.contains("\(path), certificate 1: ") == true, "\(malformed?.message ?? "")")
     }
 
     @Test func `no mistake contains the password`() {

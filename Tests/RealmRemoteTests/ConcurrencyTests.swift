@@ -47,6 +47,24 @@ struct ConcurrencyTests {
         }
     }
 
+    @Test func `the logins of one user hold half of the calls`() async throws {
+        let latch = Latch()
+        try await RemoteSetup.run(respond: { _ in [.wait(latch), empty("204 No Content")] }) { setup in
+            let realm = try setup.realm(["connections": ["4"]])
+            try await withThrowingTaskGroup(of: LoginReport.self) { group in
+                for (number, name) in ["ann", "Ann", "ANN"].enumerated() {
+                    group.addTask { try await realm.login(name, "secret \(number)") }
+                }
+                try await Waiting.until { setup.service.requests.count == 2 && realm.checks.waitingCalls == 1 }
+                group.addTask { try await realm.login("ben", "secret") }
+                try await Waiting.until { setup.service.requests.count == 3 }
+                #expect(realm.checks.waitingCalls == 1)
+                latch.open()
+                for try await report in group { #expect(report.identity != nil) }
+            }
+        }
+    }
+
     /// Fills the only slot and a queue of one, and then makes another login.
     private func fill(whenFull: String) async throws -> (waiting: LoginReport, last: LoginReport, log: LogEntries) {
         let latch = Latch()

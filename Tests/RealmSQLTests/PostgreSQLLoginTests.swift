@@ -103,25 +103,78 @@ struct PostgreSQLLoginTests {
         #expect(try await cutting.outcome("annabel", "secret") == "unknown-user")
     }
 
-    @Test(arguments: ["groups-query", "password-query"])
-    func `an answer of more than 16 MiB makes the login unavailable at once`(_ property: String) async throws {
+    /// Rows of many kinds, because libpq reads small and large messages in different ways.
+    @Test(arguments: [
+        ("groups-query", "SELECT name FROM users, generate_series(1, 2000000) WHERE name = :user", false),
+        ("attributes-query", "SELECT repeat(name, 4000000) AS text FROM users WHERE name = :user", false),
+        (
+            "attributes-query",
+            "SELECT repeat('x', 300) AS text FROM users, generate_series(1, 30000) WHERE name = :user", true
+        ),
+    ])
+    func `an answer of more than 16 MiB makes the login unavailable, after the password`(
+        _ property: String,
+        _ query: String,
+        _ isAccepted: Bool
+    ) async throws {
         let server = try PostgreSQLSetup.shared.get()
         var properties = try PostgreSQLSetup.properties(server)
-        properties["query-timeout"] = "60s"
-        properties[property] =
-            "SELECT name\(property == "password-query" ? " AS username, password" : "") "
-            + "FROM users, generate_series(1, 100000000) WHERE name = :user"
+        properties["query-timeout"] = "30s"
+        properties["timeout"] = "60s"
+        properties[property] = query
         let fixture = try SQLFixture(properties)
-        let name = "large-\(property)"
+        let name = "large-\(property)-\(isAccepted)"
         try PostgreSQLSetup.add(name, hash: try await fixture.hash("correct horse"), to: server)
-        let clock = ContinuousClock.now
-        #expect(try await fixture.outcome(name, "correct horse") == "unavailable")
-        #expect(ContinuousClock.now - clock < .seconds(30))
+        for _ in 0..<3 {
+            #expect(try await fixture.outcome(name, "correct horse") == (isAccepted ? "accepted" : "unavailable"))
+        }
+        let isLogged = fixture.messages.contains {
+            $0.contains("the database: the answer has more than 16 MiB; user \(name)")
+        }
+        #expect(isLogged != isAccepted, "\(fixture.messages)")
+        #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials")
+        #expect(try await fixture.outcome("nobody", "correct horse") == "unknown-user")
+    }
+
+    @Test func `a password query that returns more than 16 MiB makes logins unavailable`() async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        var properties = try PostgreSQLSetup.properties(server)
+        properties["query-timeout"] = "30s"
+        properties["timeout"] = "60s"
+        properties["password-query"] =
+            "SELECT name AS username, password FROM users, generate_series(1, 2000000) WHERE name = :user"
+        let fixture = try SQLFixture(properties)
+        try PostgreSQLSetup.add("large-password", hash: try await fixture.hash("correct horse"), to: server)
+        #expect(try await fixture.outcome("large-password", "correct horse") == "unavailable")
         #expect(
             fixture.messages.contains { $0.contains("the database: the answer has more than 16 MiB") },
             "\(fixture.messages)"
         )
         #expect(try await fixture.outcome("nobody", "correct horse") == "unknown-user")
+    }
+
+    /// With two connections one user has one, and a client half of two.
+    @Test func `the logins of one user wait for each other, and those of another user do not`() async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        var properties = try PostgreSQLSetup.properties(server)
+        properties["connections"] = "2"
+        properties["groups-query"] =
+            "SELECT pg_sleep(CASE :user::text WHEN 'waits' THEN 2 ELSE 0 END)::text FROM users WHERE name = :user"
+        let fixture = try SQLFixture(properties)
+        let hash = try await fixture.hash("correct horse")
+        for name in ["waits", "quick"] { try PostgreSQLSetup.add(name, hash: hash, to: server) }
+        // The statements are prepared and the connections are open.
+        #expect(try await fixture.outcome("quick", "correct horse") == "accepted")
+        let clock = ContinuousClock.now
+        let (first, second) = (
+            Task { try await fixture.outcome("waits", "correct horse") },
+            Task { try await fixture.outcome("waits", "correct horse") }
+        )
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(try await fixture.outcome("quick", "correct horse") == "accepted")
+        #expect(ContinuousClock.now - clock < .milliseconds(1900))
+        #expect(try await [first.value, second.value] == ["accepted", "accepted"])
+        #expect(ContinuousClock.now - clock > .milliseconds(3900))
     }
 
     /// The queries of a login are sent together, so the answers to those after a failed one must not be left over.

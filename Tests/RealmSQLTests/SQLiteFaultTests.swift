@@ -114,6 +114,24 @@ struct SQLiteFaultTests {
         #expect(try await fixture.realm.users().count == 500_001)
     }
 
+    @Test func `groups of more than 16 MiB make the login unavailable, after the password`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user",
+            "groups-query": """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+            SELECT 'g' || i FROM n, t WHERE name = :user
+            """,
+        ])
+        try file.execute("INSERT INTO t VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        #expect(try await fixture.outcome("ann", "wrong") == "wrong-credentials")
+        #expect(try await fixture.outcome("nobody", "wrong") == "unknown-user")
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        let message = "groups-query: the answer has more than 16 MiB; user ann"
+        #expect(fixture.messages.contains { $0.contains(message) }, "\(fixture.messages)")
+    }
+
     @Test func `a file that is missing does not keep the configuration from loading`() async throws {
         let file = try SQLiteFile.glassFish()
         try FileManager.default.moveItem(atPath: file.path, toPath: file.path + ".old")

@@ -193,6 +193,37 @@ struct SQLiteLoginTests {
         #expect(try await fixture.realm.users().map(\.name.text) == ["ann", "ben", "eve"])
     }
 
+    @Test func `a state that is not UTF-8 makes the right password unavailable, and a lock counts first`() async throws
+    {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled, locked)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password, enabled, locked FROM t WHERE name = :user",
+        ])
+        let hash = try await fixture.hash("correct horse")
+        for (name, locked) in [("ann", 0), ("ben", 1)] {
+            try file.execute("INSERT INTO t VALUES (?, ?, CAST(x'ff' AS TEXT), ?)", [name, hash, locked])
+        }
+        try file.execute("INSERT INTO t VALUES ('eve', ?, 'perhaps', 1), (CAST(x'ff' AS TEXT), ?, 1, 0)", [hash, hash])
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        #expect(fixture.messages.contains { $0.contains("password-query: a value is not UTF-8; user ann") })
+        for name in ["ben", "eve"] { #expect(try await fixture.outcome(name, "correct horse") == "locked") }
+        for name in ["ann", "ben", "eve"] { #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials") }
+    }
+
+    @Test func `wrong passwords of a user whose row cannot be read do not fill the log`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password, enabled FROM t WHERE name = :user",
+        ])
+        try file.execute("INSERT INTO t VALUES ('ann', ?, 'perhaps')", [try await fixture.hash("correct horse")])
+        #expect(try await fixture.outcome("ann", "wrong") == "wrong-credentials")
+        #expect(fixture.messages == [])
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        #expect(fixture.messages.contains { $0.contains("is not true or false; user ann") }, "\(fixture.messages)")
+    }
+
     @Test func `a user with more groups than allowed is refused`() async throws {
         let file = try SQLiteFile.glassFish()
         let properties = file.glassFishProperties

@@ -46,10 +46,15 @@ struct CallSlotsTests {
     }
 
     /// Starts a call, and returns its result: the source, or the refusal.
-    private static func start(_ slots: CallSlots, _ source: String, until latch: Latch) -> Task<String, Never> {
+    private static func start(
+        _ slots: CallSlots,
+        _ source: String,
+        account: String? = nil,
+        until latch: Latch
+    ) -> Task<String, Never> {
         Task {
             do throws(CallSlots.Refusal) {
-                return try await slots.run(for: JobOwner(source: source, account: nil)) {
+                return try await slots.run(for: JobOwner(source: source, account: account)) {
                     await latch.pass()
                     return source
                 }
@@ -135,6 +140,36 @@ struct CallSlotsTests {
         others.open()
         for call in waiting { #expect(await call.value == "a") }
         #expect(slots.freeSlots == 4)
+    }
+
+    @Test func `the end of a call, or of a wait, lets calls of the same client and of the same user run`() async throws
+    {
+        let (slots, first, others) = (Self.slots(2, queue: 5), Latch(), Latch())
+        let running = Self.start(slots, "a", account: "ann", until: first)
+        try await Waiting.until { slots.freeSlots == 1 }
+        let waiting = [
+            Self.start(slots, "a", account: "bob", until: others),
+            Self.start(slots, "b", account: "ann", until: others),
+        ]
+        try await Waiting.until { slots.waitingCalls == 2 }
+        first.open()
+        #expect(await running.value == "a")
+        try await Waiting.until { slots.waitingCalls == 0 && slots.freeSlots == 0 }
+        others.open()
+        #expect(await [waiting[0].value, waiting[1].value] == ["a", "b"])
+        // A call that waits for its source holds the place of its user until it is cancelled.
+        let last = Latch()
+        let busy = Self.start(slots, "a", until: last)
+        try await Waiting.until { slots.freeSlots == 1 }
+        let cancelled = Self.start(slots, "a", account: "ann", until: last)
+        try await Waiting.until { slots.waitingCalls == 1 }
+        let next = Self.start(slots, "b", account: "ann", until: last)
+        try await Waiting.until { slots.waitingCalls == 2 }
+        cancelled.cancel()
+        #expect(await cancelled.value == "cancelled")
+        try await Waiting.until { slots.waitingCalls == 0 && slots.freeSlots == 0 }
+        last.open()
+        #expect(await [busy.value, next.value] == ["a", "b"])
     }
 
     @Test func `a shared call is made again after its callers have left`() async throws {

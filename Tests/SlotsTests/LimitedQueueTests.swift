@@ -24,7 +24,7 @@ struct LimitedQueueTests {
         queue.end(of: Self.owner("flood"))
         #expect(queue.takeNext() == 2)
         #expect(queue.takeNext() == nil)
-        queue.remove(3, of: Self.owner("flood"))
+        queue.remove(3)
         queue.end(of: Self.owner("flood"))
         #expect(queue.takeNext() == nil)
         #expect(queue.count == 0)
@@ -59,7 +59,7 @@ struct LimitedQueueTests {
         queue.end(of: Self.owner("source2", "ann"))
         #expect(queue.takeNext() == 3)
         #expect(queue.takeNext() == nil)
-        queue.remove(4, of: Self.owner("source4", "ann"))
+        queue.remove(4)
         #expect(queue.count == 0)
     }
 
@@ -79,39 +79,175 @@ struct LimitedQueueTests {
         #expect((0..<3).map { _ in queue.takeNext() } == [1, 2, 3])
     }
 
-    @Test func `no queue holds more running jobs of a source or a user than half of the slots, whatever is queued`() {
-        var random = SystemRandomNumberGenerator()
-        var queue = Self.queue(slots: 6)
-        var owners: [UInt64: JobOwner] = [:]
-        var (waiting, running): (Set<UInt64>, Set<UInt64>) = ([], [])
-        for number in UInt64(1)...20_000 {
-            switch Int.random(in: 0..<4, using: &random) {
-            case 0, 1:
-                let owner = Self.owner(
-                    "source\(Int.random(in: 0..<4, using: &random))",
-                    Bool.random(using: &random) ? "user\(Int.random(in: 0..<4, using: &random))" : nil
-                )
-                owners[number] = owner
-                waiting.insert(number)
-                queue.append(number, of: owner)
-            case 2:
-                guard running.count < 6 else { continue }
-                let mayRun = waiting.contains { queue.canRun(owners[$0] ?? Self.owner("")) }
-                let next = queue.takeNext()
-                #expect((next != nil) == mayRun)
-                guard let next else { continue }
-                #expect(waiting.remove(next) != nil)
-                running.insert(next)
-            default:
-                guard let ended = running.randomElement(using: &random), let owner = owners[ended] else { continue }
-                running.remove(ended)
-                queue.end(of: owner)
+    @Test func `one source holds half of what a user may hold, so that the user can sign in from elsewhere`() {
+        var queue = Self.queue(slots: 8)
+        for number in UInt64(1)...6 { queue.append(number, of: Self.owner("attacker", "ann")) }
+        queue.append(7, of: Self.owner("attacker", "bob"))
+        #expect((0..<3).map { _ in queue.takeNext() } == [1, 2, 7])
+        #expect(queue.takeNext() == nil)
+        #expect(!queue.canRun(Self.owner("attacker", "ann")))
+        #expect(queue.canRun(Self.owner("home", "ann")))
+        queue.append(8, of: Self.owner("home", "ann"))
+        #expect(queue.takeNext() == 8)
+        queue.end(of: Self.owner("attacker", "ann"))
+        #expect(queue.takeNext() == 3)
+    }
+
+    @Test func `the end of one job lets two jobs run, one of the same source and one of the same user`() {
+        var queue = Self.queue(slots: 2)
+        queue.begin(Self.owner("a", "x"))
+        queue.append(1, of: Self.owner("a", "y"))
+        queue.append(2, of: Self.owner("b", "x"))
+        #expect(queue.runnable == 0)
+        queue.end(of: Self.owner("a", "x"))
+        #expect(queue.runnable == 2)
+        #expect([queue.takeNext(), queue.takeNext()] == [1, 2])
+    }
+
+    @Test func `a job that is removed gives its place to another job of the same user`() {
+        var queue = Self.queue(slots: 2)
+        queue.begin(Self.owner("busy", nil))
+        queue.append(1, of: Self.owner("busy", "ann"))
+        queue.append(2, of: Self.owner("home", "ann"))
+        #expect(queue.runnable == 0)
+        queue.remove(1)
+        #expect(queue.takeNext() == 2)
+        #expect(queue.count == 0)
+    }
+
+    @Test func `the source or the user with the most waiting jobs loses one when the queue is full`() {
+        var queue = Self.queue(slots: 2)
+        #expect(queue.jobToReject(for: Self.owner("new"), cancelsOldest: true) == nil)
+        for number in UInt64(1)...5 { queue.append(number, of: Self.owner("source\(number)", "ann")) }
+        queue.append(6, of: Self.owner("flood"))
+        queue.append(7, of: Self.owner("flood"))
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: false) == 5)
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: true) == 1)
+        #expect(queue.jobToReject(for: Self.owner("new", "ann"), cancelsOldest: false) == nil)
+        for number in UInt64(8)...11 { queue.append(number, of: Self.owner("flood", "user\(number)")) }
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: false) == 11)
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: true) == 6)
+    }
+
+    @Test func `the oldest job is that which has waited longest, whatever was taken and removed`() {
+        var queue = Self.queue(slots: 4)
+        #expect(queue.oldest == nil)
+        for number in UInt64(1)...300 {
+            queue.append(number, of: Self.owner("source\(number % 7)", "user\(number % 5)"))
+        }
+        #expect(queue.oldest == 1)
+        queue.remove(2)
+        #expect(queue.takeNext() == 1)
+        #expect(queue.oldest == 3)
+        for number in UInt64(3)...300 where number != 150 { queue.remove(number) }
+        #expect(queue.oldest == 150)
+    }
+
+    /// Jobs of one user from many sources, and of many sources that wait, are not looked through again at each end of a job.
+    @Test func `100,000 waiting jobs are queued, taken and ended in little time`() {
+        for account in ["ann", nil] as [String?] {
+            var queue = Self.queue(slots: 8)
+            let clock = ContinuousClock.now
+            for number in UInt64(1)...100_000 {
+                queue.append(number, of: Self.owner("source\(number)", account ?? "user\(number)"))
             }
-            #expect(queue.count == waiting.count)
-            let bySource = Dictionary(grouping: running) { owners[$0]?.source ?? "" }
-            #expect(bySource.values.allSatisfy { $0.count <= 3 })
-            let byAccount = Dictionary(grouping: running.filter { owners[$0]?.account != nil }) { owners[$0]?.account }
-            #expect(byAccount.values.allSatisfy { $0.count <= 3 })
+            var taken = 0
+            var running: [UInt64] = []
+            while let number = queue.takeNext() {
+                taken += 1
+                running.append(number)
+                #expect(!queue.isFull(for: Self.owner("new", "bob"), limit: 100_001, free: 0))
+                if running.count == 4 || queue.runnable == 0 {
+                    let ended = running.removeFirst()
+                    queue.end(of: Self.owner("source\(ended)", account ?? "user\(ended)"))
+                }
+            }
+            while !running.isEmpty {
+                let ended = running.removeFirst()
+                queue.end(of: Self.owner("source\(ended)", account ?? "user\(ended)"))
+                while let number = queue.takeNext() {
+                    taken += 1
+                    running.append(number)
+                }
+            }
+            #expect(taken == 100_000)
+            // It takes about a second in a debug build, and hours if each step looks through all jobs.
+            #expect(ContinuousClock.now - clock < .seconds(60))
+        }
+    }
+
+    @Test func `the limits hold, and no job waits that may run, whatever is queued, taken, removed and ended`() {
+        var random = SystemRandomNumberGenerator()
+        for slots in [1, 2, 3, 6, 9] {
+            let limit = max(1, slots / 2)
+            let pairLimit = max(1, limit / 2)
+            var queue = Self.queue(slots: slots)
+            var owners: [UInt64: JobOwner] = [:]
+            var (waiting, running): (Set<UInt64>, Set<UInt64>) = ([], [])
+            for number in UInt64(1)...4_000 {
+                let name = ["source0", "source1", "source2", "local"].randomElement(using: &random) ?? ""
+                let user = Bool.random(using: &random) ? "user\(Int.random(in: 0..<4, using: &random))" : nil
+                let owner = Self.owner(name, user)
+                switch Int.random(in: 0..<9, using: &random) {
+                case 0...2:
+                    let free = slots - running.count
+                    let isFull = queue.isFull(for: owner, limit: 5, free: free)
+                    #expect(isFull || waiting.count < 5 || free > 0)
+                    owners[number] = owner
+                    waiting.insert(number)
+                    queue.append(number, of: owner)
+                case 3:
+                    guard let removed = waiting.randomElement(using: &random) else { continue }
+                    waiting.remove(removed)
+                    queue.remove(removed)
+                case 4:
+                    guard running.count < slots, queue.runnable == 0, queue.canRun(owner) else { continue }
+                    owners[number] = owner
+                    running.insert(number)
+                    queue.begin(owner)
+                case 5...6:
+                    guard running.count < slots else { continue }
+                    let runnable = queue.runnable
+                    let next = queue.takeNext()
+                    #expect((next != nil) == (runnable > 0))
+                    if let next {
+                        #expect(waiting.remove(next) != nil)
+                        running.insert(next)
+                    }
+                default:
+                    guard let ended = running.randomElement(using: &random), let owner = owners[ended] else { continue }
+                    running.remove(ended)
+                    queue.end(of: owner)
+                }
+                #expect(queue.count == waiting.count)
+                #expect(queue.oldest == waiting.min())
+                func count(_ jobs: Set<UInt64>, _ isCounted: (JobOwner) -> Bool) -> Int {
+                    jobs.count { owners[$0].map(isCounted) ?? false }
+                }
+                for source in ["source0", "source1", "source2"] as [UTF8Text] {
+                    #expect(count(running) { $0.source == source } <= limit)
+                    for account in (0..<4).map({ UTF8Text("user\($0)") }) {
+                        #expect(count(running) { $0.account == account } <= limit)
+                        #expect(count(running) { $0.account == account && $0.source == source } <= pairLimit)
+                    }
+                }
+                guard queue.runnable == 0 else { continue }
+                // Every job waits for its source or for its user; a job of this user that waits for its source has the place.
+                func isBlocked(_ source: UTF8Text) -> Bool {
+                    source != "local" && count(running) { $0.source == source } >= limit
+                }
+                for job in waiting.compactMap({ owners[$0] }) where !isBlocked(job.source) {
+                    guard let account = job.account else {
+                        Issue.record("a job without a user waits although its source may have more")
+                        continue
+                    }
+                    let ofUser =
+                        count(running) { $0.account == account }
+                        + count(waiting) { $0.account == account && isBlocked($0.source) }
+                    let ofPair = count(running) { $0 == job }
+                    #expect(ofUser >= limit || job.source != "local" && ofPair >= pairLimit)
+                }
+            }
         }
     }
 }

@@ -94,7 +94,7 @@ def start_directory(folder):
     return process, f"ldap://127.0.0.1:{port}"
 
 
-def wait_for(port):
+def wait_for(port, log=None):
     """Waits until a server answers."""
     for _ in range(200):
         try:
@@ -102,7 +102,7 @@ def wait_for(port):
             return
         except ConnectionRefusedError:
             time.sleep(0.1)
-    sys.exit(f"nothing listens at port {port}")
+    sys.exit(pathlib.Path(log).read_text(encoding="utf-8") if log else f"nothing listens at port {port}")
 
 
 def start_server(program, folder, directory):
@@ -118,7 +118,7 @@ realm {name} {{
     group-source search; group-base-dn ou=groups,{BASE}; group-search-filter member=%d; nested-groups {nested};
     pool-size 1; timeout 60s;
 }}
-protect /{name} {{ realm {name}; auth basic; require user; }}
+protect /{name} {{ realm {name}; auth basic; require any; }}
 """
     path = f"{folder}/realms.conf"
     pathlib.Path(path).write_text(text, encoding="utf-8")
@@ -126,7 +126,7 @@ protect /{name} {{ realm {name}; auth basic; require user; }}
     process = subprocess.Popen(
         [program, "serve", "--config", path], cwd=folder, stdout=subprocess.DEVNULL, stderr=open(f"{folder}/log", "w", encoding="utf-8")
     )
-    wait_for(port)
+    wait_for(port, f"{folder}/log")
     return process, port
 
 

@@ -89,7 +89,7 @@ final class HelperScheduler: Sendable {
     /// - Returns: The number for ``cancel(_:)``.
     func submit(_ job: Job) -> UInt64 {
         rejectLate()
-        let (number, wake, rejected) = state.withLock { state -> (UInt64, WakeUp?, (Job, HelperFault)?) in
+        let (number, wakes, rejected) = state.withLock { state -> (UInt64, [WakeUp], (Job, HelperFault)?) in
             state.lastNumber += 1
             let number = state.lastNumber
             var rejected: (Job, HelperFault)?
@@ -97,60 +97,79 @@ final class HelperScheduler: Sendable {
             if state.queue.isFull(for: job.owner, limit: settings.queue, free: free) {
                 let isOldest = settings.whenFull == .cancelOldest
                 let fault = HelperFault(.full, "too many requests wait for a helper process")
-                guard let victim = state.queue.jobToReject(for: job.owner.source, cancelsOldest: isOldest),
+                guard let victim = state.queue.jobToReject(for: job.owner, cancelsOldest: isOldest),
                     let removed = remove(victim, from: &state)
-                else { return (number, nil, (job, fault)) }
+                else { return (number, [], (job, fault)) }
                 rejected = (removed, fault)
             }
             state.waiting[number] = job
             state.queue.append(number, of: job.owner)
-            if let idle = state.idle.popLast() {
-                state.waking += 1
-                return (number, idle, rejected)
-            }
-            if state.threads < settings.processes, !startThread(&state), state.threads == 0 {
-                _ = remove(number, from: &state)
+            let wakes = wakeThreads(&state)
+            if state.threads == 0, remove(number, from: &state) != nil {
                 rejected = (job, HelperFault(.cannotStart, "no thread for a helper could be started"))
             }
-            return (number, nil, rejected)
+            return (number, wakes, rejected)
         }
-        wake?.signal()
+        wakes.forEach { $0.signal() }
         if let (job, fault) = rejected { job.reject(fault) }
         return number
     }
 
     /// Cancels a request; does nothing if it has ended.
     func cancel(_ number: UInt64) {
-        let (job, call) = state.withLock { state in (remove(number, from: &state), state.running[number]) }
+        let (job, call, wakes) = state.withLock { state in
+            let removed = remove(number, from: &state)
+            return (removed, state.running[number], wakeThreads(&state))
+        }
+        wakes.forEach { $0.signal() }
         job?.reject(HelperFault(.cancelled, "the login was cancelled"))
         call?.cancel()
     }
 
     /// Rejects the requests that have waited for too long.
     ///
-    /// Only the first request of each source is checked, because it has waited longest.
+    /// All requests have the same time, so the oldest one is the first that is late.
     func rejectLate() {
         let now = MonotonicTime.now
-        let late = state.withLock { state -> [Job] in
+        let (late, wakes) = state.withLock { state -> ([Job], [WakeUp]) in
             var late: [Job] = []
-            var numbers: [UInt64]
-            guard state.queue.count > 0 else { return [] }
-            repeat {
-                numbers = state.queue.firstJobs.filter { (state.waiting[$0]?.call.deadline ?? now) <= now }
-                late += numbers.compactMap { remove($0, from: &state) }
-            } while !numbers.isEmpty
-            return late
+            while let number = state.queue.oldest, (state.waiting[number]?.call.deadline ?? now) <= now,
+                let job = remove(number, from: &state)
+            {
+                late.append(job)
+            }
+            return (late, late.isEmpty ? [] : wakeThreads(&state))
         }
+        wakes.forEach { $0.signal() }
         for job in late { job.reject(HelperFault(.timedOut, "no helper process was free in time")) }
     }
 
     private func remove(_ number: UInt64, from state: inout State) -> Job? {
         guard let job = state.waiting.removeValue(forKey: number) else { return nil }
-        state.queue.remove(number, of: job.owner)
+        state.queue.remove(number)
         return job
     }
 
     // MARK: Threads
+
+    /// Takes idle threads, or starts threads, for the requests that may run; the caller signals them.
+    ///
+    /// The end of one request can let several ones run: one of the same source, and one of the same user.
+    ///
+    /// - Parameter state: The state.
+    /// - Returns: The idle threads.
+    private func wakeThreads(_ state: inout State) -> [WakeUp] {
+        var wakes: [WakeUp] = []
+        while state.queue.runnable > state.waking {
+            if let idle = state.idle.popLast() {
+                state.waking += 1
+                wakes.append(idle)
+            } else if state.threads >= settings.processes || !startThread(&state) {
+                break
+            }
+        }
+        return wakes
+    }
 
     private func startThread(_ state: inout State) -> Bool {
         // The thread is counted before it starts, so that the limit is never exceeded.
@@ -173,16 +192,20 @@ final class HelperScheduler: Sendable {
         }
         let slot = HelperSlot(log: log)
         var isWoken = true
+        var ended: (UInt64, Job)?
         while true {
-            switch next(wake, isWoken: isWoken) {
+            switch next(wake, isWoken: isWoken, ended: ended) {
             case .run(let number, let job):
                 isWoken = false
-                run(job, in: slot, wake: wake)
-                state.withLock { state in
-                    state.running[number] = nil
-                    state.queue.end(of: job.owner)
-                }
+                ended = (number, job)
+                let time = run(job, in: slot, wake: wake)
+                guard time > 0 else { continue }
+                // Only this thread waits, others take the requests meanwhile.
+                ended = nil
+                end(number, job)
+                pause(for: time, wake: wake)
             case .wait:
+                ended = nil
                 let hasWork = idle(slot, wake: wake)
                 isWoken = !leaveIdle(wake)
                 if hasWork || isWoken { continue }
@@ -197,40 +220,58 @@ final class HelperScheduler: Sendable {
         }
     }
 
-    private func next(_ wake: WakeUp, isWoken: Bool) -> Step {
+    /// Returns what a thread does next, after it was woken for a request or has run one.
+    private func next(_ wake: WakeUp, isWoken: Bool, ended: (UInt64, Job)?) -> Step {
         rejectLate()
-        return state.withLock { state in
+        let (step, wakes) = state.withLock { state -> (Step, [WakeUp]) in
             if isWoken { state.waking -= 1 }
+            if let (number, job) = ended { end(number, job, in: &state) }
             if let number = state.queue.takeNext(), let job = state.waiting.removeValue(forKey: number) {
                 state.running[number] = job.call
-                return .run(number, job)
+                return (.run(number, job), wakeThreads(&state))
             }
             guard !state.isClosed else {
                 state.threads -= 1
-                return .end
+                return (.end, [])
             }
             state.idle.append(wake)
-            return .wait
+            return (.wait, [])
         }
+        wakes.forEach { $0.signal() }
+        return step
+    }
+
+    private func end(_ number: UInt64, _ job: Job, in state: inout State) {
+        state.running[number] = nil
+        state.queue.end(of: job.owner)
+    }
+
+    private func end(_ number: UInt64, _ job: Job) {
+        let wakes = state.withLock { state in
+            end(number, job, in: &state)
+            return wakeThreads(&state)
+        }
+        wakes.forEach { $0.signal() }
     }
 
     /// Runs a request; the caller has its result before a killed helper is gone.
-    private func run(_ job: Job, in slot: HelperSlot, wake: WakeUp) {
+    ///
+    /// - Returns: The time for which the thread must wait before it takes another request, in nanoseconds.
+    private func run(_ job: Job, in slot: HelperSlot, wake: WakeUp) -> UInt64 {
         job.call.wake = wake
         let completion = job.work(slot)
         job.call.wake = nil
         guard let fault = completion.fault else {
             ResumingExecutor.shared.resumeTasks(completion.deliver)
             slot.countAnswer(limit: settings.requestsPerProcess, wake: wake)
-            return
+            return 0
         }
         slot.process?.kill()
         completion.deliver()
         slot.end()
-        guard fault.code != .cancelled, settings.requestsPerProcess > 1 else { return }
+        guard fault.code != .cancelled, settings.requestsPerProcess > 1 else { return 0 }
         slot.countFault()
-        // Only this slot waits, others take the requests meanwhile.
-        pause(for: Self.backOff(slot.faults), wake: wake)
+        return Self.backOff(slot.faults)
     }
 
     /// Returns the time before a process is replaced, in nanoseconds: none after the first fault, then 5, 10, 20 and at

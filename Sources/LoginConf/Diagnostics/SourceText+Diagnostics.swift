@@ -9,7 +9,8 @@ extension SourceText {
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
     ///   - isConfidential: True if the line must not be shown, because it contains a secret.
-    /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password, either.
+    /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password, either. The words of a
+    ///   secret or of such a password are replaced by `(hidden)`, and a hint with them is left out.
     public func error(
         at range: SourceRange,
         _ message: String,
@@ -25,7 +26,8 @@ extension SourceText {
     ///   - range: The place to underline; only its first line is underlined.
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
-    /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password.
+    /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password; see
+    ///   ``error(at:_:hint:isConfidential:)``.
     public func warning(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
         diagnostic(.warning, at: range, message: message, hint: hint, isConfidential: false)
     }
@@ -45,14 +47,22 @@ extension SourceText {
         isConfidential: Bool
     ) -> Diagnostic {
         let line = line(around: Int(range.start))
-        // A line may be as long as the file.
-        let start = max(line.start, line.offset - ConfidentialLine.reach)
-        let isHidden = isConfidential || ConfidentialLine.isLikely(bytes[start..<line.end])
+        let isHiddenValue = isConfidential || hint.map(SecretName.isSuggested) ?? false
+        let isHidden = isHiddenValue || confidentialParts.hasLine(from: line.start, to: line.end)
+        let words = hiddenWords(
+            of: line,
+            range: range,
+            isWordConfidential: isConfidential,
+            isNextConfidential: isHiddenValue
+        )
+        let shownMessage = words.hiding(in: message)
+        // A hint with a value is of no use without it.
+        let shownHint = hint.flatMap { words.hiding(in: $0).utf8.elementsEqual($0.utf8) ? $0 : nil }
         let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end))
         return Diagnostic(
             severity: severity,
-            message: DiagnosticText.text(message),
-            hint: hint.map(DiagnosticText.text),
+            message: DiagnosticText.text(shownMessage),
+            hint: shownHint.map(DiagnosticText.text),
             file: DiagnosticText.text(name),
             line: line.number,
             column: line.column,
@@ -60,6 +70,30 @@ extension SourceText {
             indent: isHidden ? 0 : excerpt.indent,
             length: isHidden ? 0 : excerpt.length
         )
+    }
+
+    /// Returns the words that the messages about a place must not contain.
+    ///
+    /// - Parameters:
+    ///   - line: The line of the place.
+    ///   - range: The place.
+    ///   - isWordConfidential: True if the place is a secret.
+    ///   - isNextConfidential: True if a secret is at the place or after it.
+    /// - Returns: The words of the secrets.
+    private func hiddenWords(
+        of line: Line,
+        range: SourceRange,
+        isWordConfidential: Bool,
+        isNextConfidential: Bool
+    ) -> HiddenWords {
+        var words = HiddenWords()
+        let end = min(Int(range.end), bytes.count)
+        for value in confidentialParts.values(from: line.start, to: max(line.end, end)) { words.add(bytes[value]) }
+        guard isNextConfidential else { return words }
+        let start = isWordConfidential ? min(Int(range.start), end) : end
+        let scanner = ConfidentialTextScanner(bytes)
+        words.add(bytes[start..<max(end, scanner.endOfValue(from: start, isOption: false))])
+        return words
     }
 }
 

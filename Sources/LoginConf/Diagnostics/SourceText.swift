@@ -15,6 +15,8 @@ public struct SourceText: Sendable {
     public let bytes: [UInt8]
     /// The copies of a text share it.
     private let lines = LineIndex()
+    /// The parts that messages do not show; the copies of a text share them.
+    private let confidential = ConfidentialText()
 
     /// Creates a text from bytes.
     public init(name: String, bytes: [UInt8]) {
@@ -58,6 +60,14 @@ extension SourceText {
         let offset: Int
         /// The column of the offset, from 1.
         let column: Int
+    }
+
+    /// The parts that messages do not show.
+    var confidentialParts: ConfidentialText.Parts { confidential.parts(of: bytes) }
+
+    /// Returns whether a place is in a value that may be a secret.
+    func isConfidential(_ range: SourceRange) -> Bool {
+        !confidentialParts.values(from: Int(range.start), to: Int(range.end)).isEmpty
     }
 
     /// Returns the line that contains an offset.

@@ -2,6 +2,24 @@
 // Gatehouse
 
 extension SourceText {
+    /// Returns whether a value consists of references `${...}` only, so that it is not written in this text.
+    ///
+    /// - Parameter range: The place of the value, with its quotes if it has any.
+    /// - Returns: True if the value has at least one reference and nothing else. `${{...}}` is not a reference.
+    public func consistsOfReferences(in range: SourceRange) -> Bool {
+        let end = min(Int(range.end), bytes.count)
+        var rest = bytes[min(Int(range.start), end)..<end]
+        if rest.first == .quote, rest.last == .quote { rest = rest.dropFirst().dropLast() }
+        guard !rest.isEmpty else { return false }
+        while !rest.isEmpty {
+            guard rest.starts(with: "${".utf8), !rest.starts(with: "${{".utf8),
+                let close = rest.firstIndex(of: .closeBrace)
+            else { return false }
+            rest = rest[(close + 1)...]
+        }
+        return true
+    }
+
     /// Returns the error for a fault of expansion.
     ///
     /// The error is shown at the reference. If the reference is not found in the text, it is shown at the whole value.

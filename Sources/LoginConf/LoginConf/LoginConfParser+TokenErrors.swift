@@ -19,7 +19,9 @@ extension LoginConfParser {
     /// The empty range after the previous token, at which a missing token is reported.
     var rangeAfterPrevious: SourceRange { SourceRange(previous.end, previous.end) }
 
-    func shown(_ token: LoginConfToken) -> String { DiagnosticText.word(string(of: token)) }
+    func shown(_ token: LoginConfToken) -> String {
+        text.isConfidential(token.range) ? HiddenWords.replacement : DiagnosticText.word(string(of: token))
+    }
 
     func peek() -> LoginConfToken {
         var ahead = scanner

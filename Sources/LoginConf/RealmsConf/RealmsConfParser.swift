@@ -116,7 +116,9 @@ struct RealmsConfParser {
         return Statement(keyword: keyword, arguments: arguments, body: body, range: range)
     }
 
-    private func shown(_ word: RealmsConfWord) -> String { DiagnosticText.word(word.text) }
+    private func shown(_ word: RealmsConfWord) -> String {
+        text.isConfidential(word.range) ? HiddenWords.replacement : DiagnosticText.word(word.text)
+    }
 
     private mutating func checkKeyword(_ keyword: RealmsConfWord) {
         if keyword.isQuoted {

@@ -12,7 +12,7 @@ public struct ConfigurationFiles: Sendable {
         public let bytes: [UInt8]
         /// True if all users of the machine can write to the file.
         public let isWritableByAll: Bool
-        /// True if all users of the machine can read the file.
+        /// True if all users of the machine can read the file, and reach it in its folder.
         public let isReadableByAll: Bool
         /// True if the mode is suitable for a private key: 0600, or 0640 if root owns the file, or less.
         public let isPrivate: Bool
@@ -89,9 +89,19 @@ private enum SystemFile {
         return ConfigurationFiles.Contents(
             bytes: try bytes(of: descriptor),
             isWritableByAll: status.st_mode & S_IWOTH != 0,
-            isReadableByAll: status.st_mode & S_IROTH != 0,
+            isReadableByAll: status.st_mode & S_IROTH != 0 && isReachable(path),
             isPrivate: status.st_mode & forbidden == 0
         )
+    }
+
+    /// Returns whether all users can reach a file in its folder; true if this is not known.
+    private static func isReachable(_ path: String) -> Bool {
+        // If the path is a link, the folder of the file counts.
+        guard let resolved = unsafe realpath(path, nil) else { return true }
+        defer { unsafe free(resolved) }
+        var status = stat()
+        guard unsafe stat(RelativePath.folder(of: String(cString: resolved)), &status) == 0 else { return true }
+        return status.st_mode & S_IXOTH != 0
     }
 
     private static func bytes(of descriptor: Int32) throws(Expansion.UnreadableFile) -> [UInt8] {

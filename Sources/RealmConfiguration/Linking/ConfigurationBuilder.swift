@@ -120,7 +120,9 @@ struct ConfigurationBuilder {
     /// Returns the word with its references replaced; errors are added to the log.
     func expanded(_ word: RealmsConfWord) -> String? {
         do throws(Diagnostic) {
-            return try word.expanded(by: expansion, in: text)
+            let value = try word.expanded(by: expansion, in: text)
+            log.hide(value, writtenAs: word.text, at: word.range, in: text)
+            return value
         } catch {
             log.add(error)
             return nil

@@ -133,6 +133,10 @@ struct ModuleLinker {
             }
             let bytes = try expand(builder.expansion)
             let text = String(decoding: bytes, as: UTF8.self)
+            // The references of a login.conf are properties, and are replaced by its parser.
+            if entry.isInline {
+                builder.log.hide(text, writtenAs: option.value, at: option.valueRange, in: entry.text)
+            }
             let words = property.kind == .list ? Self.words(of: text) : [text]
             do throws(BadValue) {
                 let value = try PropertyValue(words, as: property.kind)

@@ -8,13 +8,13 @@ internal import Synchronization
 ///
 /// A secret is never converted to a `String`, whose memory is not wiped.
 struct SecretReader {
-    /// The names of files and variables that the references of a value have named.
-    private final class Names: Sendable {
-        private let names = Mutex<[String]>([])
+    /// The paths of files that the references of a value have named.
+    private final class Paths: Sendable {
+        private let paths = Mutex<[String]>([])
 
-        var list: [String] { names.withLock { $0 } }
+        var list: [String] { paths.withLock { $0 } }
 
-        func add(_ name: String) { names.withLock { $0.append(name) } }
+        func add(_ path: String) { paths.withLock { $0.append(path) } }
     }
 
     let builder: ConfigurationBuilder
@@ -43,19 +43,14 @@ struct SecretReader {
         in text: SourceText,
         _ expand: (Expansion) throws(Diagnostic) -> [UInt8]
     ) throws(Diagnostic) -> [UInt8] {
-        let (used, readable) = (Names(), Names())
-        var expansion = builder.loader.expansion(for: builder.text.name) { path, contents in
-            used.add(path)
+        let readable = Paths()
+        let expansion = builder.loader.expansion(for: builder.text.name) { path, contents in
             if contents.isReadableByAll { readable.add(path) }
-        }
-        let environment = expansion.environment
-        expansion.environment = { name in
-            used.add(name)
-            return environment(name)
         }
         let bytes = try expand(expansion)
         for path in readable.list { builder.warnReadable(path, at: range, in: text) }
-        if used.list.isEmpty, !bytes.isEmpty { warnReadable(text) }
+        // A secret with other text beside its references is partly in this file.
+        if !bytes.isEmpty, !text.consistsOfReferences(in: range) { warnReadable(text) }
         return bytes
     }
 

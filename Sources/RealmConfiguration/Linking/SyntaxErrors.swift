@@ -34,6 +34,8 @@ struct SyntaxErrors {
 
     /// Returns whether an error is about a `;` that belongs to no statement, which has no effect on other statements.
     private static func isExtraSemicolon(_ error: Diagnostic) -> Bool {
+        // The line of some errors is not shown.
+        if error.message == "unexpected `;`" { return true }
         let scalars = error.lineText.unicodeScalars.dropFirst(error.indent)
         return error.length == 1 && scalars.first == ";"
     }

@@ -30,7 +30,12 @@ package enum GroupName {
     }
 
     private static func quoted(_ name: String) -> String {
-        guard name.isEmpty || name.utf8.contains(where: { #" ,;{}"\"#.utf8.contains($0) }) else { return name }
+        let isPlain = name.unicodeScalars.allSatisfy { scalar in
+            let properties = scalar.properties
+            return !#"#,;{}"\"#.unicodeScalars.contains(scalar) && !properties.isWhitespace
+                && properties.generalCategory != .format
+        }
+        guard name.isEmpty || !isPlain else { return name }
         var text = "\""
         for scalar in name.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { text.unicodeScalars.append("\\") }

@@ -5,6 +5,7 @@ internal import OpenSSLKit
 internal import Passwords
 internal import RealmKit
 internal import ServerConnections
+internal import Slots
 
 /// The change of one user's password in the login dialog.
 struct PasswordChange {
@@ -44,7 +45,11 @@ struct PasswordChange {
         let hash = try await realm.passwords.hash(password)
         let count: Int
         do throws(ServerFault) {
-            count = try await realm.users.replace(old, by: hash, of: user, with: query)
+            let owner = JobOwner(
+                source: ClientNetwork.source(attempt.peer),
+                account: attempt.username.caseFolded
+            )
+            count = try await realm.users.replace(old, by: hash, of: user, with: query, for: owner)
         } catch {
             throw .unavailable(error.log)
         }

@@ -46,13 +46,18 @@ public struct SQLLoginModule: PasswordLoginModule {
         }
         if let problem = found.problem {
             attempt.note(problem)
-            realm.outages.write("\(problem); user \(attempt.username)", kind: "user")
+            // A wrong password must not fill the log.
+            if isCorrect || found.account?.stored == nil {
+                realm.outages.write("\(problem); user \(attempt.username)", kind: "user")
+            }
         }
         guard let account = found.account else { return .failed(.unknownUser) }
         guard isCorrect, let stored, let text = account.stored else { return .failed(.wrongCredentials) }
-        if let problem = found.problem { throw .unavailable(problem) }
+        let failure = account.state.failure(at: realm.clock.seconds)
+        // An account that is locked or disabled is refused as every other one, whatever else cannot be read.
+        if let problem = found.problem, failure == nil || failure == .credentialExpired { throw .unavailable(problem) }
         let user = try username(account)
-        switch account.state.failure(at: realm.clock.seconds) {
+        switch failure {
         case .credentialExpired:
             let change = PasswordChange(realm: realm, attempt: attempt)
             guard let new = try await change.newPassword(instead: password) else { return .failed(.credentialExpired) }

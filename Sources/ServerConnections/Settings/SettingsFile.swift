@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Glibc
+package import OpenSSLKit
 package import RealmKit
 
 /// Reads the files that the properties name.
@@ -55,17 +56,20 @@ package enum SettingsFile {
         }
     }
 
-    /// Checks that a file contains a certificate in PEM.
+    /// Reads the certificates of a file in PEM.
     ///
-    /// - Throws: ``BadRealm`` if the file cannot be read, or contains none.
-    package static func checkAuthorities(_ path: String, setting: String) throws(BadRealm) {
-        let hasCertificate = try read(path, setting: setting).withBytes { bytes in
-            unsafe bytes.withUnsafeBufferPointer { bytes in
-                unsafe bytes.firstRange(of: Array("-----BEGIN CERTIFICATE-----".utf8)) != nil
-                    || bytes.firstRange(of: Array("-----BEGIN TRUSTED CERTIFICATE-----".utf8)) != nil
-            }
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - setting: The property that names it.
+    /// - Returns: One certificate or more, in their order.
+    /// - Throws: ``BadRealm`` if the file cannot be read, contains no certificate, or one that cannot be read.
+    package static func certificates(_ path: String, setting: String) throws(BadRealm) -> [Certificate] {
+        let text = try read(path, setting: setting)
+        do throws(OpenSSLError) {
+            return try text.withBytes { bytes throws(OpenSSLError) in try Certificate.chain(pem: bytes, name: path) }
+        } catch {
+            throw BadRealm("\(error)", setting: setting)
         }
-        guard hasCertificate else { throw BadRealm("\(path) contains no certificate", setting: setting) }
     }
 
     private static func fault(_ path: String, setting: String) -> BadRealm {

@@ -13,5 +13,7 @@ struct GroupNameTests {
             GroupName.list(names, separator: " ")
                 == #"Staff "a, b" "Domain Users" "say \"hi\"" "back\\slash" "" "x;y{}""#
         )
+        // A comment, a blank that is no space, and a mark that changes the direction of the text.
+        #expect(GroupName.list(["#1", "a\u{A0}b", "a\u{202E}b"]) == "\"#1\", \"a\u{A0}b\", \"a\u{202E}b\"")
     }
 }

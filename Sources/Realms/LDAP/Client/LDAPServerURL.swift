@@ -42,7 +42,9 @@ struct LDAPServerURL: Sendable, Hashable {
     /// - Parameter text: The URL; the port is 389 for `ldap` and 636 for `ldaps` by default.
     /// - Throws: ``BadValue`` if it is none, or has a user name, a path or a query.
     init(_ text: String) throws(BadValue) {
-        let expected = BadValue("takes URLs such as ldaps://ldap.example.org:636, not \(text)")
+        // The text before an at sign may be a password.
+        let found = text.utf8.contains(UInt8(ascii: "@")) ? "a URL with a user name or a password" : text
+        let expected = BadValue("takes URLs such as ldaps://ldap.example.org:636, not \(found)")
         guard let colon = text.utf8.firstRange(of: "://".utf8),
             let scheme = Scheme(rawValue: text[..<colon.lowerBound].lowercased())
         else { throw expected }
@@ -51,7 +53,7 @@ struct LDAPServerURL: Sendable, Hashable {
         self.scheme = scheme
         if scheme == .ldapi {
             guard rest.utf8.first == UInt8(ascii: "/"), rest.utf8.count < 108, Self.isPlain(rest, allowing: "/") else {
-                throw BadValue("takes the path of a socket, such as ldapi:///run/slapd/ldapi, not \(text)")
+                throw BadValue("takes the path of a socket, such as ldapi:///run/slapd/ldapi, not \(found)")
             }
             (host, port) = (String(rest), 0)
             return

@@ -142,8 +142,10 @@ struct TypedName: Sendable {
     /// The whole name, for `%n`.
     var full: String
 
-    /// The name without the domain and in lower case, as directories compare names.
-    var account: String { user.lowercased() }
+    /// The name without the domain, in one spelling for all that directories take for the same.
+    var account: String {
+        do throws(BadUsername) { return try Username(user).caseFolded } catch { return user.lowercased() }
+    }
 }
 
 /// An entry cannot be the one of the user.

@@ -136,7 +136,7 @@ struct LDAPSettings: Sendable {
         var transport = LDAPTransport(startsTLS: startsTLS, authorities: SettingsFile.systemAuthorities)
         if properties.has("ca-file") { transport.authorities = try properties.string("ca-file") }
         if usesTLS || properties.has("ca-file") {
-            try SettingsFile.checkAuthorities(transport.authorities, setting: "ca-file")
+            _ = try SettingsFile.certificates(transport.authorities, setting: "ca-file")
         }
         transport.certificate = try ClientCertificateFiles(properties)
         guard transport.certificate == nil || usesTLS else {

@@ -10,7 +10,7 @@ internal import ServerConnections
 enum ClientSettings {
     static func client(_ properties: RealmProperties) throws(BadRealm) -> HTTPSClient {
         var configuration = HTTPSClientConfiguration(trust: try trust(properties))
-        configuration.identity = try identity(properties)
+        configuration.identity = try ClientCertificateFiles(properties)?.identity
         configuration.userAgent = try properties.string("user-agent")
         configuration.connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
         configuration.timeout = try ServerPoolSettings.time("timeout", of: properties)
@@ -25,7 +25,8 @@ enum ClientSettings {
 
     private static func trust(_ properties: RealmProperties) throws(BadRealm) -> HTTPSTrust {
         let authorities =
-            properties.has("ca-file") ? try certificates(try properties.string("ca-file"), setting: "ca-file") : nil
+            properties.has("ca-file")
+            ? try SettingsFile.certificates(try properties.string("ca-file"), setting: "ca-file") : nil
         guard properties.has("pins") else { return authorities.map { .certificateAuthorities($0) } ?? .system }
         var pins: Set<KeyPin> = []
         for text in try properties.list("pins") {
@@ -36,34 +37,5 @@ enum ClientSettings {
         }
         guard !pins.isEmpty else { throw BadRealm("must not be empty", setting: "pins") }
         return .pinnedKeys(pins, authorities: authorities ?? [])
-    }
-
-    private static func certificates(_ path: String, setting: String) throws(BadRealm) -> [Certificate] {
-        let text = try SettingsFile.read(path, setting: setting)
-        do throws(OpenSSLError) {
-            return try text.withBytes { bytes throws(OpenSSLError) in try Certificate.chain(pem: bytes, name: path) }
-        } catch {
-            throw BadRealm("\(error)", setting: setting)
-        }
-    }
-
-    private static func identity(_ properties: RealmProperties) throws(BadRealm) -> TLSIdentity? {
-        guard properties.has("client-certificate") else {
-            guard !properties.has("client-key") else {
-                throw BadRealm("must be set together with client-key", setting: "client-certificate")
-            }
-            return nil
-        }
-        let chain = try certificates(try properties.string("client-certificate"), setting: "client-certificate")
-        // One file may contain both.
-        let name = properties.has("client-key") ? "client-key" : "client-certificate"
-        let path = try properties.string(name)
-        let text = try SettingsFile.read(path, setting: name, isPrivateKey: true)
-        do throws(OpenSSLError) {
-            let key = try text.withBytes { bytes throws(OpenSSLError) in try PrivateKey(pem: bytes, name: path) }
-            return try TLSIdentity(certificateChain: chain, privateKey: key)
-        } catch {
-            throw BadRealm("\(error)", setting: name)
-        }
     }
 }

@@ -106,18 +106,25 @@ final class SQLiteConnection: DatabaseConnection {
             }
             let cursor = try Row.fetchCursor(statement)
             var bytesLeft = query.name == .list ? .max : SQLLimits.answerSize
-            do {
-                while let row = try cursor.next() {
-                    try call.check()
-                    let values = try (0..<row.count).map { try Self.text(row, column: $0) }
-                    bytesLeft -= values.reduce(0) { $0 + 16 + ($1?.utf8.count ?? 0) }
-                    guard bytesLeft >= 0 else { throw SQLLimits.tooLarge(query.name.rawValue) }
-                    rows.rows.append(values)
+            while let row = try cursor.next() {
+                try call.check()
+                var values: [String?] = []
+                for column in 0..<row.count {
+                    let value = try Self.text(row, column: column)
+                    if value == nil, !row.hasNull(atIndex: column) { rows.unreadable.insert(column) }
+                    values.append(value)
                 }
-            } catch is NotUTF8 {
-                rows.problem = "\(query.name.rawValue): a value is not UTF-8"
-                rows.rows = []
+                bytesLeft -= values.reduce(0) { $0 + 16 + ($1?.utf8.count ?? 0) }
+                guard bytesLeft >= 0 else {
+                    let fault = SQLLimits.tooLarge(query.name.rawValue)
+                    guard query.name != .password else { throw fault }
+                    rows.problem = fault.log
+                    rows.rows = []
+                    break
+                }
+                rows.rows.append(values)
             }
+            if !rows.unreadable.isEmpty { rows.problem = "\(query.name.rawValue): a value is not UTF-8" }
             return rows
         }
     }
@@ -126,8 +133,7 @@ final class SQLiteConnection: DatabaseConnection {
         try using(call) { database in _ = try database.makeStatement(sql: query.text) }
     }
 
-    private struct NotUTF8: Error {}
-
+    /// Returns a value as text; nil for NULL, and for a text that is not UTF-8.
     private static func text(_ row: Row, column: Int) throws -> String? {
         switch (row[column] as DatabaseValue).storage {
         case .null: return nil
@@ -136,8 +142,7 @@ final class SQLiteConnection: DatabaseConnection {
         case .string, .blob:
             // GRDB ends a text at its first NUL, and replaces bytes that are not UTF-8.
             return try row.withUnsafeData(atIndex: column) { data in
-                guard let text = UTF8Text(validating: Array(data ?? Data()).span) else { throw NotUTF8() }
-                return text.string
+                UTF8Text(validating: Array(data ?? Data()).span)?.string
             }
         }
     }

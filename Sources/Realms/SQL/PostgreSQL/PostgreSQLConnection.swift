@@ -19,8 +19,10 @@ final class PostgreSQLConnection: DatabaseConnection {
     private let state: PostgreSQLPoolState
     /// The names of the statements that this connection has prepared, by the texts of the queries.
     private var prepared: [String: String] = [:]
-    /// The number of bytes that the server may still send in this call.
-    private var bytesLeft = 0
+    /// The bytes that the server has sent in this call.
+    private var input = InputSize()
+    /// True if the server has sent more bytes in this call than it may.
+    private var isTooLarge = false
 
     /// Opens a connection, and prepares it for the queries of a realm.
     ///
@@ -94,7 +96,7 @@ final class PostgreSQLConnection: DatabaseConnection {
             "SET statement_timeout = \(milliseconds); SET standard_conforming_strings = on; SET DateStyle = 'ISO'; "
             + "SET TimeZone = 'UTC'; SET default_transaction_read_only = \(isReadOnly ? "on" : "off")"
         let end = call.end(within: limits.connect)
-        bytesLeft = SQLLimits.answerSize
+        beginCall(maximum: SQLLimits.answerSize)
         try send(unsafe PQsendQuery(connection, settings))
         _ = try results(until: end, call: call, context: "the settings of the connection")
         guard !isReadOnly else { return }
@@ -125,7 +127,7 @@ final class PostgreSQLConnection: DatabaseConnection {
         }
         try call.check()
         let end = call.end(within: limits.query)
-        bytesLeft = query.name == .list ? .max : SQLLimits.answerSize
+        beginCall(maximum: query.name == .list ? nil : SQLLimits.answerSize)
         guard query.isUpdate else { return try execute(query, values: values, until: end, call: call) }
         // A query that changes several rows is undone.
         try command("BEGIN", until: end, call: call)
@@ -133,7 +135,7 @@ final class PostgreSQLConnection: DatabaseConnection {
         do throws(ServerFault) {
             rows = try execute(query, values: values, until: end, call: call)
         } catch {
-            if error.code == .failed { try command("ROLLBACK", until: end, call: call) }
+            if error.code == .failed, unsafe connection != nil { try command("ROLLBACK", until: end, call: call) }
             throw error
         }
         try command(rows.changed == 1 ? "COMMIT" : "ROLLBACK", until: end, call: call)
@@ -142,7 +144,7 @@ final class PostgreSQLConnection: DatabaseConnection {
 
     func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault) {
         // The server checks tables, columns and rights for it, and changes nothing.
-        bytesLeft = SQLLimits.answerSize
+        beginCall(maximum: SQLLimits.answerSize)
         let explained = SQLQuery(name: query.name, text: "EXPLAIN \(query.text)", parameters: query.parameters)
         let end = call.end(within: limits.query)
         let values = query.parameters.map { _ in "gatehouse" }
@@ -199,7 +201,7 @@ final class PostgreSQLConnection: DatabaseConnection {
             return try runEach(queries, values: values, call: call)
         }
         try call.check()
-        bytesLeft = SQLLimits.answerSize
+        beginCall(maximum: SQLLimits.answerSize)
         var statements: [String] = []
         for query in queries {
             statements.append(try prepare(query, until: call.end(within: limits.query), call: call))
@@ -213,7 +215,20 @@ final class PostgreSQLConnection: DatabaseConnection {
             try sendPrepared(statement, values: lists[place])
         }
         try send(unsafe PQpipelineSync(connection))
-        let answers = try pipelined(queries, call: call)
+        var received: [SQLRows] = []
+        let answers: [SQLRows]?
+        do throws(ServerFault) {
+            answers = try pipelined(queries, received: &received, call: call)
+        } catch {
+            guard isTooLarge, !received.isEmpty else { throw error }
+            // The connection is closed. That the answer is too large is said after the password was checked.
+            let missing = queries[received.count...].map { _ in
+                var rows = SQLRows(names: [])
+                rows.problem = error.log
+                return rows
+            }
+            return received + missing
+        }
         guard unsafe PQexitPipelineMode(connection) == 1 else {
             throw ServerFault(.lost, "the server has sent an answer too many")
         }
@@ -221,9 +236,12 @@ final class PostgreSQLConnection: DatabaseConnection {
         return try runEach(queries, values: values, call: call)
     }
 
-    /// Waits for the answers to queries that were sent together; nil if the server has not answered each of them with rows.
-    private func pipelined(_ queries: [SQLQuery], call: ServerCall) throws(ServerFault) -> [SQLRows]? {
-        var answers: [SQLRows] = []
+    /// Waits for the answers to queries that were sent together; the result is nil if the server has not answered each of them with rows.
+    private func pipelined(
+        _ queries: [SQLQuery],
+        received answers: inout [SQLRows],
+        call: ServerCall
+    ) throws(ServerFault) -> [SQLRows]? {
         var start = MonotonicTime.now
         var end = call.end(within: limits.query)
         var ends = 0
@@ -321,15 +339,22 @@ final class PostgreSQLConnection: DatabaseConnection {
         return rows
     }
 
-    /// Counts the bytes that libpq is about to read; libpq keeps them until the answer is complete.
-    private func countInput() throws(ServerFault) {
-        var count: Int32 = 0
-        guard unsafe ioctl(PQsocket(connection), UInt(FIONREAD), &count) == 0 else { return }
-        bytesLeft -= Int(count)
-        guard bytesLeft >= 0 else {
+    private func beginCall(maximum: Int?) {
+        input = unsafe InputSize(PQsocket(connection), maximum: maximum)
+        isTooLarge = false
+    }
+
+    /// Reads what has arrived; libpq keeps it until the answer is complete.
+    ///
+    /// - Returns: False if the connection has ended.
+    private func readInput() throws(ServerFault) -> Bool {
+        let isOpen = input.counting { unsafe PQconsumeInput(connection) == 1 }
+        guard !input.isTooLarge else {
+            isTooLarge = true
             close()
             throw SQLLimits.tooLarge("the database")
         }
+        return isOpen
     }
 
     /// Waits for the next result; nil after the last one.
@@ -343,8 +368,7 @@ final class PostgreSQLConnection: DatabaseConnection {
                 events: unsent == 1 ? POLLIN | POLLOUT : POLLIN,
                 until: end
             )
-            try countInput()
-            guard unsafe PQconsumeInput(connection) == 1 else {
+            guard try readInput() else {
                 // An error that the server has sent before it closed the connection is still read.
                 if unsafe PQisBusy(connection) == 0 { break }
                 throw ServerFault(.lost, PostgreSQLFault.oneLine(message))

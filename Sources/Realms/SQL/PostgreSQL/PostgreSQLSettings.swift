@@ -4,7 +4,6 @@
 #if PostgreSQL
 internal import CPostgres
 internal import Glibc
-internal import OpenSSLKit
 internal import RealmKit
 internal import ServerConnections
 internal import Synchronization
@@ -215,12 +214,7 @@ struct PostgreSQLSettings: Sendable {
         values["sslrootcert"] = SettingsFile.systemAuthorities
         if properties.has("ca-file") {
             let path = try properties.string("ca-file")
-            let text = try SettingsFile.read(path, setting: "ca-file")
-            do throws(OpenSSLError) {
-                _ = try text.withBytes { bytes throws(OpenSSLError) in try Certificate.chain(pem: bytes, name: path) }
-            } catch {
-                throw BadRealm("\(error)", setting: "ca-file")
-            }
+            _ = try SettingsFile.certificates(path, setting: "ca-file")
             values["sslrootcert"] = path
         }
         (values["sslcert"], values["sslkey"]) = (noFile, noFile)

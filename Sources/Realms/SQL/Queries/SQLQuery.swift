@@ -79,13 +79,18 @@ struct SQLRows: Sendable {
     var changed = 0
     /// True if the database cannot compare a value with its column, so that there are no rows and no columns.
     var isIncomparable = false
-    /// The reason why a value of a row cannot be read, in which case there are no rows; nil if all can.
+    /// The reason why values or rows are missing, because they cannot be read; nil if none is.
     var problem: String?
+    /// The columns with a value that cannot be read; it is nil in ``rows``.
+    var unreadable: Set<Int> = []
+    /// The time until the answer, since the answer before it, in nanoseconds.
+    var time: UInt64 = 0
+
+    /// True if the name of a user cannot be read.
+    var isNameUnreadable: Bool { columns.firstIndex(of: "username").map(unreadable.contains) ?? false }
 
     /// Throws if a value cannot be read.
     func checkReadable() throws(ServerFault) {
         if let problem { throw ServerFault(.failed, problem) }
     }
-    /// The time until the answer, since the answer before it, in nanoseconds.
-    var time: UInt64 = 0
 }

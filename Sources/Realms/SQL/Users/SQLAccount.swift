@@ -52,9 +52,9 @@ struct SQLState: Sendable, Hashable {
     /// - Throws: ``ServerFault`` of code `failed` for a column that has no meaning.
     mutating func set(_ column: String, to text: String?, query: SQLQuery) throws(ServerFault) {
         switch column {
-        case "enabled": isEnabled = flag(text, column: column, query: query)
-        case "locked": isLocked = flag(text, column: column, query: query)
-        case "must_change": mustChangePassword = flag(text, column: column, query: query)
+        case "enabled": isEnabled = flag(text, column: column, query: query) ?? true
+        case "locked": isLocked = flag(text, column: column, query: query) ?? false
+        case "must_change": mustChangePassword = flag(text, column: column, query: query) ?? false
         case "expires": expiry = time(text, column: column, query: query)
         case "password_expires": passwordExpiry = time(text, column: column, query: query)
         default:
@@ -66,14 +66,15 @@ struct SQLState: Sendable, Hashable {
         }
     }
 
-    private mutating func flag(_ text: String?, column: String, query: SQLQuery) -> Bool {
+    /// Returns a value as a flag; nil if it cannot be read, which ``problem`` then says.
+    private mutating func flag(_ text: String?, column: String, query: SQLQuery) -> Bool? {
         switch text?.lowercased() {
         case nil: return false
         case "t", "true", "y", "yes", "on", "1": return true
         case "f", "false", "n", "no", "off", "0": return false
         default:
             problem = "\(query.name.rawValue): a value of the column \(column) is not true or false"
-            return false
+            return nil
         }
     }
 
@@ -99,11 +100,14 @@ struct SQLAccount: Sendable {
 
     /// Reads a row of the password query or of the list of users.
     ///
+    /// Columns with values that cannot be read are passed over, except that of the name.
+    ///
     /// - Throws: ``ServerFault`` of code `failed` for a column that is missing, unknown or twice there.
-    init(_ row: [String?], columns: [String], query: SQLQuery) throws(ServerFault) {
+    init(_ row: [String?], of rows: SQLRows, query: SQLQuery) throws(ServerFault) {
         var (name, stored): (String?, String?) = (nil, nil)
         var state = SQLState()
-        for (column, value) in zip(Self.checked(columns), row) {
+        for (place, column) in Self.checked(rows.columns).enumerated() where !rows.unreadable.contains(place) {
+            let value = row[place]
             switch column {
             case "username": name = value
             case "password": stored = value

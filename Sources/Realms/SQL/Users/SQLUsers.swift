@@ -118,7 +118,8 @@ final class SQLUsers: Sendable {
             found.notes.append(note(query, rows: rows))
             if let problem = rows.problem {
                 found.problem = problem
-                continue
+                // If the name can be read, the password is checked first.
+                guard query.name == .password, !rows.isNameUnreadable else { continue }
             }
             guard !rows.isIncomparable else {
                 // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
@@ -133,7 +134,7 @@ final class SQLUsers: Sendable {
                 passwordColumns = rows.columns
                 guard let row = rows.rows.first else { continue }
                 found.isAmbiguous = rows.rows.count > 1
-                let account = try SQLAccount(row, columns: rows.columns, query: query)
+                let account = try SQLAccount(row, of: rows, query: query)
                 if isSame(account.name, as: user, isCaseSensitive: isCaseSensitive) {
                     found.account = account
                     // The groups must not depend on the spelling that was typed.
@@ -161,7 +162,7 @@ final class SQLUsers: Sendable {
                 for (column, value) in zip(state.columns, row) {
                     try found.account?.state.set(SQLState.column(column), to: value, query: query)
                 }
-            } else if found.account != nil {
+            } else if found.account != nil, found.problem == nil {
                 found.notes.append("state-query has found no row, so the account counts as disabled")
                 found.account?.state.isEnabled = false
             }
@@ -250,8 +251,10 @@ final class SQLUsers: Sendable {
             // The check has found the column. A row without a name is no user.
             let name = rows.columns.firstIndex(of: "username") ?? 0
             for row in rows.rows where row[name] != nil {
-                let account = try SQLAccount(row, columns: rows.columns, query: query)
-                if let problem = account.state.problem { throw ServerFault(.failed, problem) }
+                let account = try SQLAccount(row, of: rows, query: query)
+                if let problem = account.state.problem {
+                    throw ServerFault(.failed, "\(problem); user \(account.name)")
+                }
                 accounts.append(account)
             }
             return accounts
@@ -264,17 +267,24 @@ final class SQLUsers: Sendable {
     ///
     /// The call is not repeated: the server may have made the change although its answer was lost.
     ///
+    /// - Parameters:
+    ///   - old: The stored hash.
+    ///   - new: The new hash.
+    ///   - user: The user's name, as the database spells it.
+    ///   - query: The query that replaces the hash.
+    ///   - owner: The source and the user of the login.
     /// - Returns: The number of changed rows.
+    /// - Throws: ``ServerFault``.
     func replace(
         _ old: String,
         by new: String,
         of user: String,
-        with query: SQLQuery
+        with query: SQLQuery,
+        for owner: JobOwner
     ) async throws(ServerFault) -> Int {
         guard let values = SQLValues(user: user, passwordHash: new, oldHash: old) else {
             throw ServerFault(.failed, "a value contains NUL")
         }
-        let owner = JobOwner(source: "changes", account: user)
         return try await writers.run(for: owner, isRepeatable: false) { (connection, call) throws(ServerFault) in
             try connection.database.run(query, values: values, call: call).changed
         }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Synchronization
+
+/// The parts of a configuration that messages do not show, because they may contain passwords.
+///
+/// The log receives the messages of a reload, and more people may read it than the configuration. The parts are found at
+/// the first look-up, because only texts with errors or warnings need them.
+final class ConfidentialText: Sendable {
+    /// The parts as ranges of bytes, in the order of the text and without overlaps.
+    struct Parts: Sendable {
+        /// From the beginning of a value to the end of its line: a value may have a `;` that its author has not quoted.
+        var lines: [Range<Int>] = []
+        /// The values.
+        var secrets: [Range<Int>] = []
+
+        /// Returns whether a line must not be shown.
+        func hasLine(from start: Int, to end: Int) -> Bool { !Self.ranges(lines, from: start, to: end).isEmpty }
+
+        /// Returns the values that overlap a part of the text.
+        func values(from start: Int, to end: Int) -> ArraySlice<Range<Int>> {
+            Self.ranges(secrets, from: start, to: end)
+        }
+
+        private static func ranges(_ all: [Range<Int>], from start: Int, to end: Int) -> ArraySlice<Range<Int>> {
+            var low = 0
+            var high = all.count
+            while low < high {
+                let middle = (low + high) / 2
+                if all[middle].upperBound <= start { low = middle + 1 } else { high = middle }
+            }
+            return all[low...].prefix { $0.lowerBound < end }
+        }
+    }
+
+    private let parts = Mutex<Parts?>(nil)
+
+    /// Returns the parts of a text.
+    ///
+    /// It takes time in proportion to the text at the first call, and constant time afterwards.
+    ///
+    /// - Parameter bytes: The text, always the same.
+    /// - Returns: The parts.
+    func parts(of bytes: [UInt8]) -> Parts {
+        parts.withLock { known in
+            if let known { return known }
+            var scanner = ConfidentialTextScanner(bytes)
+            let found = scanner.scan()
+            known = found
+            return found
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import LoginConf
+
+/// The errors and warnings of a configuration in the order in which they were found, without duplicates.
+final class DiagnosticLog {
+    private(set) var diagnostics: [Diagnostic] = []
+    private var seen: Set<Diagnostic> = []
+    private var dependent: Set<Diagnostic> = []
+    private var errorCount = 0
+    private var hidden: [HiddenValue] = []
+    private var knownHidden: Set<HiddenValue> = []
+
+    /// The maximum number of errors of one configuration; further errors are dropped.
+    private static let limit = 200
+
+    /// Adds a diagnostic.
+    ///
+    /// - Parameters:
+    ///   - diagnostic: The diagnostic.
+    ///   - dependsOnOthers: True if a mistake in another statement may be the cause, such as that of a missing name.
+    func add(_ diagnostic: Diagnostic, dependsOnOthers: Bool = false) {
+        guard errorCount < Self.limit else { return }
+        let diagnostic = hidden.reduce(diagnostic) { $1.hidden(in: $0) }
+        if seen.insert(diagnostic).inserted {
+            diagnostics.append(diagnostic)
+            if diagnostic.severity == .error { errorCount += 1 }
+            if errorCount == Self.limit {
+                let rest = SourceText(name: diagnostic.file, bytes: [])
+                diagnostics.append(rest.error(at: .none, "too many errors; the rest is not shown"))
+            }
+        }
+        if dependsOnOthers { dependent.insert(diagnostic) }
+    }
+
+    /// Hides a value in the diagnostics that are added later, if variables or files are the source of it.
+    ///
+    /// - Parameters:
+    ///   - value: The value with its references replaced.
+    ///   - written: The value as it is written in the configuration.
+    ///   - range: The place of the value.
+    ///   - text: The text of the configuration.
+    func hide(_ value: String, writtenAs written: String, at range: SourceRange, in text: SourceText) {
+        guard written.contains("${env:") || written.contains("${file:") else { return }
+        let place = text.error(at: range, "")
+        let hiddenValue = HiddenValue(value: value, written: written, file: place.file, line: place.line)
+        if knownHidden.insert(hiddenValue).inserted { hidden.append(hiddenValue) }
+    }
+
+    /// Returns whether a mistake in another statement may be the cause of an error.
+    func isAboutOtherStatements(_ diagnostic: Diagnostic) -> Bool { dependent.contains(diagnostic) }
+
+    func add(_ diagnostics: [Diagnostic]) {
+        diagnostics.forEach { add($0) }
+    }
+
+    func warnWritable(_ text: SourceText) {
+        add(
+            text.warning(
+                at: .none,
+                "all users of this machine can write to this file and change the access rules",
+                hint: "chmod o-w"
+            )
+        )
+    }
+}
+
+/// The value of references to variables or files, which messages show as it is written.
+private struct HiddenValue: Hashable {
+    let value: String
+    let written: String
+    let file: String
+    let line: Int
+
+    /// Returns a diagnostic without the value.
+    ///
+    /// In a diagnostic about another line, a short value is probably another word.
+    func hidden(in diagnostic: Diagnostic) -> Diagnostic {
+        let isSameLine = diagnostic.line == line && diagnostic.file.utf8.elementsEqual(file.utf8)
+        guard isSameLine || value.utf8.count > 3 else { return diagnostic }
+        return diagnostic.replacing(value, by: written, hidesParts: isSameLine)
+    }
+}
