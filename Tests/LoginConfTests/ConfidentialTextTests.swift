@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+import LoginConf
+import SeededRandom
+import Testing
+
+/// Texts with passwords at any place, which messages must not show.
+struct ConfidentialTextTests {
+    /// The scanner must not fail at any text, and finds a value that is next to its name whatever is around it.
+    @Test func `a password is hidden in texts of random pieces, and no text makes the search fail`() {
+        let pieces = [
+            "password", "token=", "key", "://", "@", "${", "}", "{", ";", "\"", "\\", "\\\"", "#", "//", "/*", "*/",
+            "\n", "\r", " ", "\t",
+            "=", ":", "a", "/etc/passwd", "${env:A}", "\u{E9}", "x.pem", "code", "https://",
+        ]
+        var random = Random(seed: 20_261_126)
+        for _ in 0..<5000 {
+            func some() -> String { (0..<random.below(12)).map { _ in random.pick(pieces) }.joined() }
+            let text = SourceText(name: "f", some() + "\n" + some())
+            for _ in 0..<3 {
+                let start = random.below(text.bytes.count + 1)
+                let end = start + random.below(text.bytes.count + 1 - start)
+                let message = String(decoding: text.bytes[start..<end], as: UTF8.self)
+                _ = text.error(at: SourceRange(UInt32(start), UInt32(end)), message, hint: message).rendered
+            }
+            let before = some() + "\n"
+            let secret = "db-password \"hunter2\";"
+            let known = SourceText(name: "f", before + secret + some())
+            let place = before.utf8.count + random.below(secret.utf8.count)
+            let shown = known.error(
+                at: SourceRange(UInt32(place), UInt32(place + 1)),
+                "not hunter2",
+                hint: "write hunter2"
+            ).rendered
+            #expect(!shown.contains("hunter2"), "\(shown)\n\(before)\(secret)")
+        }
+    }
+}
