@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-package import DequeModule
+internal import DequeModule
 
 /// The waiting jobs of each source.
 ///
@@ -16,9 +16,6 @@ package struct FairQueue: Sendable {
 
     /// Returns the number of waiting jobs of a source.
     package func count(of source: String) -> Int { jobsBySource[source]?.count ?? 0 }
-
-    /// Returns the waiting jobs of a source, the oldest first.
-    package func jobs(of source: String) -> Deque<UInt64> { jobsBySource[source] ?? [] }
 
     /// The first job of each source.
     package var firstJobs: [UInt64] { rotation.compactMap { jobsBySource[$0]?.first } }

@@ -18,9 +18,32 @@ extension UInt8 {
     static let backslash = UInt8(ascii: "\\")
     static let openBrace = UInt8(ascii: "{")
     static let closeBrace = UInt8(ascii: "}")
+    static let colon = UInt8(ascii: ":")
+    static let at = UInt8(ascii: "@")
 
     /// True for a continuation byte of UTF-8: any byte of a multi-byte character but the first.
     var isContinuation: Bool { self & 0xC0 == 0x80 }
     /// True if the byte ends a line.
     var isLineEnd: Bool { self == .lineFeed || self == .carriageReturn }
+
+    /// True for a space or a tab.
+    var isBlank: Bool { self == .space || self == .tab }
+
+    /// True for a letter or digit of ASCII.
+    var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    /// True for a byte of the names of statements and options.
+    var isNamePart: Bool {
+        isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
+    }
+
+    /// The byte with a letter of ASCII in lower case.
+    var lowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }

@@ -166,7 +166,7 @@ struct ConfidentialTextScanner {
         } else {
             while position < end, !bytes[position].isLineEnd { position += 1 }
         }
-        addValue(min(start, position)..<position)
+        addValue(start..<position)
     }
 
     private func beginsValue(of name: SecretName, isSeparate: Bool) -> Bool {
@@ -272,12 +272,4 @@ struct ConfidentialTextScanner {
         }
         return index
     }
-}
-
-extension UInt8 {
-    fileprivate static let colon = UInt8(ascii: ":")
-    fileprivate static let at = UInt8(ascii: "@")
-
-    /// True for a space or a tab.
-    fileprivate var isBlank: Bool { self == .space || self == .tab }
 }

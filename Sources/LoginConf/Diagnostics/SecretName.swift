@@ -24,7 +24,6 @@ enum SecretName {
     ///
     /// - Parameter word: The name, compared without regard to case.
     init?(_ word: ArraySlice<UInt8>) {
-        guard Self.mayBeName(word) else { return nil }
         let kind: SecretName
         if Self.endings.contains(where: { Self.ends(word, with: $0) }) {
             kind = .secret
@@ -47,20 +46,6 @@ enum SecretName {
         return Array(hint.utf8).split { !$0.isNamePart }.contains { SecretName($0) != nil }
     }
 
-    /// Returns whether the last two letters are those of an ending; it is for speed only.
-    private static func mayBeName(_ word: ArraySlice<UInt8>) -> Bool {
-        guard word.count > 2 else { return false }
-        return switch (word[word.endIndex - 2].lowercased, word[word.endIndex - 1].lowercased) {
-        case (UInt8(ascii: "r"), UInt8(ascii: "d")), (UInt8(ascii: "w"), UInt8(ascii: "d")),
-            (UInt8(ascii: "s"), UInt8(ascii: "e")), (UInt8(ascii: "d"), UInt8(ascii: "e")),
-            (UInt8(ascii: "e"), UInt8(ascii: "t")), (UInt8(ascii: "a"), UInt8(ascii: "l")),
-            (UInt8(ascii: "l"), UInt8(ascii: "s")), (UInt8(ascii: "e"), UInt8(ascii: "n")),
-            (UInt8(ascii: "e"), UInt8(ascii: "y")):
-            true
-        default: false
-        }
-    }
-
     private static func ends(_ word: ArraySlice<UInt8>, with ending: [UInt8]) -> Bool {
         guard word.count >= ending.count else { return false }
         return zip(word.suffix(ending.count), ending).allSatisfy { $0.lowercased == $1 }
@@ -74,24 +59,4 @@ enum SecretName {
         }
         return !before.isLetterOrDigit || before == before.lowercased && first != first.lowercased
     }
-}
-
-extension UInt8 {
-    /// True for a letter or digit of ASCII.
-    var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
-
-    /// True for a byte of the names of statements and options.
-    var isNamePart: Bool {
-        isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
-    }
-
-    /// The byte with a letter of ASCII in lower case.
-    var lowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }

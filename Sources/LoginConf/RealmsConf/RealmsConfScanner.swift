@@ -82,9 +82,6 @@ struct RealmsConfScanner {
 }
 
 extension UInt8 {
-    /// True for a space or a tab.
-    fileprivate var isBlank: Bool { self == .space || self == .tab }
-
     fileprivate var endsWord: Bool {
         switch self {
         case .semicolon, .openBrace, .closeBrace, .quote: true
