@@ -45,6 +45,19 @@ import Testing
         "search-bind-password \"${{hunter2}}\";", "search-bind-password hun${x} ter2;",
         "search-bind-password {hunter2};", "search-bind-password ;hunter2;",
         "url https://hunter2@example.org/;", "url https://example.org/?key=hunter2;",
+        "//search-bind-password hunter2;", "M requird; //token=hunter2",
+        "search-bind-password\u{A0}hunter2;", "'search-bind-password' 'hunter2';", "token'hunter2'",
+        "password\u{FF1A}hunter2", "password\u{C}hunter2", "<password>hunter2</password>", "[password]=hunter2",
+        "password\\thunter2", "\u{201C}password\u{201D} \u{201C}hunter2\u{201D}",
+        "search-bind-password \"${env:LDAP_PW:-hunter2}\"", "password \"${PW:-hunter2}\"", "password ${PW:hunter2};",
+        "password \"${env:A:hunter2}\"", "fields \"Authorization: Bearer hunter2\";", "Bearer hunter2",
+        "bindpw hunter2;", "dbpass hunter2;", "pw=hunter2", "authtok hunter2", "accesskey hunter2;",
+        "privatekey hunter2",
+        "password2 hunter2;", "password. hunter2", "passwort hunter2;", "search-bind-pasword \"hunter2;",
+        "pasword hunter2", "passwrod: hunter2", "bind-credentails hunter2",
+        "directory ldaps:/ann:hunter2@host;", "database \"postgresql:/ann:hunter2@db\";",
+        "database \"postgresql://ann:hun\"ter2@db\"", "path db/password=hunter2;", "token { hunter2; }",
+        "credentials ann:hunter2;", "credentials hunter2;", "p\u{0}a\u{0}s\u{0}s\u{0} \u{0}hunter2",
     ])
     func `a line that may contain a password is not shown`(line: String) {
         let diagnostic = error("a;\n\(line)\n", 3, 6, hint: "a hint")
@@ -61,6 +74,12 @@ import Testing
         "search-bind-password \"${file:a}${file:b}\"; # both", "token \"${file:a}\" \"${file:b}\";",
         "password-query \"SELECT 1\";", "search-bind-password ${file:ldap.secret};", "db-password \"${env:X}\";",
         "passwords { }", "url https://example.org:8443/a", "url http://[::1]:80/", "db-password ;",
+        "password-query \"SELECT login AS username, hash AS password FROM person WHERE login = :usr\";",
+        "update-password-query \"UPDATE t SET password = :password-hash WHERE password = :old-hash\"; x",
+        "key \"${env:HOME}/nokey.pem\";", "ticket-key tickets;", "key ~/key;", "key \"my key.pem\";",
+        "key sch\u{FC}ssel.pem;", "credentials jsn;", "credentials basic;", "identity-token",
+        "M required useFirstPass=true storePass=false;", "auth required use_first_pass;",
+        "database \"password=${file:pw} host=db\";", "(memberOf:1.2.840.113556.1.4.1941:=cn=a)",
     ])
     func `a line that only looks like one with a password is shown`(line: String) {
         #expect(error(line, 0, 1).lineText == line)
@@ -71,6 +90,9 @@ import Testing
         "search-bind-password # old\n hun\"ter2;",
         "search-bind-password\n\"hunter2${env:NOPE}\"", "M required password=\r\n hunter2 bogus=1;",
         "password \"a;\nhunter2\";", "password /*\n*/ = hunter2",
+        "token \"a\"\n \"hunter2\";", "key -----BEGIN\r\nhunter2+/a==\r\n", "key -----BEGIN\nhunter2;",
+        "search-bind-password {\n hunter2", "note \"room # 5\"; search-bind-password\n \"hunter2;",
+        "password \"${file:a}\nhunter2\";",
     ])
     func `a password on the next line is not shown`(text: String) {
         let start = UInt32(text.utf8.count - 1)
@@ -87,6 +109,12 @@ import Testing
         #expect(error(text, 39, 40).lineText == "base-dn b;")
         // A comment does not have its value on the next line.
         #expect(error("# the password\nbase-dn b;", 15, 16).lineText == "base-dn b;")
+        // A `;` is missing before a statement or an option.
+        for next in ["base-dn b;", "depth=3;", "}", "# a", "", "realm {"] {
+            let place = UInt32("password hunter2\n".utf8.count)
+            #expect(error("password hunter2\n\(next)", place, place).lineText == next)
+        }
+        #expect(error("identity-token\n{ key k.pem; }", 15, 16).lineText == "{ key k.pem; }")
     }
 
     @Test func `the end of a long password is not shown`() {
@@ -104,7 +132,11 @@ import Testing
 
     @Test(
         .timeLimit(.minutes(1)),
-        arguments: ["password ", "password \"", "token /*", "key ${", "x://@", "key # \n", "code //"]
+        arguments: [
+            "password ", "password \"", "token /*", "key ${", "x://@", "key # \n", "code //", "key a", "\"key ",
+            "pasword",
+            "password x\n", "a:b@",
+        ]
     )
     func `a large text with many names is searched in linear time`(part: String) {
         let text = SourceText(name: "f", String(repeating: part, count: 100_000))
@@ -138,14 +170,42 @@ import Testing
         #expect(text.error(at: SourceRange(9, 18), "m", hint: "write it in quotes").hint == "write it in quotes")
     }
 
-    @Test func `the value of a misspelled name that is like password is not shown`() {
-        let text = SourceText(name: "f", "\nsearch-bind-pasword hunter2;")
-        let hint = "did you mean search-bind-password?"
-        let diagnostic = text.error(at: SourceRange(1, 20), "unknown search-bind-pasword hunter2", hint: hint)
-        #expect(
-            diagnostic.rendered
-                == "f:2:1: error: unknown search-bind-pasword (hidden)\n    hint: did you mean search-bind-password?"
-        )
+    @Test func `the value of an unknown name is not shown, unless the name that is meant has no secret`() {
+        let text = SourceText(name: "f", "\nvault-pin hunter2; a b;")
+        func shown(meant: String?) -> String {
+            text.error(unknownName: SourceRange(1, 10), "unknown vault-pin", meant: meant).rendered
+        }
+        let cut = "f:2:1: error: unknown vault-pin\n    vault-pin...\n    ^~~~~~~~~"
+        #expect(shown(meant: nil) == cut)
+        #expect(shown(meant: "vault-secret") == "\(cut)\n    hint: did you mean vault-secret?")
+        let whole = "f:2:1: error: unknown vault-pin\n    vault-pin hunter2; a b;\n    ^~~~~~~~~"
+        #expect(shown(meant: "vault-path") == "\(whole)\n    hint: did you mean vault-path?")
+    }
+
+    @Test func `the words of the value of an unknown name that means a secret are not in the message`() {
+        let text = SourceText(name: "f", "vault-pin hunter2;")
+        let name = SourceRange(0, 9)
+        let diagnostic = text.error(unknownName: name, "unknown vault-pin hunter2", meant: "vault-secret")
+        #expect(diagnostic.message == "unknown vault-pin (hidden)")
+    }
+
+    @Test func `a text can have further names of secrets`() {
+        let text = SourceText(name: "f", bytes: Array("pin 2580;\npins 3;".utf8), secretNames: ["pin"])
+        #expect(text.error(at: SourceRange(0, 3), "a second pin").lineText == "")
+        #expect(text.error(at: SourceRange(0, 3), "not 2580").message == "not (hidden)")
+        #expect(text.error(at: SourceRange(10, 14), "m").lineText == "pins 3;")
+    }
+
+    @Test func `diagnostics about a text show references in the place of the values that are hidden`() {
+        let text = SourceText(name: "f", "key \"${file:k}\";\nsize 2;")
+        text.hide("-----BEGIN\nabcd\n", writtenAs: "${file:k}", at: SourceRange(4, 15))
+        text.hide("abc", writtenAs: "${file:short}", at: SourceRange(4, 15))
+        text.hide("plain", writtenAs: "plain", at: SourceRange(4, 15))
+        let shown = text.error(at: SourceRange(4, 15), "-----BEGIN\nabcd\n cannot be read, plain")
+        #expect(shown.message == "${file:k} cannot be read, plain")
+        #expect(text.warning(at: SourceRange(17, 21), "abc, not 'abc'").message == "abc, not 'abc'")
+        let other = SourceText(name: "g", "a").error(at: .none, "no -----BEGIN\nabcd\n here")
+        #expect(text.hidingValues(in: other).message == "no ${file:k} here")
     }
 
     @Test func `a diagnostic shows references in the place of their values`() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import BuiltInRealms
 import Foundation
 import LoginConf
 import RealmConfiguration
+import RealmKit
 import Testing
 
 struct SecretsTests {
@@ -62,7 +64,31 @@ struct SecretsTests {
         (realm("key k; bind-pwd hunter2;"), "unknown statement bind-pwd"),
         (realm("kay hunter2;"), "unknown statement kay"),
         (realm("note x; friends https://hunter2@host; bogus 1;"), "unknown statement bogus"),
+        (realm("key=\n hunter2;"), "no = between a keyword and its value"),
+        (realm("key =\n hunter2;"), "no = between a keyword and its value"),
+        (realm("key k; friends mail, displayName\n bind-password hunter2;"), "words are separated by blanks"),
+        (realm("key k; group-mapping \"a->b\"\n \"X-Api-Key hunter2\";"), "takes rules such as a,b->c"),
+        (realm("key k; vaultpin hunter2;"), "unknown statement vaultpin"),
+        (realm("key k;\n vaultcode hunter2 { a; }"), "unknown statement vaultcode"),
+        (realm("key k; ky-pasword hunter2; tiemout 3s;"), "unknown statement tiemout"),
+        (realm("key {hunter2;}"), "key takes no block"),
+        (realm("key k; key hunter2;"), "a second key"),
+        (realm("key -----BEGIN\n hunter2+/abc=\n -----END;"), "key takes one value"),
+        (option("vaultpin=hunter2"), "has no option vaultpin"),
+        (token("hunter2"), "the token must have"),
+        (token(long, long), "the two tokens are equal"),
+        (token("\(long)1", "\(long)2", long), "token takes one token, or two"),
+        ("server { tls { certificate c.pem;\n key -----BEGIN\n hunter2+/abc=;\n } }", "key takes one"),
     ]
+
+    private static let long = "hunter2-0123456789abcdefghijklmnopq"
+
+    /// Returns a configuration whose realm API has tokens, each on a line of its own.
+    private static func token(_ tokens: String...) -> String {
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: "\n ")
+        return
+            "\(login)realm a { class VaultRealm; key k; }\nserver { realm-api { client m { realm a;\n token\n \(list);\n } } }"
+    }
 
     @Test(arguments: secrets)
     func `no message shows a line with a secret`(text: String, message: String) {
@@ -93,6 +119,35 @@ struct SecretsTests {
         let shown = folder.diagnostics().joined(separator: "\n")
         #expect(shown.contains(message), "\(shown)")
         #expect(!shown.contains("hunter2"), "\(shown)")
+    }
+
+    @Test func `errors about a path show the references in it, and not the content of files`() throws {
+        let tls = "server { tls { certificate c.pem; key \"keys/${file:name}\"; } }"
+        let server = try MemoryFolder(tls, ["etc/name": "hunter2"]).load().server
+        let key = try #require(server.tls.files?.key)
+        #expect(key.value == "etc/keys/hunter2")
+        let shown = key.errors("\(key.value) cannot be read").diagnostics.map(\.rendered).joined()
+        #expect(shown.contains("error: etc/keys/${file:name} cannot be read"), "\(shown)")
+        let content = "-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n"
+        let folder = MemoryFolder(
+            "server { tls { certificate c.pem; key \"${file:k.pem}\"; } }",
+            ["etc/k.pem": content]
+        )
+        let message = "etc/realms.conf:1:39: error: a path has no line break"
+        let hint = "write the path of a file; ${file:PATH} is replaced by the content of the file"
+        #expect(folder.diagnostics() == ["\(message) | \(hint)"])
+    }
+
+    /// The settings of Gatehouse itself are no secrets, although their names may end with such a word.
+    @Test func `the lines of settings that are no secrets are shown`() throws {
+        let schemas = builtInRealms.map(\.properties) + builtInRealms.flatMap(\.modules).map(\.options)
+        let shown = [
+            "credentials": "json", "password-query": "\"SELECT 1\"", "password-column": "pw", "client-key": "k.pem",
+        ]
+        for property in schemas.flatMap(\.properties) where property.kind != .secret {
+            let line = "\(property.name) \(shown[property.name] ?? "x y");"
+            #expect(SourceText(name: "f", line).error(at: SourceRange(0, 1), "m").lineText == line, "\(line)")
+        }
     }
 
     @Test func `other lines are shown`() {

@@ -129,11 +129,45 @@ struct PostgreSQLLoginTests {
             #expect(try await fixture.outcome(name, "correct horse") == (isAccepted ? "accepted" : "unavailable"))
         }
         let isLogged = fixture.messages.contains {
-            $0.contains("the database: the answer has more than 16 MiB; user \(name)")
+            $0.contains("\(property): the answer has more than 16 MiB; user \(name)")
         }
         #expect(isLogged != isAccepted, "\(fixture.messages)")
         #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials")
         #expect(try await fixture.outcome("nobody", "correct horse") == "unknown-user")
+    }
+
+    /// The ways in which the queries are sent.
+    @Test(arguments: ["together", "after the name", "state after the name", "one by one", "by a Unix socket"])
+    func `an answer that is too large does not show before the password that the user exists`(
+        _ way: String
+    ) async throws {
+        let server = try PostgreSQLSetup.shared.get()
+        var properties = try PostgreSQLSetup.properties(server)
+        properties["query-timeout"] = "30s"
+        properties["timeout"] = "60s"
+        properties["groups-query"] = "SELECT repeat(name, 4000000) FROM users WHERE name = :user"
+        switch way {
+        case "after the name": properties["case-sensitive"] = "false"
+        case "state after the name":
+            properties["case-sensitive"] = "false"
+            properties["password-query"] = "SELECT name AS username, password FROM users WHERE name = :user"
+            properties["groups-query"] = "SELECT grp FROM groups WHERE name = :user"
+            properties["state-query"] = "SELECT repeat(name, 4000000) AS locked FROM users WHERE name = :user"
+        case "one by one":
+            // It fails, because the name is no number.
+            properties["state-query"] = "SELECT true AS enabled WHERE :user::int = 1"
+        case "by a Unix socket":
+            properties["database"] = "host=\(server.folder.path) user=gatehouse port=\(server.port) dbname=app"
+        default: break
+        }
+        let fixture = try SQLFixture(properties)
+        let name = "hidden-\(way.utf8.count)"
+        try PostgreSQLSetup.add(name, hash: try await fixture.hash("correct horse"), to: server)
+        for _ in 0..<2 {
+            #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials")
+            #expect(try await fixture.outcome("nobody", "wrong") == "unknown-user")
+            #expect(try await fixture.outcome(name, "correct horse") == "unavailable")
+        }
     }
 
     @Test func `a password query that returns more than 16 MiB makes logins unavailable`() async throws {
@@ -147,7 +181,7 @@ struct PostgreSQLLoginTests {
         try PostgreSQLSetup.add("large-password", hash: try await fixture.hash("correct horse"), to: server)
         #expect(try await fixture.outcome("large-password", "correct horse") == "unavailable")
         #expect(
-            fixture.messages.contains { $0.contains("the database: the answer has more than 16 MiB") },
+            fixture.messages.contains { $0.contains("password-query: the answer has more than 16 MiB") },
             "\(fixture.messages)"
         )
         #expect(try await fixture.outcome("nobody", "correct horse") == "unknown-user")
@@ -339,7 +373,8 @@ struct PostgreSQLLoginTests {
         )
         #expect(
             try error([
-                "database": "host=\(server.folder.path) port=\(server.port) dbname=app user=gatehouse", "ca-file": nil,
+                "database": "host=\(server.folder.path) user=gatehouse port=\(server.port) dbname=app user=gatehouse",
+                "ca-file": nil,
             ]) == "none"
         )
     }

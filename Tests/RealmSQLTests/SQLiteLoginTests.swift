@@ -211,6 +211,37 @@ struct SQLiteLoginTests {
         for name in ["ann", "ben", "eve"] { #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials") }
     }
 
+    @Test func `a lock in state-query counts although another value of its row is not UTF-8`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT); CREATE TABLE s (name TEXT, expires, locked)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user",
+            "state-query": "SELECT expires, locked FROM s WHERE name = :user",
+        ])
+        let hash = try await fixture.hash("correct horse")
+        for (name, locked) in [("ann", 0), ("ben", 1)] {
+            try file.execute("INSERT INTO t VALUES (?, ?)", [name, hash])
+            try file.execute("INSERT INTO s VALUES (?, CAST(x'ff' AS TEXT), ?)", [name, locked])
+        }
+        #expect(try await fixture.outcome("ben", "correct horse") == "locked")
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        for name in ["ann", "ben"] { #expect(try await fixture.outcome(name, "wrong") == "wrong-credentials") }
+    }
+
+    @Test func `a name or a stored password that is not UTF-8 matches nothing, and the log says why`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user OR :user = 'eve'",
+        ])
+        try file.execute("INSERT INTO t VALUES ('ann', CAST(x'ff' AS TEXT))", [])
+        #expect(try await fixture.outcome("ann", "correct horse") == "wrong-credentials")
+        #expect(fixture.messages.contains { $0.contains("password-query: a value is not UTF-8; user ann") })
+        try file.execute("DELETE FROM t", [])
+        try file.execute("INSERT INTO t VALUES (CAST(x'ff' AS TEXT), ?)", [try await fixture.hash("correct horse")])
+        #expect(try await fixture.outcome("eve", "correct horse") == "unknown-user")
+    }
+
     @Test func `wrong passwords of a user whose row cannot be read do not fill the log`() async throws {
         let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled)")
         let fixture = try SQLFixture([

@@ -29,15 +29,13 @@ extension UInt8 {
     /// True for a space or a tab.
     var isBlank: Bool { self == .space || self == .tab }
 
-    /// True for a letter or digit of ASCII.
-    var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
+    /// True for a letter of ASCII.
+    var isLetter: Bool {
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self
     }
+
+    /// True for a letter or digit of ASCII.
+    var isLetterOrDigit: Bool { isLetter || UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     /// True for a byte of the names of statements and options.
     var isNamePart: Bool {

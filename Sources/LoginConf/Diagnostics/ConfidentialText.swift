@@ -6,7 +6,7 @@ internal import Synchronization
 /// The parts of a configuration that messages do not show, because they may contain passwords.
 ///
 /// The log receives the messages of a reload, and more people may read it than the configuration. The parts are found at
-/// the first look-up, because only texts with errors or warnings need them.
+/// the first look-up, because a text without errors and warnings does not need them.
 final class ConfidentialText: Sendable {
     /// The parts as ranges of bytes, in the order of the text and without overlaps.
     struct Parts: Sendable {
@@ -34,7 +34,11 @@ final class ConfidentialText: Sendable {
         }
     }
 
+    private let names: [[UInt8]]
     private let parts = Mutex<Parts?>(nil)
+
+    /// - Parameter names: The names whose values are secrets, in addition to names such as `password`.
+    init(names: Set<String>) { self.names = names.map { Array($0.utf8) } }
 
     /// Returns the parts of a text.
     ///
@@ -45,7 +49,7 @@ final class ConfidentialText: Sendable {
     func parts(of bytes: [UInt8]) -> Parts {
         parts.withLock { known in
             if let known { return known }
-            var scanner = ConfidentialTextScanner(bytes)
+            var scanner = ConfidentialTextScanner(bytes, names: names)
             let found = scanner.scan()
             known = found
             return found

@@ -8,22 +8,30 @@
 /// scanner does not depend on where statements end. It reads every byte at most a few times.
 struct ConfidentialTextScanner {
     private let bytes: [UInt8]
+    private let names: [[UInt8]]
     private let end: Int
     private var position = 0
     private var parts = ConfidentialText.Parts()
     /// The place from which the current line is hidden.
     private var hiddenStart: Int?
-    /// The place after the `://` of the current word.
+    /// The place after the first `:` or `://` of the current word.
     private var urlStart: Int?
     /// True after an odd number of quotes on the current line.
     private var hasOpenQuote = false
     private var isComment = false
-    /// True if a quoted value of an earlier line goes on at the current line.
-    private var isCarried = false
-    private var endsCarry = false
+    /// True if a value of an earlier line goes on at the current line.
+    private var goesOn = false
+    /// True if the current line has the value of a name.
+    private var hasValue = false
+    /// True if the current line has a character that can end a value.
+    private var hasEnd = false
 
-    init(_ bytes: [UInt8]) {
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - names: The names whose values are secrets, in addition to names such as `password`.
+    init(_ bytes: [UInt8], names: [[UInt8]] = []) {
         self.bytes = bytes
+        self.names = names
         // The only error about a larger text is shown at its first line.
         end = bytes.count > SourceText.maximumSize ? 1 << 16 : bytes.count
     }
@@ -40,30 +48,37 @@ struct ConfidentialTextScanner {
     private mutating func readWord() {
         let start = position
         while position < end, bytes[position].isNamePart { position += 1 }
-        guard !endsPath(before: start), let name = SecretName(bytes[start..<position]) else { return }
-        readValue(of: name)
+        let word = bytes[start..<position]
+        guard !endsPath(before: start),
+            let name = SecretName(word) ?? (names.contains { $0.elementsEqual(word) } ? .secret : nil)
+        else { return }
+        readValue(of: name, at: start)
     }
 
     /// Returns whether a word is the last part of a path, as in `/etc/passwd`, and so no name.
     private func endsPath(before start: Int) -> Bool {
-        let before = bytes[..<start]
-        return before.last == .slash && before.dropLast().last != .asterisk
+        guard start > 0, bytes[start - 1] == .slash else { return false }
+        // A comment may touch the word: `//` or `*/`.
+        if start > 1, bytes[start - 2] == .slash || bytes[start - 2] == .asterisk { return false }
+        return position == end || bytes[position] != .equals && bytes[position] != .colon
     }
 
     /// Reads one byte that is not a part of a name.
     private mutating func step() {
         switch bytes[position] {
+        case .carriageReturn where byte(after: position) == .lineFeed: break
         case .lineFeed, .carriageReturn: endLine()
         case .space, .tab: urlStart = nil
         case .quote:
             hasOpenQuote.toggle()
-            endsCarry = true
-            urlStart = nil
-        case .semicolon, .closeBrace: endsCarry = true
+            hasEnd = true
+        case .semicolon, .closeBrace: hasEnd = true
         case .backslash where byte(after: position) == .quote || byte(after: position) == .backslash: position += 1
-        case .hash where isAfterBlank: isComment = true
-        case .slash where isAfterBlank && byte(after: position) == .slash: isComment = true
-        case .colon where bytes[position...].starts(with: "://".utf8): urlStart = urlStart ?? position + 3
+        case .hash where isAfterBlank && !hasOpenQuote: isComment = true
+        case .slash where isAfterBlank && !hasOpenQuote && byte(after: position) == .slash: isComment = true
+        case .colon:
+            // A URL may be misspelled, as in `ldaps:/ann:hunter2@host`.
+            urlStart = urlStart ?? position + (bytes[position...].starts(with: "://".utf8) ? 3 : 1)
         case .at: hideURL()
         default: break
         }
@@ -84,14 +99,41 @@ struct ConfidentialTextScanner {
         if let start = hiddenStart {
             let line = min(start, position)..<position
             if !line.isEmpty { parts.lines.append(line) }
-            if isCarried { addValue(line) }
-            isCarried = isCarried ? !endsCarry : hasOpenQuote
-            hiddenStart = isCarried ? position + 1 : nil
+            if goesOn { addValue(line) }
+            goesOn = goesOn ? !hasEnd : hasOpenQuote
+            // A `;` may be missing, or the value has a line end that its author has not quoted.
+            if hasValue, !isComment, !endsWithStatement(line), !beginsStatement(after: position) { goesOn = true }
+            hiddenStart = goesOn ? position + 1 : nil
         }
         hasOpenQuote = false
         isComment = false
-        endsCarry = false
+        hasEnd = false
+        hasValue = goesOn
         urlStart = nil
+    }
+
+    /// Returns whether the last character of a line, apart from blanks, can end a statement.
+    private func endsWithStatement(_ line: Range<Int>) -> Bool {
+        guard let last = bytes[line].last(where: { !$0.isBlank }) else { return false }
+        return last == .semicolon || last == .closeBrace
+    }
+
+    /// Returns whether the line after a line end is empty or a comment, or can begin a statement or an option.
+    private func beginsStatement(after lineEnd: Int) -> Bool {
+        let first = bytes[min(lineEnd + 1, end)..<end].prefix { $0.isBlank }.endIndex
+        guard first < end else { return true }
+        switch bytes[first] {
+        case .lineFeed, .carriageReturn, .hash, .openBrace, .closeBrace, .semicolon: return true
+        case .slash: return byte(after: first) == .slash || byte(after: first) == .asterisk
+        default: break
+        }
+        var index = first
+        while index < end, bytes[index].isNamePart { index += 1 }
+        guard index > first, index < end else { return false }
+        if bytes[index] == .equals, let next = byte(after: index) {
+            return next != .equals && next != .semicolon && !next.isLineEnd
+        }
+        return bytes[index].isBlank
     }
 
     private mutating func hide(from start: Int) { hiddenStart = min(hiddenStart ?? start, start) }
@@ -114,7 +156,7 @@ struct ConfidentialTextScanner {
         if let last = parts.secrets.last, last.lowerBound <= start, last.upperBound > position { return }
         var index = position
         var lastAt = position
-        while index < end, !bytes[index].isBlank, !bytes[index].isLineEnd, bytes[index] != .quote {
+        while index < end, !bytes[index].isBlank, !bytes[index].isLineEnd {
             if bytes[index] == .at { lastAt = index }
             index += 1
         }
@@ -124,15 +166,18 @@ struct ConfidentialTextScanner {
     // MARK: Values
 
     /// Reads the beginning of the value of a name, which may be on a later line.
-    private mutating func readValue(of name: SecretName) {
+    private mutating func readValue(of name: SecretName, at nameStart: Int) {
         let nameEnd = position
         let isInComment = isComment
-        var hasEquals = false
+        let isInQuotes = hasOpenQuote
+        var (hasEquals, hasColon, hasQuote) = (false, false, false)
         gap: while position < end {
             let byte = bytes[position]
             switch byte {
             case .space, .tab, .quote, .equals, .colon:
                 hasEquals = hasEquals || byte == .equals
+                hasColon = hasColon || byte == .colon
+                hasQuote = hasQuote || byte == .quote
                 step()
             case .lineFeed, .carriageReturn:
                 if isInComment { return }
@@ -143,10 +188,43 @@ struct ConfidentialTextScanner {
             default: break gap
             }
         }
-        guard position < end, beginsValue(of: name, isSeparate: position > nameEnd) else { return }
-        if skipReferences(isOption: hasEquals) || name == .key && isPath { return }
+        let word = bytes[nameStart..<nameEnd]
+        guard position < end, name != .field || hasColon || hasEquals,
+            beginsValue(of: name, word: word, isSeparate: position > nameEnd),
+            !(isInQuotes && isPartOfQuery(isWord: !hasEquals && !hasColon && !hasQuote)),
+            !skipReferences(isOption: hasEquals),
+            !isSetting(of: name, word: word)
+        else { return }
         hide(from: position)
+        hasValue = true
         addValue(position..<endOfValue(from: position, isOption: hasEquals))
+    }
+
+    /// Returns whether a word in a query of SQL is at the current place, instead of a value.
+    ///
+    /// - Parameter isWord: True if only blanks are between the name and the place.
+    private func isPartOfQuery(isWord: Bool) -> Bool {
+        let word = bytes[position..<end].prefix(16).prefix { $0.isNamePart }
+        if isWord { return Self.wordsOfSQL.contains(String(decoding: word, as: UTF8.self).lowercased()) }
+        return position > 0 && bytes[position - 1] == .colon
+            && Self.parametersOfQueries.contains(String(decoding: word, as: UTF8.self))
+    }
+
+    /// Words that follow the name of a column in queries.
+    private static let wordsOfSQL: Set<String> = [
+        "and", "as", "collate", "else", "end", "from", "group", "in", "is", "join", "like", "limit", "not", "or",
+        "order",
+        "then", "union", "where",
+    ]
+    private static let parametersOfQueries: Set<String> = ["user", "password-hash", "old-hash"]
+
+    /// Returns whether the current value is that of a setting that has such a name and is no secret.
+    private func isSetting(of name: SecretName, word: ArraySlice<UInt8>) -> Bool {
+        if name == .key { return isPath(of: word) }
+        guard word.elementsEqual("credentials".utf8) else { return false }
+        // The format of requests of RemoteRealm: basic or json.
+        let value = bytes[position..<end].prefix { $0.isLetterOrDigit }
+        return value.count <= 6 && value.endIndex < end && endsStatement(at: value.endIndex)
     }
 
     /// Skips a comment between a name and its value; it may be a part of a value that is not quoted.
@@ -169,23 +247,19 @@ struct ConfidentialTextScanner {
         addValue(start..<position)
     }
 
-    private func beginsValue(of name: SecretName, isSeparate: Bool) -> Bool {
+    private func beginsValue(of name: SecretName, word: ArraySlice<UInt8>, isSeparate: Bool) -> Bool {
         let next = byte(after: position)
         switch bytes[position] {
         case .semicolon, .closeBrace: return isSeparate && next != .quote && !endsStatement(at: position)
         case .openBrace:
             // A block may have such a name, as in `identity-token { ... }`.
-            guard let next, !next.isLineEnd else { return false }
-            return name == .secret && !isNameOfBlock || !next.isBlank
-        default: return isSeparate
+            guard name == .secret, !word.elementsEqual("identity-token".utf8) else {
+                return next.map { !$0.isBlank && !$0.isLineEnd } ?? false
+            }
+            return next != nil
+        // After other signs, too, as in `password'x'`; but not after those of sentences, calls and URLs.
+        default: return isSeparate || !",/).%?!&".utf8.contains(bytes[position])
         }
-    }
-
-    /// True if a word that ends with `token` is before the current `{`.
-    private var isNameOfBlock: Bool {
-        var index = position
-        while index > 0, bytes[index - 1].isBlank { index -= 1 }
-        return bytes[..<index].suffix(5).elementsEqual("token".utf8)
     }
 
     /// Returns whether a byte is a `;` or a `}` with white space, another such byte or nothing after it.
@@ -198,28 +272,35 @@ struct ConfidentialTextScanner {
     /// Moves over a value that consists of references; returns false if the value is not of this form.
     private mutating func skipReferences(isOption: Bool) -> Bool {
         var index = position
+        var isOpen = hasOpenQuote
         while let close = endOfReference(at: index) {
             index = close
-            while index < end, bytes[index].isBlank || bytes[index] == .quote { index += 1 }
+            while index < end, bytes[index].isBlank || bytes[index] == .quote {
+                if bytes[index] == .quote { isOpen.toggle() }
+                index += 1
+            }
         }
         guard index > position else { return false }
         let isComment = index < end && bytes[index] == .hash && bytes[index - 1].isBlank
+        let isEnd = index == end || bytes[index].isLineEnd || isComment
         guard
-            index == end || bytes[index].isLineEnd || endsStatement(at: index) || isComment
-                || isOption && beginsOption(at: index)
+            isEnd && !isOpen || index < end && (endsStatement(at: index) || isOption && beginsOption(at: index))
         else { return false }
         while position < index { step() }
         return true
     }
 
     /// Returns the place after a reference `${...}`; nil if there is none.
+    ///
+    /// `${NAME:VALUE}` and `${NAME:-VALUE}` of other programs, which contain a default value, are none.
     private func endOfReference(at start: Int) -> Int? {
         guard start + 2 < end, bytes[start] == .dollar, bytes[start + 1] == .openBrace else { return nil }
         var index = start + 2
+        for prefix in ["env:", "file:"] where bytes[index...].starts(with: prefix.utf8) { index += prefix.utf8.count }
         while index < end {
             switch bytes[index] {
             case .closeBrace: return index + 1
-            case .dollar, .openBrace, .quote, .lineFeed, .carriageReturn: return nil
+            case .dollar, .openBrace, .quote, .lineFeed, .carriageReturn, .colon: return nil
             default: index += 1
             }
         }
@@ -234,17 +315,38 @@ struct ConfidentialTextScanner {
         return index > start && index < end && bytes[index] == .equals
     }
 
-    /// True if the value is the path of a file.
-    private var isPath: Bool {
-        let value = bytes[position..<end].prefix { $0.isNamePart || $0 == .slash }
-        if value.endIndex < end {
-            let next = bytes[value.endIndex]
-            guard next.isBlank || next.isLineEnd || next == .quote || endsStatement(at: value.endIndex) else {
-                return false
+    /// Returns whether the current value is the path of a file, with or without references.
+    private func isPath(of word: ArraySlice<UInt8>) -> Bool {
+        let limit = min(end, position + 4096)
+        var index = position
+        var hasReference = false
+        while index < limit {
+            if let close = endOfReference(at: index) {
+                hasReference = true
+                index = close
+            } else if isPathPart(bytes[index]) {
+                index += 1
+            } else {
+                break
             }
         }
-        return ["/", "./", "../"].contains { value.starts(with: $0.utf8) }
-            || [".pem", ".key", ".der", ".crt"].contains { value.suffix(4).elementsEqual($0.utf8) }
+        guard
+            index == end || bytes[index].isBlank || bytes[index].isLineEnd || bytes[index] == .quote
+                || endsStatement(at: index)
+        else { return false }
+        let value = bytes[position..<index]
+        if ["/", "./", "../", "~/"].contains(where: { value.starts(with: $0.utf8) })
+            || [".pem", ".key", ".der", ".crt"].contains(where: { value.suffix(4).elementsEqual($0.utf8) })
+            || hasReference && value.contains(.slash)
+        {
+            return true
+        }
+        let isSettingOfPath = ["client-key", "ticket-key"].contains { word.elementsEqual($0.utf8) }
+        return isSettingOfPath && value.count < 32 && index < end && endsStatement(at: index)
+    }
+
+    private func isPathPart(_ byte: UInt8) -> Bool {
+        byte.isNamePart || byte == .slash || byte == UInt8(ascii: "~") || byte >= 0x80 || hasOpenQuote && byte == .space
     }
 
     /// Returns the end of a value: a `;` or `}` outside of quotes that probably ends the statement, or the end of the line.

@@ -10,12 +10,11 @@ struct HiddenWords {
     static let replacement = "(hidden)"
 
     /// The maximum number of bytes that are compared; messages about longer secrets are replaced as a whole.
-    private static let maximumCount = 16_384
+    private static let maximumCount = 4096
     /// Messages contain these words, so they would be unreadable if a secret with such a word hid them.
     private static let common: Set<String> = [
         "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "for", "has", "if", "in", "is", "it", "its",
-        "no",
-        "not", "of", "on", "one", "or", "so", "the", "to",
+        "no", "not", "of", "on", "one", "or", "so", "the", "to",
     ]
     /// Marks of the syntax that messages contain.
     private static let syntax: Set<String> = ["${...}", "${", "};", "//", "/*", "*/", "->", "\\\"", "\\\\"]
@@ -65,9 +64,9 @@ struct HiddenWords {
     private func isHidden(_ word: ArraySlice<UInt8>) -> Bool {
         let parts = Self.words(of: word)
         guard parts.isEmpty else { return parts.contains(where: isHiddenPart) }
-        let isAround = { (byte: UInt8) in byte == UInt8(ascii: "`") || byte == .quote || byte == .comma }
-        var marks = word.drop(while: isAround)
-        while let last = marks.last, isAround(last) { marks = marks.dropLast() }
+        let isQuoteOrComma = { (byte: UInt8) in byte == UInt8(ascii: "`") || byte == .quote || byte == .comma }
+        var marks = word.drop(while: isQuoteOrComma)
+        while let last = marks.last, isQuoteOrComma(last) { marks = marks.dropLast() }
         // The end of a long word is cut in messages.
         if marks.count > 3, marks.suffix(3).elementsEqual("...".utf8) { marks = marks.dropLast(3) }
         guard marks.count > 1, !Self.syntax.contains(String(decoding: marks, as: UTF8.self)) else { return false }

@@ -9,41 +9,58 @@ enum SecretName {
     case code
     /// A name whose last word is `key`; the value is often the path of a file.
     case key
+    /// The field of HTTP for credentials; a value follows a `:` or `=`.
+    case field
 
     private static let endings = [
-        "password", "passwd", "passphrase", "passcode", "pwd", "secret", "credential", "credentials", "token", "apikey",
+        "password", "passwd", "passphrase", "passcode", "passwort", "pass", "pwd", "pw", "secret", "credential",
+        "credentials", "token", "authtok", "apikey", "accesskey", "privatekey", "bearer",
     ].map { Array($0.utf8) }
 
     /// Names with one of the endings whose values are no secrets: settings, texts of pages and codes of refusals.
     private static let harmless = [
         "change-expired-password", "show-password", "hide-password", "one-time-code", "certificate-key",
         "wrong-credentials", "missing-credential", "unusable-credential", "invalid-credentials", "no-credentials",
+        "passwords", "clearpass", "storepass", "tryfirstpass", "usefirstpass", "try_first_pass", "use_first_pass",
     ].map { Array($0.utf8) }
 
     /// Returns the kind of a name; nil if its value is probably no secret.
     ///
-    /// - Parameter word: The name, compared without regard to case.
+    /// - Parameter word: The name, compared without regard to case, and without digits and signs at its end.
     init?(_ word: ArraySlice<UInt8>) {
-        let kind: SecretName
-        if Self.endings.contains(where: { Self.ends(word, with: $0) }) {
-            kind = .secret
-        } else if Self.hasLastWord(Array("code".utf8), in: word) {
-            kind = .code
-        } else if Self.hasLastWord(Array("key".utf8), in: word) {
-            kind = .key
-        } else {
-            return nil
-        }
         guard !Self.harmless.contains(where: { $0.count == word.count && Self.ends(word, with: $0) }) else {
             return nil
         }
-        self = kind
+        var name = word
+        while let last = name.last, !last.isLetter { name = name.dropLast() }
+        if Self.endings.contains(where: { Self.ends(name, with: $0) }) || Self.isMisspelled(name) {
+            self = .secret
+        } else if Self.hasLastWord(Array("code".utf8), in: name) {
+            self = .code
+        } else if Self.hasLastWord(Array("key".utf8), in: name) {
+            self = .key
+        } else if Self.hasLastWord(Array("authorization".utf8), in: name) {
+            self = .field
+        } else {
+            return nil
+        }
     }
 
-    /// Returns whether a text such as `did you mean password?` suggests such a name.
-    static func isSuggested(by hint: String) -> Bool {
-        guard hint.utf8.starts(with: "did you mean ".utf8) else { return false }
-        return Array(hint.utf8).split { !$0.isNamePart }.contains { SecretName($0) != nil }
+    /// Returns whether the value of a name may be a secret.
+    static func isSecret(_ name: String) -> Bool { SecretName(Array(name.utf8)[...]) != nil }
+
+    /// Returns whether the last part of a name is like one of the long endings.
+    private static func isMisspelled(_ name: ArraySlice<UInt8>) -> Bool {
+        let start = name.lastIndex { !$0.isLetterOrDigit }.map { $0 + 1 } ?? name.startIndex
+        let last = name[start...]
+        guard (6...13).contains(last.count), let second = last.dropFirst().first else { return false }
+        // Most words of a text begin in another way.
+        let beginnings = "pPcC".utf8
+        guard beginnings.contains(last[last.startIndex]) || beginnings.contains(second) else { return false }
+        let word = last.map(\.lowercased)
+        return endings.contains { ending in
+            ending.count >= 8 && abs(ending.count - word.count) <= 2 && NearestName.distance(ending, word) <= 2
+        }
     }
 
     private static func ends(_ word: ArraySlice<UInt8>, with ending: [UInt8]) -> Bool {

@@ -9,15 +9,52 @@ extension SourceText {
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
     ///   - isConfidential: True if the line must not be shown, because it contains a secret.
+    ///   - end: The end of the values that the message may contain, if they go on after the place.
     /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password, either. The words of a
     ///   secret or of such a password are replaced by `(hidden)`, and a hint with them is left out.
     public func error(
         at range: SourceRange,
         _ message: String,
         hint: String? = nil,
-        isConfidential: Bool = false
+        isConfidential: Bool = false,
+        valuesUntil end: UInt32 = 0
     ) -> Diagnostic {
-        diagnostic(.error, at: range, message: message, hint: hint, isConfidential: isConfidential)
+        diagnostic(
+            .error,
+            at: range,
+            message: message,
+            hint: hint,
+            isWordConfidential: isConfidential,
+            valuesEnd: Int(end)
+        )
+    }
+
+    /// Returns an error about a name that is not known.
+    ///
+    /// The value after the name is not shown if it may be a secret: if the name that is meant is that of a secret, or if no
+    /// known name is similar.
+    ///
+    /// - Parameters:
+    ///   - range: The name.
+    ///   - message: The problem, in one line.
+    ///   - meant: The known name that is probably meant; nil if none is similar.
+    ///   - hint: A way to solve the problem, in one line; nil for the name that is meant.
+    /// - Returns: The diagnostic.
+    public func error(
+        unknownName range: SourceRange,
+        _ message: String,
+        meant: String?,
+        hint: String? = nil
+    ) -> Diagnostic {
+        let isNextConfidential = meant.map(SecretName.isSecret) ?? false
+        return diagnostic(
+            .error,
+            at: range,
+            message: message,
+            hint: hint ?? meant.map { "did you mean \($0)?" },
+            isNextConfidential: isNextConfidential,
+            isCutAfterRange: isNextConfidential || meant == nil
+        )
     }
 
     /// Returns a warning about a place in this text.
@@ -29,7 +66,7 @@ extension SourceText {
     /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password; see
     ///   ``error(at:_:hint:isConfidential:)``.
     public func warning(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
-        diagnostic(.warning, at: range, message: message, hint: hint, isConfidential: false)
+        diagnostic(.warning, at: range, message: message, hint: hint)
     }
 
     /// Returns a place in this text as it is shown in messages, such as `login.conf:3:5`.
@@ -44,31 +81,42 @@ extension SourceText {
         at range: SourceRange,
         message: String,
         hint: String?,
-        isConfidential: Bool
+        isWordConfidential: Bool = false,
+        isNextConfidential: Bool = false,
+        isCutAfterRange: Bool = false,
+        valuesEnd: Int = 0
     ) -> Diagnostic {
         let line = line(around: Int(range.start))
-        let isHiddenValue = isConfidential || hint.map(SecretName.isSuggested) ?? false
-        let isHidden = isHiddenValue || confidentialParts.hasLine(from: line.start, to: line.end)
+        let lineParts = confidentialParts
+        // What follows is cut anyway.
+        let shownEnd = isCutAfterRange ? min(max(Int(range.end), line.offset), line.end) : line.end
+        // A text with several NUL is probably in an encoding in which names are not found.
+        let isHidden =
+            isWordConfidential || lineParts.hasLine(from: line.start, to: shownEnd)
+            || bytes[max(line.start, line.offset - LineExcerpt.reach)..<line.end].count { $0 == 0 } > 1
         let words = hiddenWords(
             of: line,
             range: range,
-            isWordConfidential: isConfidential,
-            isNextConfidential: isHiddenValue
+            valuesEnd: valuesEnd,
+            isWordConfidential: isWordConfidential,
+            isNextConfidential: isWordConfidential || isNextConfidential
         )
         let shownMessage = words.hiding(in: message)
         // A hint with a value is of no use without it.
         let shownHint = hint.flatMap { words.hiding(in: $0).utf8.elementsEqual($0.utf8) ? $0 : nil }
-        let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end))
-        return Diagnostic(
-            severity: severity,
-            message: DiagnosticText.text(shownMessage),
-            hint: shownHint.map(DiagnosticText.text),
-            file: DiagnosticText.text(name),
-            line: line.number,
-            column: line.column,
-            lineText: isHidden ? "" : excerpt.text,
-            indent: isHidden ? 0 : excerpt.indent,
-            length: isHidden ? 0 : excerpt.length
+        let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end), shownEnd: shownEnd)
+        return hiddenValues.hiding(
+            in: Diagnostic(
+                severity: severity,
+                message: DiagnosticText.text(shownMessage),
+                hint: shownHint.map(DiagnosticText.text),
+                file: DiagnosticText.text(name),
+                line: line.number,
+                column: line.column,
+                lineText: isHidden ? "" : excerpt.text,
+                indent: isHidden ? 0 : excerpt.indent,
+                length: isHidden ? 0 : excerpt.length
+            )
         )
     }
 
@@ -77,18 +125,22 @@ extension SourceText {
     /// - Parameters:
     ///   - line: The line of the place.
     ///   - range: The place.
+    ///   - valuesEnd: The end of the values that the messages may contain.
     ///   - isWordConfidential: True if the place is a secret.
     ///   - isNextConfidential: True if a secret is at the place or after it.
     /// - Returns: The words of the secrets.
     private func hiddenWords(
         of line: Line,
         range: SourceRange,
+        valuesEnd: Int,
         isWordConfidential: Bool,
         isNextConfidential: Bool
     ) -> HiddenWords {
         var words = HiddenWords()
         let end = min(Int(range.end), bytes.count)
-        for value in confidentialParts.values(from: line.start, to: max(line.end, end)) { words.add(bytes[value]) }
+        for value in confidentialParts.values(from: line.start, to: max(line.end, end, valuesEnd)) {
+            words.add(bytes[value])
+        }
         guard isNextConfidential else { return words }
         let start = isWordConfidential ? min(Int(range.start), end) : end
         let scanner = ConfidentialTextScanner(bytes)
@@ -102,18 +154,23 @@ private struct LineExcerpt {
     /// The maximum number of columns.
     private static let width = 100
     private static let ellipsis = "..."
+    /// Only the part of a long line near the place is read, in bytes. A scalar has up to four.
+    static let reach = 4 * width
 
     let text: String
     let indent: Int
     let length: Int
 
-    init(of bytes: [UInt8], line: SourceText.Line, end: Int) {
-        // Only the part of a long line near the place is read. A scalar has up to four bytes.
-        let reach = 4 * Self.width
-        var first = max(line.start, line.offset - reach)
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - line: The line, with the beginning of the place.
+    ///   - end: The end of the place.
+    ///   - shownEnd: The end of the part of the line that may be shown.
+    init(of bytes: [UInt8], line: SourceText.Line, end: Int, shownEnd: Int) {
+        var first = max(line.start, line.offset - Self.reach)
         while first < line.offset, bytes[first].isContinuation { first += 1 }
-        var last = min(line.end, line.offset + reach)
-        while last > line.offset, last < line.end, bytes[last].isContinuation { last -= 1 }
+        var last = min(shownEnd, line.offset + Self.reach)
+        while last > line.offset, last < shownEnd, bytes[last].isContinuation { last -= 1 }
 
         let before = Array(DiagnosticText.line(bytes[first..<line.offset]).unicodeScalars)
         let after = Array(DiagnosticText.line(bytes[line.offset..<max(last, line.offset)]).unicodeScalars)

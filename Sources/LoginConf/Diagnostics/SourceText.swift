@@ -16,12 +16,20 @@ public struct SourceText: Sendable {
     /// The copies of a text share it.
     private let lines = LineIndex()
     /// The parts that messages do not show; the copies of a text share them.
-    private let confidential = ConfidentialText()
+    private let confidential: ConfidentialText
+    /// The values of references, which messages show as they are written; the copies of a text share them.
+    let hiddenValues = HiddenValues()
 
     /// Creates a text from bytes.
-    public init(name: String, bytes: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - name: The name for diagnostics.
+    ///   - bytes: The bytes.
+    ///   - secretNames: The names of settings whose values messages do not show, in addition to names such as `password`.
+    public init(name: String, bytes: [UInt8], secretNames: Set<String> = []) {
         self.name = name
         self.bytes = bytes
+        confidential = ConfidentialText(names: secretNames)
     }
 
     /// Creates a text from a string.
@@ -36,6 +44,20 @@ public struct SourceText: Sendable {
         let place = line(around: Int(offset))
         return SourceLocation(line: place.number, column: place.column)
     }
+
+    /// Hides a value in the later diagnostics about this text, if variables or files are the source of it.
+    ///
+    /// - Parameters:
+    ///   - value: The value with its references `${...}` replaced.
+    ///   - written: The value as it is written in the configuration; later diagnostics show it instead.
+    ///   - range: The place of the value.
+    public func hide(_ value: String, writtenAs written: String, at range: SourceRange) {
+        guard written.contains("${env:") || written.contains("${file:") else { return }
+        hiddenValues.add(value, writtenAs: written, line: Int(location(of: range.start).line))
+    }
+
+    /// Returns a diagnostic about another text without the values that are hidden in diagnostics about this one.
+    public func hidingValues(in diagnostic: Diagnostic) -> Diagnostic { hiddenValues.hiding(in: diagnostic, line: nil) }
 
     /// Returns the characters of a range, with malformed bytes replaced.
     ///
@@ -66,7 +88,7 @@ extension SourceText {
     var confidentialParts: ConfidentialText.Parts { confidential.parts(of: bytes) }
 
     /// Returns whether a place is in a value that may be a secret.
-    func isConfidential(_ range: SourceRange) -> Bool {
+    public func isConfidential(_ range: SourceRange) -> Bool {
         !confidentialParts.values(from: Int(range.start), to: Int(range.end)).isEmpty
     }
 

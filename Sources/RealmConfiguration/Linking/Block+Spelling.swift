@@ -51,7 +51,7 @@ extension Block {
         let meant = Statement(keyword: keyword, arguments: arguments, body: statement.body, range: statement.range)
         let isEmpty = arguments.isEmpty && statement.body == .none
         let message = "no \(sign) between a keyword and its value"
-        builder.error(at: range, message, hint: isEmpty ? nil : "write \(meant.correction)")
+        builder.error(at: range, message, hint: isEmpty ? nil : "write \(meant.correction(in: builder.text))")
         return meant
     }
 }

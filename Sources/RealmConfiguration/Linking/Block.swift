@@ -30,10 +30,12 @@ struct Block {
         for statement in statements {
             let keyword = statement.keyword
             guard keywords.contains(keyword.text) else {
-                let hint =
-                    Self.serverHint(statement, among: keywords)
-                    ?? ConfigurationBuilder.hint(keyword.text, among: keywords)
-                builder.error(at: keyword.range, "unknown statement \(keyword.text) in \(place)", hint: hint)
+                let message = "unknown statement \(keyword.text) in \(place)"
+                if let hint = Self.serverHint(statement, among: keywords, in: builder) {
+                    builder.error(at: keyword.range, message, hint: hint)
+                } else {
+                    builder.reportUnknown(keyword.text, at: keyword.range, in: builder.text, message, among: keywords)
+                }
                 continue
             }
             guard let earlier = first[keyword.text] else {
@@ -47,10 +49,14 @@ struct Block {
     }
 
     /// Returns a hint for a statement of the `server` block that is outside it; nil for another statement.
-    private static func serverHint(_ statement: Statement, among keywords: [String]) -> String? {
+    private static func serverHint(
+        _ statement: Statement,
+        among keywords: [String],
+        in builder: ConfigurationBuilder
+    ) -> String? {
         let keyword = statement.keyword.text
         guard keywords == ConfigurationBuilder.keywords, ServerReader.keywords.contains(keyword) else { return nil }
-        return "\(keyword) belongs in the server block: server { \(statement.correction) }"
+        return "\(keyword) belongs in the server block: server { \(statement.correction(in: builder.text)) }"
     }
 
     /// Returns the statements, divided where a `;` is missing, and reports each missing `;` and each `=` or `:`.

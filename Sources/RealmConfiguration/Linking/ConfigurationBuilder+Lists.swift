@@ -45,7 +45,7 @@ extension ConfigurationBuilder {
             return parts
         }
         if let first {
-            let corrected = Statement(keyword: statement.keyword, arguments: words).correction
+            let corrected = Statement(keyword: statement.keyword, arguments: words).correction(in: text)
             reportComma(in: first, hint: words.isEmpty ? "words are separated by blanks" : "write \(corrected)")
         }
         return words
@@ -102,11 +102,17 @@ extension RealmsConfWord {
 }
 
 extension Statement {
+    /// The end of the arguments, for messages that may contain several of them.
+    var argumentsEnd: UInt32 { arguments.last?.range.end ?? keyword.range.end }
+
     /// The statement as an administrator should write it, for a hint.
     ///
-    /// The contents of quoted words are left out: they may be secrets, and a hint may go to a log.
-    var correction: String {
-        let words = [keyword.text] + arguments.map { $0.isQuoted ? "\"...\"" : $0.text }
+    /// The contents of quoted words and of those that may be secrets are left out, because a hint may go to a log.
+    ///
+    /// - Parameter text: The text with the statement.
+    func correction(in text: SourceText) -> String {
+        let words =
+            [keyword.text] + arguments.map { $0.isQuoted || text.isConfidential($0.range) ? "\"...\"" : $0.text }
         return words.joined(separator: " ") + (body == .none ? ";" : " { ... }")
     }
 }

@@ -12,8 +12,13 @@ extension ConfigurationBuilder {
         return RelativePath.resolve(path, beside: text.name)
     }
 
-    /// Reports a path that begins with `~` or `$NAME`.
+    /// Reports a path that begins with `~` or `$NAME`, or has a line break.
     func isPlainPath(_ path: String, at word: RealmsConfWord) -> Bool {
+        guard !path.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
+            let hint = "write the path of a file; ${file:PATH} is replaced by the content of the file"
+            error(at: word.range, "a path has no line break", hint: hint)
+            return false
+        }
         guard let beginning = UnexpandedPath.beginning(of: path) else { return true }
         let rest = path[beginning.endIndex...]
         let hint: String

@@ -137,15 +137,42 @@ struct ConfigurationBuilder {
     ///   - hint: A way to solve the problem.
     ///   - dependsOnOthers: True if a mistake in another statement may be the cause.
     ///   - isConfidential: True if the line must not be shown, because it contains a secret.
+    ///   - end: The end of the values that the message may contain, if they go on after the place.
     func error(
         at range: SourceRange,
         _ message: String,
         hint: String? = nil,
         dependsOnOthers: Bool = false,
-        isConfidential: Bool = false
+        isConfidential: Bool = false,
+        valuesUntil end: UInt32 = 0
     ) {
-        let diagnostic = text.error(at: range, message, hint: hint, isConfidential: isConfidential)
+        let diagnostic = text.error(
+            at: range,
+            message,
+            hint: hint,
+            isConfidential: isConfidential,
+            valuesUntil: end
+        )
         log.add(diagnostic, dependsOnOthers: dependsOnOthers)
+    }
+
+    /// Adds an error about the name of an unknown statement or option.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - range: The place of the name.
+    ///   - text: The text with the name.
+    ///   - message: The problem.
+    ///   - names: The known names.
+    func reportUnknown(
+        _ name: String,
+        at range: SourceRange,
+        in text: SourceText,
+        _ message: String,
+        among names: [String]
+    ) {
+        let meant = NearestName.suggest(name, among: names)
+        log.add(text.error(unknownName: range, message, meant: meant, hint: Self.hint(name, among: names)))
     }
 
     /// Returns a hint for an unknown name: the most similar known name, or all known names.

@@ -43,7 +43,7 @@ public struct ConfigurationLoader: Sendable {
         let text: SourceText
         switch files.read(path) {
         case .success(let contents):
-            text = SourceText(name: path, bytes: contents.bytes)
+            text = SourceText(name: path, bytes: contents.bytes, secretNames: secretNames)
             return try link(text, isWritableByAll: contents.isWritableByAll)
         case .failure(let fault):
             text = SourceText(name: path, bytes: [])
@@ -63,6 +63,12 @@ public struct ConfigurationLoader: Sendable {
         let diagnostics = parsed.hasErrors ? SyntaxErrors(parsed, in: text).withIndependent(log) : log.diagnostics
         if let errors = ConfigurationErrors(diagnostics) { throw errors }
         return configuration
+    }
+
+    /// The names of properties and options whose values are secrets.
+    var secretNames: Set<String> {
+        let schemas = kinds.map(\.properties) + kinds.flatMap(\.modules).map(\.options)
+        return Set(schemas.flatMap(\.properties).filter { $0.kind == .secret }.map(\.name))
     }
 
     /// Returns the values of the references `${...}` in a file.

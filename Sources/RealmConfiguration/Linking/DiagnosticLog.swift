@@ -9,8 +9,8 @@ final class DiagnosticLog {
     private var seen: Set<Diagnostic> = []
     private var dependent: Set<Diagnostic> = []
     private var errorCount = 0
-    private var hidden: [HiddenValue] = []
-    private var knownHidden: Set<HiddenValue> = []
+    /// The texts with hidden values, by their names.
+    private var texts: [String: SourceText] = [:]
 
     /// The maximum number of errors of one configuration; further errors are dropped.
     private static let limit = 200
@@ -22,7 +22,10 @@ final class DiagnosticLog {
     ///   - dependsOnOthers: True if a mistake in another statement may be the cause, such as that of a missing name.
     func add(_ diagnostic: Diagnostic, dependsOnOthers: Bool = false) {
         guard errorCount < Self.limit else { return }
-        let diagnostic = hidden.reduce(diagnostic) { $1.hidden(in: $0) }
+        // Diagnostics about these texts have no such values already.
+        let diagnostic = texts.values.reduce(diagnostic) { shown, text in
+            text.name.utf8.elementsEqual(shown.file.utf8) ? shown : text.hidingValues(in: shown)
+        }
         if seen.insert(diagnostic).inserted {
             diagnostics.append(diagnostic)
             if diagnostic.severity == .error { errorCount += 1 }
@@ -34,7 +37,7 @@ final class DiagnosticLog {
         if dependsOnOthers { dependent.insert(diagnostic) }
     }
 
-    /// Hides a value in the diagnostics that are added later, if variables or files are the source of it.
+    /// Hides a value in later diagnostics, if variables or files are the source of it.
     ///
     /// - Parameters:
     ///   - value: The value with its references replaced.
@@ -42,10 +45,8 @@ final class DiagnosticLog {
     ///   - range: The place of the value.
     ///   - text: The text of the configuration.
     func hide(_ value: String, writtenAs written: String, at range: SourceRange, in text: SourceText) {
-        guard written.contains("${env:") || written.contains("${file:") else { return }
-        let place = text.error(at: range, "")
-        let hiddenValue = HiddenValue(value: value, written: written, file: place.file, line: place.line)
-        if knownHidden.insert(hiddenValue).inserted { hidden.append(hiddenValue) }
+        text.hide(value, writtenAs: written, at: range)
+        texts[text.name] = text
     }
 
     /// Returns whether a mistake in another statement may be the cause of an error.
@@ -63,22 +64,5 @@ final class DiagnosticLog {
                 hint: "chmod o-w"
             )
         )
-    }
-}
-
-/// The value of references to variables or files, which messages show as it is written.
-private struct HiddenValue: Hashable {
-    let value: String
-    let written: String
-    let file: String
-    let line: Int
-
-    /// Returns a diagnostic without the value.
-    ///
-    /// In a diagnostic about another line, a short value is probably another word.
-    func hidden(in diagnostic: Diagnostic) -> Diagnostic {
-        let isSameLine = diagnostic.line == line && diagnostic.file.utf8.elementsEqual(file.utf8)
-        guard isSameLine || value.utf8.count > 3 else { return diagnostic }
-        return diagnostic.replacing(value, by: written, hidesParts: isSameLine)
     }
 }

@@ -42,7 +42,7 @@ struct LoginContextTable {
             builder.error(at: word.range, "\(path) cannot be read: \(fault.reason)")
             isComplete = false
         case .success(let contents):
-            let text = SourceText(name: path, bytes: contents.bytes)
+            let text = SourceText(name: path, bytes: contents.bytes, secretNames: builder.loader.secretNames)
             if contents.isWritableByAll { builder.log.warnWritable(text) }
             let parsed = LoginConf.parse(
                 text,

@@ -90,8 +90,8 @@ struct ModuleLinker {
         for option in module.options {
             guard let property = kind.options[option.key] ?? (option.key == "deadline" ? Self.deadline : nil) else {
                 let known = kind.options.properties.map(\.name) + [Self.deadline.name]
-                let hint = ConfigurationBuilder.hint(option.key, among: known)
-                report("\(module.className) has no option \(option.key)", at: option.keyRange, in: entry, hint: hint)
+                let message = "\(module.className) has no option \(option.key)"
+                builder.reportUnknown(option.key, at: option.keyRange, in: entry.text, message, among: known)
                 isComplete = false
                 continue
             }

@@ -105,16 +105,16 @@ struct RealmAPIReader {
     private func tokens(_ statement: Statement, among earlier: [RealmAPISettings.Client]) -> [Digest] {
         let words = builder.words(statement)
         if let third = words.dropFirst(2).first {
-            builder.error(at: third.range, "token takes one token, or two while the token is changed")
+            reportToken(at: third, "token takes one token, or two while the token is changed")
         }
         var digests: [Digest] = []
         for word in words {
             guard let digest = token(word) else { continue }
             if let other = earlier.first(where: { $0.tokens.contains(digest) }) {
                 let message = "client \(other.name) has the same token"
-                builder.error(at: word.range, message, hint: "each program needs a token of its own")
+                reportToken(at: word, message, hint: "each program needs a token of its own")
             } else if digests.contains(digest) {
-                builder.error(at: word.range, "the two tokens are equal")
+                reportToken(at: word, "the two tokens are equal")
             }
             digests.append(digest)
         }
@@ -130,16 +130,22 @@ struct RealmAPIReader {
             var bytes = try SecretReader(builder: builder).bytes(of: word)
             defer { for index in bytes.indices { bytes[index] = 0 } }
             if let fault = TokenRules.fault(of: bytes) {
-                builder.error(at: word.range, "the token \(fault)", hint: hint)
+                reportToken(at: word, "the token \(fault)", hint: hint)
                 return nil
             }
             return try Digest.sha256(bytes)
         } catch let error as Diagnostic {
             builder.log.add(error)
         } catch {
-            builder.error(at: word.range, "the token cannot be read: \(error)")
+            reportToken(at: word, "the token cannot be read: \(error)")
         }
         return nil
+    }
+
+    /// Reports an error about a token, and shows the token only if it consists of references.
+    private func reportToken(at word: RealmsConfWord, _ message: String, hint: String? = nil) {
+        let isWritten = !builder.text.consistsOfReferences(in: word.range)
+        builder.error(at: word.range, message, hint: hint, isConfidential: isWritten)
     }
 
     // MARK: Certificates

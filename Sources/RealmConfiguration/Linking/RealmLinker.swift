@@ -128,7 +128,8 @@ struct RealmLinker {
         do throws(BadValue) {
             return try GroupMapping(rules: builder.words(statement).compactMap(builder.expanded))
         } catch {
-            builder.error(at: statement.arguments.first?.range ?? statement.keyword.range, "group-mapping \(error)")
+            let place = statement.arguments.first?.range ?? statement.keyword.range
+            builder.error(at: place, "group-mapping \(error)", valuesUntil: statement.argumentsEnd)
             return .none
         }
     }
@@ -182,7 +183,7 @@ struct RealmLinker {
                 let hint = "\(property.name) \(error)"
                 builder.error(at: next.range, "a ; is missing before \(next.text)", hint: hint)
             } else {
-                builder.error(at: first.range, "\(property.name) \(error)")
+                builder.error(at: first.range, "\(property.name) \(error)", valuesUntil: statement.argumentsEnd)
             }
             return nil
         }
@@ -232,7 +233,8 @@ struct RealmLinker {
                 at: place,
                 "realm \(name): \(error)",
                 hint: error.hint,
-                isConfidential: property?.kind == .secret && statement != nil
+                isConfidential: property?.kind == .secret && statement != nil,
+                valuesUntil: statement?.argumentsEnd ?? place.end
             )
             return nil
         }

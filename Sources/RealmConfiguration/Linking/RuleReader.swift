@@ -222,7 +222,8 @@ struct RuleReader {
             let texts = words.compactMap(builder.expanded)
             let hint =
                 "require any;  require user ann zed;  require group User Staff;  require role admin;  or: require attribute department sales;"
-            builder.error(at: first.range, "unknown requirement: \(texts.joined(separator: " "))", hint: hint)
+            let message = "unknown requirement: \(texts.joined(separator: " "))"
+            builder.error(at: first.range, message, hint: hint, valuesUntil: words.last?.range.end ?? first.range.end)
             return nil
         }
     }

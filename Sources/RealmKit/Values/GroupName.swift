@@ -32,10 +32,10 @@ package enum GroupName {
     private static func quoted(_ name: String) -> String {
         let isPlain = name.unicodeScalars.allSatisfy { scalar in
             let properties = scalar.properties
-            return !#"#,;{}"\"#.unicodeScalars.contains(scalar) && !properties.isWhitespace
+            return !#"#,;{}"\“”„‘’"#.unicodeScalars.contains(scalar) && !properties.isWhitespace
                 && properties.generalCategory != .format
         }
-        guard name.isEmpty || !isPlain else { return name }
+        guard name.isEmpty || !isPlain || name.utf8.first == UInt8(ascii: "'") else { return name }
         var text = "\""
         for scalar in name.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { text.unicodeScalars.append("\\") }

@@ -10,8 +10,8 @@ package struct ClientCertificateFiles: Sendable {
     package let chain: String
     /// The file with the key; it may be the same file.
     package let key: String
-    /// The certificate with its chain and its key.
-    package let identity: TLSIdentity
+    /// The property that names the file with the key.
+    private let keySetting: String
 
     /// Reads the properties `client-certificate` and `client-key`; nil if neither is set.
     ///
@@ -27,17 +27,24 @@ package struct ClientCertificateFiles: Sendable {
         }
         chain = try properties.string("client-certificate")
         // One file may contain both.
-        let setting = properties.has("client-key") ? "client-key" : "client-certificate"
-        key = try properties.string(setting)
+        keySetting = properties.has("client-key") ? "client-key" : "client-certificate"
+        key = try properties.string(keySetting)
+        // The libraries of some realms read the files themselves, so the key is not kept.
+        _ = try identity()
+    }
+
+    /// Reads the certificate with its chain and its key.
+    ///
+    /// - Returns: The certificate.
+    /// - Throws: ``BadRealm`` as at the beginning.
+    package func identity() throws(BadRealm) -> TLSIdentity {
         let certificates = try SettingsFile.certificates(chain, setting: "client-certificate")
-        let text = try SettingsFile.read(key, setting: setting, isPrivateKey: true)
+        let text = try SettingsFile.read(key, setting: keySetting, isPrivateKey: true)
         do throws(OpenSSLError) {
-            let key = try text.withBytes { [key] bytes throws(OpenSSLError) in
-                try PrivateKey(pem: bytes, name: key)
-            }
-            identity = try TLSIdentity(certificateChain: certificates, privateKey: key)
+            let privateKey = try text.withBytes { bytes throws(OpenSSLError) in try PrivateKey(pem: bytes, name: key) }
+            return try TLSIdentity(certificateChain: certificates, privateKey: privateKey)
         } catch {
-            throw BadRealm("\(error)", setting: setting)
+            throw BadRealm("\(error)", setting: keySetting)
         }
     }
 }

@@ -32,9 +32,16 @@ final class GroupCache: Sendable {
         var groupCount = 0
     }
 
+    /// The keys of names.
+    private struct Keys {
+        var table: [UTF8Text: UTF8Text] = [:]
+        /// The size of the table, in bytes.
+        var size = 0
+    }
+
     private static let maximumEntries = 100_000
-    /// The maximum length of a name whose key is kept, in bytes.
-    private static let maximumKeptName = 512
+    /// The maximum size of the keys of names, in bytes.
+    private static let maximumKeySize = 32 << 20
 
     private let time: UInt64
     private let now: @Sendable () -> UInt64
@@ -42,7 +49,7 @@ final class GroupCache: Sendable {
     private let nextRenewal = Mutex(UInt64.zero)
     private let entries = Mutex<[UTF8Text: Entry]>([:])
     private let sets = Mutex(Sets())
-    private let keys = Mutex<[UTF8Text: UTF8Text]>([:])
+    private let keys = Mutex(Keys())
 
     /// - Parameters:
     ///   - time: The time for which a value is kept; zero to keep none.
@@ -80,12 +87,14 @@ final class GroupCache: Sendable {
     /// Keys depend on nothing but the name, and reading a name takes much longer than finding its key here.
     func key(of name: String) -> UTF8Text {
         let text = UTF8Text(name)
-        if let known = keys.withLock({ $0[text] }) { return known }
+        if let known = keys.withLock({ $0.table[text] }) { return known }
         let key = UTF8Text(DistinguishedName(name)?.key ?? name)
-        guard name.utf8.count <= Self.maximumKeptName else { return key }
+        // With the memory that a table needs beside the texts.
+        let size = name.utf8.count + key.string.utf8.count + 128
+        guard size <= Self.maximumKeySize else { return key }
         keys.withLock { keys in
-            if keys.count >= Self.maximumEntries { keys = [:] }
-            keys[text] = key
+            if keys.size + size > Self.maximumKeySize { keys = Keys() }
+            if keys.table.updateValue(key, forKey: text) == nil { keys.size += size }
         }
         return key
     }

@@ -162,7 +162,8 @@ struct GroupSearch {
             if settings.usesDistinguishedNames || name.value(of: settings.target) != nil {
                 let value = name.value(of: settings.target).map { UserEntry.texts([$0]) }?.first
                 let group = Self.usable(settings.usesDistinguishedNames ? text : value)
-                found.append([DirectoryGroup(name: text, key: cache.key(of: text), group: group)])
+                let key = settings.isNested ? cache.key(of: text) : UTF8Text(text)
+                found.append([DirectoryGroup(name: text, key: key, group: group)])
                 continue
             }
             let key = UTF8Text("name:\(name.key)")

@@ -142,7 +142,7 @@ struct TypedName: Sendable {
     /// The whole name, for `%n`.
     var full: String
 
-    /// The name without the domain, in one spelling for all that directories take for the same.
+    /// The name without the domain, in one spelling for all that differ in case only.
     var account: String {
         do throws(BadUsername) { return try Username(user).caseFolded } catch { return user.lowercased() }
     }

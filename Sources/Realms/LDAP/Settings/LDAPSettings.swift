@@ -134,9 +134,12 @@ struct LDAPSettings: Sendable {
         }
         let usesTLS = startsTLS || servers.contains { $0.scheme == .ldaps }
         var transport = LDAPTransport(startsTLS: startsTLS, authorities: SettingsFile.systemAuthorities)
-        if properties.has("ca-file") { transport.authorities = try properties.string("ca-file") }
-        if usesTLS || properties.has("ca-file") {
+        if properties.has("ca-file") {
+            transport.authorities = try properties.string("ca-file")
             _ = try SettingsFile.certificates(transport.authorities, setting: "ca-file")
+        } else if usesTLS {
+            // The system looks after the content of its own file, which has more than a hundred certificates.
+            _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
         }
         transport.certificate = try ClientCertificateFiles(properties)
         guard transport.certificate == nil || usesTLS else {

@@ -10,7 +10,7 @@ internal import ServerConnections
 enum ClientSettings {
     static func client(_ properties: RealmProperties) throws(BadRealm) -> HTTPSClient {
         var configuration = HTTPSClientConfiguration(trust: try trust(properties))
-        configuration.identity = try ClientCertificateFiles(properties)?.identity
+        configuration.identity = try ClientCertificateFiles(properties)?.identity()
         configuration.userAgent = try properties.string("user-agent")
         configuration.connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
         configuration.timeout = try ServerPoolSettings.time("timeout", of: properties)

@@ -43,18 +43,24 @@ protocol DatabaseConnection: AnyObject {
 
 extension DatabaseConnection {
     func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
-        try runEach(queries, values: values, call: call)
+        var received: [SQLRows] = []
+        try runEach(queries, values: values, call: call, received: &received)
+        return received
     }
 
-    /// Runs queries one after the other.
-    func runEach(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
-        var answers: [SQLRows] = []
+    /// Runs queries one after the other, and adds the rows of each to `received`.
+    func runEach(
+        _ queries: [SQLQuery],
+        values: SQLValues,
+        call: ServerCall,
+        received: inout [SQLRows]
+    ) throws(ServerFault) {
         for query in queries {
             let start = MonotonicTime.now
-            answers.append(try run(query, values: values, call: call))
-            answers[answers.count - 1].time = MonotonicTime.now &- start
+            var rows = try run(query, values: values, call: call)
+            rows.time = MonotonicTime.now &- start
+            received.append(rows)
         }
-        return answers
     }
 }
 

@@ -5,10 +5,13 @@
 internal import Glibc
 
 /// The number of bytes that arrive at a socket, which libpq reads and does not count.
+///
+/// It is exact for TCP. For other sockets, bytes that arrive while libpq reads are not counted.
 struct InputSize {
+    /// The maximum number of bytes; `Int.max` for none.
+    let maximum: Int
     private let socket: Int32
-    private let maximum: Int
-    /// What the socket had received before; nil if the system does not count it, as for Unix sockets.
+    /// The number of bytes that the socket had received before; nil if the system does not count them, as for Unix sockets.
     private let start: UInt64?
     private var counted = 0
 
@@ -51,7 +54,7 @@ struct InputSize {
         return unsafe ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
-    /// The number of all bytes that a TCP socket has received; nil if the system does not tell.
+    /// The number of all bytes that a TCP socket has received; nil if the system does not count them.
     private static func received(_ socket: Int32) -> UInt64? {
         // The C library does not have this field of the kernel's structure (tcpi_bytes_received in linux/tcp.h).
         let offset = 128

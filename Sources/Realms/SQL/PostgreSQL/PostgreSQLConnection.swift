@@ -21,8 +21,6 @@ final class PostgreSQLConnection: DatabaseConnection {
     private var prepared: [String: String] = [:]
     /// The bytes that the server has sent in this call.
     private var input = InputSize()
-    /// True if the server has sent more bytes in this call than it may.
-    private var isTooLarge = false
 
     /// Opens a connection, and prepares it for the queries of a realm.
     ///
@@ -162,12 +160,21 @@ final class PostgreSQLConnection: DatabaseConnection {
         until end: UInt64,
         call: ServerCall
     ) throws(ServerFault) -> SQLRows {
-        guard !state.isUnprepared.load(ordering: .relaxed) else {
-            return try unprepared(query, values: values, until: end, call: call)
+        let rows: SQLRows
+        if state.isUnprepared.load(ordering: .relaxed) {
+            rows = try unprepared(query, values: values, until: end, call: call)
+        } else {
+            let name = try prepare(query, until: end, call: call)
+            try sendPrepared(name, values: values)
+            rows = try results(until: end, call: call, context: query.name.rawValue)
         }
-        let name = try prepare(query, until: end, call: call)
-        try sendPrepared(name, values: values)
-        return try results(until: end, call: call, context: query.name.rawValue)
+        try Self.check(rows, of: query)
+        return rows
+    }
+
+    /// Throws if the rows are too large, and nothing can be decided without them.
+    private static func check(_ rows: SQLRows, of query: SQLQuery) throws(ServerFault) {
+        if rows.names.isEmpty, query.name == .password || query.isUpdate { try rows.checkReadable() }
     }
 
     /// Prepares a query, unless this connection has prepared it, and returns the name of the statement.
@@ -191,66 +198,77 @@ final class PostgreSQLConnection: DatabaseConnection {
 
     // MARK: Several queries
 
+    /// Runs the queries of a login.
+    ///
+    /// If the answer to another query than that for the password is too large, its rows and those of the later queries have
+    /// a `problem` instead: the login fails with it after the password was checked.
+    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
+        var received: [SQLRows] = []
+        do throws(ServerFault) {
+            if try runTogether(queries, values: values, call: call, received: &received) { return received }
+            received = []
+            try runEach(queries, values: values, call: call, received: &received)
+            return received
+        } catch {
+            let missing = queries[min(received.count, queries.count)...]
+            guard input.isTooLarge, let first = missing.first, first.name != .password else { throw error }
+            // The connection is closed.
+            return received + missing.map { _ in SQLRows(problem: error.log) }
+        }
+    }
+
     /// Sends all queries before it waits for the first answer.
     ///
-    /// If one of them fails, the server ignores those after it. They are then run again, one after the other.
-    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
+    /// If one of them fails, the server ignores those after it. They must then be run again, one after the other.
+    ///
+    /// - Returns: False if the queries cannot be sent together, or the server has not answered each of them with rows.
+    private func runTogether(
+        _ queries: [SQLQuery],
+        values: SQLValues,
+        call: ServerCall,
+        received: inout [SQLRows]
+    ) throws(ServerFault) -> Bool {
         let lists = queries.compactMap { values.list(for: $0) }
         let isPrepared = !state.isUnprepared.load(ordering: .relaxed)
-        guard queries.count > 1, lists.count == queries.count, isPrepared else {
-            return try runEach(queries, values: values, call: call)
-        }
+        guard queries.count > 1, lists.count == queries.count, isPrepared else { return false }
         try call.check()
         beginCall(maximum: SQLLimits.answerSize)
         var statements: [String] = []
         for query in queries {
             statements.append(try prepare(query, until: call.end(within: limits.query), call: call))
         }
-        guard unsafe PQenterPipelineMode(connection) == 1 else {
-            return try runEach(queries, values: values, call: call)
-        }
+        guard unsafe PQenterPipelineMode(connection) == 1 else { return false }
         for (place, statement) in statements.enumerated() {
-            // Each answer is sent at once, so that each query has a time limit of its own.
+            // Each answer is sent at once, so that each query has a time limit of its own, and the trace its time.
             if place > 0 { try send(unsafe PQsendFlushRequest(connection)) }
             try sendPrepared(statement, values: lists[place])
         }
         try send(unsafe PQpipelineSync(connection))
-        var received: [SQLRows] = []
-        let answers: [SQLRows]?
-        do throws(ServerFault) {
-            answers = try pipelined(queries, received: &received, call: call)
-        } catch {
-            guard isTooLarge, !received.isEmpty else { throw error }
-            // The connection is closed. That the answer is too large is said after the password was checked.
-            let missing = queries[received.count...].map { _ in
-                var rows = SQLRows(names: [])
-                rows.problem = error.log
-                return rows
-            }
-            return received + missing
-        }
+        let isComplete = try readTogether(queries, call: call, received: &received)
         guard unsafe PQexitPipelineMode(connection) == 1 else {
             throw ServerFault(.lost, "the server has sent an answer too many")
         }
-        if let answers { return answers }
-        return try runEach(queries, values: values, call: call)
+        return isComplete
     }
 
-    /// Waits for the answers to queries that were sent together; the result is nil if the server has not answered each of them with rows.
-    private func pipelined(
+    /// Waits for the answers to queries that were sent together.
+    ///
+    /// - Returns: True if the server has answered each of them with rows.
+    private func readTogether(
         _ queries: [SQLQuery],
-        received answers: inout [SQLRows],
-        call: ServerCall
-    ) throws(ServerFault) -> [SQLRows]? {
+        call: ServerCall,
+        received: inout [SQLRows]
+    ) throws(ServerFault) -> Bool {
         var start = MonotonicTime.now
         var end = call.end(within: limits.query)
         var ends = 0
         var fault: ServerFault?
         // All answers are read, even if one cannot be used: otherwise the next call would take them for its own.
         while ends <= queries.count {
+            let context = ends < queries.count ? queries[ends].name.rawValue : "the end of the answers"
             let result: PostgreSQLResult?
             do throws(ServerFault) {
-                result = try next(until: end, call: call)
+                result = try next(until: end, call: call, context: context)
             } catch {
                 throw cause(of: error, after: fault)
             }
@@ -260,15 +278,20 @@ final class PostgreSQLConnection: DatabaseConnection {
                 end = call.end(within: limits.query)
                 continue
             }
-            if result.endsPipeline { return answers.count == queries.count ? answers : nil }
+            if result.endsPipeline {
+                // A query that has taken too long would take as long again.
+                if let fault, fault.code == .timedOut { throw fault }
+                return received.count == queries.count
+            }
             // An answer is never taken for that of another query.
-            guard ends < queries.count, answers.count == ends else { continue }
+            guard ends < queries.count, received.count == ends else { continue }
             do throws(ServerFault) {
-                var rows = try result.rows(context: queries[ends].name.rawValue, state: state)
+                var rows = try result.rows(context: context, state: state, maximum: input.maximum)
                 guard result.hasRows else { continue }
+                try Self.check(rows, of: queries[ends])
                 let now = MonotonicTime.now
                 (rows.time, start) = (now &- start, now)
-                answers.append(rows)
+                received.append(rows)
             } catch {
                 fault = fault ?? error
             }
@@ -276,7 +299,7 @@ final class PostgreSQLConnection: DatabaseConnection {
         throw cause(of: ServerFault(.lost, "the server has ended the answers without a result"), after: fault)
     }
 
-    /// Returns what a server has said before the answers ended; it tells why.
+    /// Returns the error that the server has sent before the answers ended, if it is the reason of the end.
     private func cause(of end: ServerFault, after fault: ServerFault?) -> ServerFault {
         guard let fault, fault.isOfOneServer, end.code == .lost else { return end }
         return fault
@@ -325,9 +348,9 @@ final class PostgreSQLConnection: DatabaseConnection {
     private func results(until end: UInt64, call: ServerCall, context: String) throws(ServerFault) -> SQLRows {
         var rows = SQLRows(names: [])
         var fault: ServerFault?
-        while let result = try next(until: end, call: call) {
+        while let result = try next(until: end, call: call, context: context) {
             do throws(ServerFault) {
-                rows = try result.rows(context: context, state: state)
+                rows = try result.rows(context: context, state: state, maximum: input.maximum)
             } catch {
                 fault = fault ?? error
             }
@@ -341,34 +364,29 @@ final class PostgreSQLConnection: DatabaseConnection {
 
     private func beginCall(maximum: Int?) {
         input = unsafe InputSize(PQsocket(connection), maximum: maximum)
-        isTooLarge = false
-    }
-
-    /// Reads what has arrived; libpq keeps it until the answer is complete.
-    ///
-    /// - Returns: False if the connection has ended.
-    private func readInput() throws(ServerFault) -> Bool {
-        let isOpen = input.counting { unsafe PQconsumeInput(connection) == 1 }
-        guard !input.isTooLarge else {
-            isTooLarge = true
-            close()
-            throw SQLLimits.tooLarge("the database")
-        }
-        return isOpen
     }
 
     /// Waits for the next result; nil after the last one.
-    private func next(until end: UInt64, call: ServerCall) throws(ServerFault) -> PostgreSQLResult? {
+    private func next(
+        until end: UInt64,
+        call: ServerCall,
+        context: String
+    ) throws(ServerFault) -> PostgreSQLResult? {
         while true {
             let unsent = unsafe PQflush(connection)
             guard unsent >= 0 else { throw ServerFault(.lost, PostgreSQLFault.oneLine(message)) }
             if unsent == 0, unsafe PQisBusy(connection) == 0 { break }
+            // libpq keeps what has arrived until the result is complete.
+            guard !input.isTooLarge else {
+                close()
+                throw SQLLimits.tooLarge(context)
+            }
             try call.wait(
                 for: unsafe PQsocket(connection),
                 events: unsent == 1 ? POLLIN | POLLOUT : POLLIN,
                 until: end
             )
-            guard try readInput() else {
+            guard input.counting({ unsafe PQconsumeInput(connection) == 1 }) else {
                 // An error that the server has sent before it closed the connection is still read.
                 if unsafe PQisBusy(connection) == 0 { break }
                 throw ServerFault(.lost, PostgreSQLFault.oneLine(message))

@@ -23,9 +23,16 @@ struct PostgreSQLResult: ~Copyable {
     var endsPipeline: Bool { unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC }
 
     /// Returns the rows, or throws the error of the server.
-    func rows(context: String, state: PostgreSQLPoolState) throws(ServerFault) -> SQLRows {
+    ///
+    /// - Parameters:
+    ///   - context: The query, for messages.
+    ///   - state: Receives what the error reveals about the server.
+    ///   - maximum: The maximum number of bytes of all values. If there are more, the rows have a `problem` and no values.
+    /// - Returns: The rows.
+    /// - Throws: ``ServerFault``.
+    func rows(context: String, state: PostgreSQLPoolState, maximum: Int) throws(ServerFault) -> SQLRows {
         switch unsafe PQresultStatus(result) {
-        case PGRES_TUPLES_OK: return try tuples(context: context)
+        case PGRES_TUPLES_OK: return tuples(context: context, maximum: maximum)
         case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             var rows = SQLRows(names: [])
             if let text = unsafe PQcmdTuples(result) { rows.changed = unsafe Int(String(cString: text)) ?? 0 }
@@ -52,7 +59,7 @@ struct PostgreSQLResult: ~Copyable {
         return unsafe String(cString: text)
     }
 
-    private func tuples(context: String) throws(ServerFault) -> SQLRows {
+    private func tuples(context: String, maximum: Int) -> SQLRows {
         let columns = unsafe PQnfields(result)
         var rows = SQLRows(
             names: (0..<columns).map { column in
@@ -60,25 +67,36 @@ struct PostgreSQLResult: ~Copyable {
             }
         )
         let count = unsafe PQntuples(result)
+        var bytesLeft = maximum
+        for row in 0..<count {
+            for column in 0..<columns { bytesLeft -= Int(unsafe PQgetlength(result, row, column)) }
+            guard bytesLeft >= 0 else { return SQLRows(problem: SQLLimits.tooLarge(context).log) }
+        }
         rows.rows.reserveCapacity(Int(count))
         for row in 0..<count {
             var values: [String?] = []
             values.reserveCapacity(Int(columns))
-            for column in 0..<columns { values.append(try value(row, column: column, context: context)) }
+            for column in 0..<columns {
+                let value = value(row, column: column)
+                if value == nil, unsafe PQgetisnull(result, row, column) == 0 {
+                    rows.unreadable.insert(Int(column))
+                    rows.problem = "\(context): a value is not UTF-8"
+                }
+                values.append(value)
+            }
             rows.rows.append(values)
         }
         return rows
     }
 
-    private func value(_ row: Int32, column: Int32, context: String) throws(ServerFault) -> String? {
+    /// Returns a value as text; nil for NULL, and for a text that is not UTF-8.
+    private func value(_ row: Int32, column: Int32) -> String? {
         guard unsafe PQgetisnull(result, row, column) == 0 else { return nil }
         let bytes = unsafe UnsafeRawBufferPointer(
             start: PQgetvalue(result, row, column),
             count: Int(PQgetlength(result, row, column))
         )
-        guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
-            throw ServerFault(.failed, "\(context): a value is not UTF-8")
-        }
+        guard let text = unsafe String(validating: bytes, as: UTF8.self) else { return nil }
         // The server fills the values of CHAR columns with blanks, which have no meaning.
         return unsafe PQftype(result, column) == Self.paddedType ? CharPadding.removed(from: text) : text
     }

@@ -86,6 +86,17 @@ struct SQLRows: Sendable {
     /// The time until the answer, since the answer before it, in nanoseconds.
     var time: UInt64 = 0
 
+    /// Creates the answer to a query whose rows are missing.
+    ///
+    /// - Parameter problem: The reason.
+    init(problem: String) {
+        names = []
+        self.problem = problem
+    }
+
+    /// - Parameter names: The names of the columns.
+    init(names: [String]) { self.names = names }
+
     /// True if the name of a user cannot be read.
     var isNameUnreadable: Bool { columns.firstIndex(of: "username").map(unreadable.contains) ?? false }
 

@@ -104,7 +104,7 @@ final class SQLUsers: Sendable {
         guard var values = SQLValues(user: user.text) else { throw ServerFault(.failed, "the name contains NUL") }
         var found = FoundUser()
         found.notes.append(connection.server)
-        var state: (columns: [String], rows: [[String?]])?
+        var state: SQLRows?
         var passwordColumns: [String] = []
         let all = queries.ofLogin
         // If there is only one spelling, no query depends on the answer of another one.
@@ -118,8 +118,9 @@ final class SQLUsers: Sendable {
             found.notes.append(note(query, rows: rows))
             if let problem = rows.problem {
                 found.problem = problem
-                // If the name can be read, the password is checked first.
-                guard query.name == .password, !rows.isNameUnreadable else { continue }
+                // If the name can be read, the password is checked first. The state is read as far as it can be.
+                guard query.name == .password && !rows.isNameUnreadable || query.name == .state && !rows.rows.isEmpty
+                else { continue }
             }
             guard !rows.isIncomparable else {
                 // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
@@ -146,7 +147,7 @@ final class SQLUsers: Sendable {
                 try SQLAccount.check(rows.columns, query: query)
                 try SQLAccount.checkApart(rows.columns, from: passwordColumns, query: query)
                 if rows.rows.count > 1 { found.isAmbiguous = true }
-                state = (rows.columns, rows.rows)
+                state = rows
             case .groups:
                 guard rows.rows.count <= queries.maximumGroups else {
                     found.problem = ServerFault.tooManyGroups(maximum: queries.maximumGroups).log
@@ -159,8 +160,8 @@ final class SQLUsers: Sendable {
         }
         if let query = queries.state {
             if let state, let row = state.rows.first {
-                for (column, value) in zip(state.columns, row) {
-                    try found.account?.state.set(SQLState.column(column), to: value, query: query)
+                for (place, column) in state.columns.enumerated() where !state.unreadable.contains(place) {
+                    try found.account?.state.set(SQLState.column(column), to: row[place], query: query)
                 }
             } else if found.account != nil, found.problem == nil {
                 found.notes.append("state-query has found no row, so the account counts as disabled")
