@@ -203,6 +203,7 @@ struct ConfidentialTextScanner {
     /// Returns whether a word in a query of SQL is at the current place, instead of a value.
     ///
     /// - Parameter isWord: True if only blanks are between the name and the place.
+    /// - Returns: True for a word of SQL, or the parameter of a query.
     private func isPartOfQuery(isWord: Bool) -> Bool {
         let word = bytes[position..<end].prefix(16).prefix { $0.isNamePart }
         if isWord { return Self.wordsOfSQL.contains(String(decoding: word, as: UTF8.self).lowercased()) }

@@ -154,7 +154,9 @@ private struct LineExcerpt {
     /// The maximum number of columns.
     private static let width = 100
     private static let ellipsis = "..."
-    /// Only the part of a long line near the place is read, in bytes. A scalar has up to four.
+    /// The number of bytes of a long line that are read on each side of the place.
+    ///
+    /// A scalar has up to four bytes.
     static let reach = 4 * width
 
     let text: String

@@ -110,6 +110,7 @@ extension Statement {
     /// The contents of quoted words and of those that may be secrets are left out, because a hint may go to a log.
     ///
     /// - Parameter text: The text with the statement.
+    /// - Returns: The statement.
     func correction(in text: SourceText) -> String {
         let words =
             [keyword.text] + arguments.map { $0.isQuoted || text.isConfidential($0.range) ? "\"...\"" : $0.text }
