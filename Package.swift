@@ -460,7 +460,7 @@ let package = Package(
                 "ServerConnections", "Slots", "TLSTesting", "TestTools", "WorkerThreads",
             ]
         ),
-        .testTarget(name: "SlotsTests", dependencies: ["Bytes", "Slots", "TestTools"]),
+        .testTarget(name: "SlotsTests", dependencies: ["Bytes", "SeededRandom", "Slots", "TestTools"]),
         .testTarget(
             name: "RealmRemoteTests",
             dependencies: [
