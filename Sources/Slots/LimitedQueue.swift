@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-package import Bytes
-internal import DequeModule
-
-/// The client and the user of a job; the running jobs of each are limited.
-package struct JobOwner: Sendable, Hashable {
-    /// The source (client address) of the job.
-    package let source: UTF8Text
-    /// The user, in one spelling; nil if the job is not for one user.
-    package let account: UTF8Text?
-
-    /// - Parameters:
-    ///   - source: The source of the job.
-    ///   - account: The name of the user, in one spelling for all spellings that the realm accepts; nil if the job is not
-    ///     for one user.
-    package init(source: String, account: String?) {
-        self.source = UTF8Text(source)
-        self.account = account.map { UTF8Text($0) }
-    }
-}
+internal import Bytes
 
 /// Waiting jobs, and the number of the jobs that run for each source and each user.
 ///
@@ -28,8 +10,7 @@ package struct JobOwner: Sendable, Hashable {
 /// cannot use up what another user may hold.
 ///
 /// A job of a user waits first until its user may have one more job, then for the turn of its source. The sources of one user
-/// take turns, too. The time of each operation does not grow with the number of waiting jobs, except that of
-/// ``remove(_:)`` and ``jobToReject(for:cancelsOldest:)``.
+/// take turns, too. The average time of each operation does not grow with the number of waiting jobs, sources and users.
 package struct LimitedQueue: Sendable {
     private struct Job {
         let owner: JobOwner
@@ -39,38 +20,37 @@ package struct LimitedQueue: Sendable {
 
     private struct Source {
         var running = 0
-        /// All waiting jobs, the oldest first.
-        var waiting: Deque<UInt64> = []
-        /// Those that wait only for the turn of the source.
-        var ready: Deque<UInt64> = []
-        var isInRotation = false
+        /// The jobs that wait only for the turn of the source.
+        var ready = NumberQueue()
+        /// The place among the sources with a job that may run; nil if there is no such job.
+        var turn: UInt64?
     }
 
     private struct Account {
         /// The number of running jobs and of those that are ready.
         var admitted = 0
-        /// All waiting jobs, the oldest first.
-        var waiting: Deque<UInt64> = []
         /// The sources with a job that may become ready; the first one has the next turn.
-        var rotation: Deque<UTF8Text> = []
+        var rotation = NameQueue()
     }
 
     /// The jobs of one source for one user.
     private struct Pair {
+        /// The number of running jobs and of those that are ready.
         var admitted = 0
         /// The waiting jobs that are not ready, the oldest first.
-        var waiting: Deque<UInt64> = []
-        var isInRotation = false
+        var unready = NumberQueue()
+        /// The place among the sources with a job of the user that may become ready; nil if there is no such job.
+        var turn: UInt64?
     }
 
     private var jobs: [UInt64: Job] = [:]
-    /// The waiting jobs, the oldest first, and jobs that wait no more.
-    private var order: Deque<UInt64> = []
+    /// The same jobs, by their owners.
+    private var waiting = WaitingJobs()
     private var sources: [UTF8Text: Source] = [:]
     private var accounts: [UTF8Text: Account] = [:]
     private var pairs: [JobOwner: Pair] = [:]
     /// The sources with a job that may run; the first one has the next turn.
-    private var rotation: Deque<UTF8Text> = []
+    private var rotation = NameQueue()
     /// The number of waiting jobs that may run, if there are as many free slots.
     package private(set) var runnable = 0
 
@@ -99,14 +79,12 @@ package struct LimitedQueue: Sendable {
     package var count: Int { jobs.count }
 
     /// The job that has waited longest; nil if none waits.
-    package var oldest: UInt64? {
-        mutating get {
-            while let first = order.first {
-                if jobs[first] != nil { return first }
-                order.removeFirst()
-            }
-            return nil
-        }
+    package var oldest: UInt64? { waiting.oldest }
+
+    /// True if no job waits or runs, and nothing is kept of earlier ones.
+    var isUnused: Bool {
+        jobs.isEmpty && waiting.isEmpty && sources.isEmpty && accounts.isEmpty && pairs.isEmpty && rotation.isEmpty
+            && runnable == 0
     }
 
     /// Returns whether a new job may run at once if there is a free slot for it and the jobs that may run.
@@ -135,19 +113,18 @@ package struct LimitedQueue: Sendable {
 
     /// Returns the waiting job to be rejected for a new job when the queue is full; nil if the new job is to be rejected.
     ///
+    /// The source or the user with the most waiting jobs loses one. If it is a user, the job is one of the source with the
+    /// most waiting jobs of this user, so that a source that fills the queue does not cost the user the jobs from elsewhere.
+    ///
     /// - Parameters:
     ///   - owner: The owner of the new job.
-    ///   - cancelsOldest: True to reject the oldest job of the source or user with the most waiting jobs. False to reject the
-    ///     new job or, if another source or user has more waiting jobs than those of the new job, the newest job of that one.
+    ///   - cancelsOldest: True to reject the oldest job of the source or user with the most waiting jobs. False to reject
+    ///     the newest job of that source or user if it has more jobs than the source and the user of the new job, of which
+    ///     the new job is one. If the user of the new job has the most, the newest job of the source with the most jobs of
+    ///     this user is rejected if it has more of them than the source of the new job. Otherwise the new job is rejected.
     /// - Returns: The job.
     package func jobToReject(for owner: JobOwner, cancelsOldest: Bool) -> UInt64? {
-        var longest: Deque<UInt64> = []
-        for (_, source) in sources where source.waiting.count > longest.count { longest = source.waiting }
-        for (_, account) in accounts where account.waiting.count > longest.count { longest = account.waiting }
-        if cancelsOldest { return longest.first }
-        let ofAccount = owner.account.flatMap { accounts[$0]?.waiting.count } ?? 0
-        let own = max(sources[owner.source]?.waiting.count ?? 0, ofAccount)
-        return longest.count > own + 1 ? longest.last : nil
+        waiting.jobToReject(for: owner, cancelsOldest: cancelsOldest)
     }
 
     // MARK: Changes
@@ -158,16 +135,13 @@ package struct LimitedQueue: Sendable {
     ///   - number: The number of the job, which is greater than those of all earlier jobs.
     ///   - owner: The owner.
     package mutating func append(_ number: UInt64, of owner: JobOwner) {
-        if order.count > 2 * count + 64 { order.removeAll { jobs[$0] == nil } }
-        order.append(number)
         jobs[number] = Job(owner: owner, isReady: owner.account == nil)
-        change(owner.source) { source in
-            source.waiting.append(number)
-            if owner.account == nil { source.ready.append(number) }
+        waiting.append(number, of: owner)
+        guard let account = owner.account else {
+            change(owner.source) { $0.ready.append(number) }
+            return
         }
-        guard let account = owner.account else { return }
-        accounts[account, default: Account()].waiting.append(number)
-        pairs[owner, default: Pair()].waiting.append(number)
+        pairs[owner, default: Pair()].unready.append(number)
         offer(owner, account: account)
         admit(account)
     }
@@ -177,20 +151,17 @@ package struct LimitedQueue: Sendable {
     /// Another job of the same user may then be allowed to run.
     package mutating func remove(_ number: UInt64) {
         guard let job = jobs.removeValue(forKey: number) else { return }
-        change(job.owner.source) { source in
-            source.waiting.removeAscending(number)
-            if job.isReady, let place = source.ready.firstIndex(of: number) { source.ready.remove(at: place) }
-        }
+        waiting.remove(number, of: job.owner)
+        if job.isReady { change(job.owner.source) { $0.ready.remove(number) } }
         guard let account = job.owner.account else { return }
-        accounts[account]?.waiting.removeAscending(number)
         if job.isReady {
             release(job.owner, account: account)
             return
         }
-        pairs[job.owner]?.waiting.removeAscending(number)
-        if let pair = pairs[job.owner], pair.waiting.isEmpty, pair.isInRotation {
-            pairs[job.owner]?.isInRotation = false
-            accounts[account]?.rotation.removeAll { $0 == job.owner.source }
+        pairs[job.owner]?.unready.remove(number)
+        if let pair = pairs[job.owner], pair.unready.isEmpty, let turn = pair.turn {
+            pairs[job.owner]?.turn = nil
+            accounts[account]?.rotation.remove(turn)
         }
         forgetIfUnused(job.owner, account: account)
     }
@@ -202,14 +173,12 @@ package struct LimitedQueue: Sendable {
         guard let name = rotation.popFirst() else { return nil }
         var taken: UInt64?
         change(name) { source in
-            source.isInRotation = false
+            source.turn = nil
             taken = source.ready.popFirst()
-            guard let taken else { return }
-            source.waiting.removeAscending(taken)
-            source.running += 1
+            if taken != nil { source.running += 1 }
         }
         guard let taken, let job = jobs.removeValue(forKey: taken) else { return nil }
-        if let account = job.owner.account { accounts[account]?.waiting.removeAscending(taken) }
+        waiting.remove(taken, of: job.owner)
         return taken
     }
 
@@ -243,30 +212,28 @@ package struct LimitedQueue: Sendable {
         body(&source)
         let own = min(source.ready.count, limit - source.running)
         runnable += own
-        if own > 0, !source.isInRotation {
-            source.isInRotation = true
-            rotation.append(name)
-        } else if own == 0, source.isInRotation {
-            source.isInRotation = false
-            rotation.removeAll { $0 == name }
+        if own > 0, source.turn == nil {
+            source.turn = rotation.append(name)
+        } else if own == 0, let turn = source.turn {
+            source.turn = nil
+            rotation.remove(turn)
         }
-        if source.running > 0 || !source.waiting.isEmpty { sources[name] = source }
+        if source.running > 0 || !source.ready.isEmpty { sources[name] = source }
     }
 
     /// Gives a source a turn among those of a user, if a job of it may become ready.
     private mutating func offer(_ owner: JobOwner, account: UTF8Text) {
-        guard let pair = pairs[owner], !pair.isInRotation, !pair.waiting.isEmpty, pair.admitted < pairLimit(of: owner)
+        guard let pair = pairs[owner], pair.turn == nil, !pair.unready.isEmpty, pair.admitted < pairLimit(of: owner)
         else { return }
-        pairs[owner]?.isInRotation = true
-        accounts[account]?.rotation.append(owner.source)
+        pairs[owner]?.turn = accounts[account, default: Account()].rotation.append(owner.source)
     }
 
     /// Makes jobs of a user ready, as many as the user may have.
     private mutating func admit(_ account: UTF8Text) {
         while accounts[account]?.admitted ?? limit < limit, let source = accounts[account]?.rotation.popFirst() {
             let owner = JobOwner(source: source, account: account)
-            pairs[owner]?.isInRotation = false
-            guard let number = pairs[owner]?.waiting.popFirst() else { continue }
+            pairs[owner]?.turn = nil
+            guard let number = pairs[owner]?.unready.popFirst() else { continue }
             pairs[owner]?.admitted += 1
             accounts[account]?.admitted += 1
             offer(owner, account: account)
@@ -285,26 +252,7 @@ package struct LimitedQueue: Sendable {
     }
 
     private mutating func forgetIfUnused(_ owner: JobOwner, account: UTF8Text) {
-        if let pair = pairs[owner], pair.admitted == 0, pair.waiting.isEmpty { pairs[owner] = nil }
-        if let state = accounts[account], state.admitted == 0, state.waiting.isEmpty { accounts[account] = nil }
-    }
-}
-
-extension JobOwner {
-    fileprivate init(source: UTF8Text, account: UTF8Text) {
-        self.source = source
-        self.account = account
-    }
-}
-
-extension Deque<UInt64> {
-    /// Removes a number from ascending ones.
-    fileprivate mutating func removeAscending(_ number: UInt64) {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < number { low = middle + 1 } else { high = middle }
-        }
-        if low < count, self[low] == number { remove(at: low) }
+        if let pair = pairs[owner], pair.admitted == 0, pair.unready.isEmpty { pairs[owner] = nil }
+        if let state = accounts[account], state.admitted == 0, state.rotation.isEmpty { accounts[account] = nil }
     }
 }

@@ -2,8 +2,9 @@
 // Gatehouse
 
 import Bytes
-import Slots
 import Testing
+
+@testable import Slots
 
 struct LimitedQueueTests {
     private static func queue(slots: Int = 2) -> LimitedQueue { LimitedQueue(slots: slots, unlimitedSource: "local") }
@@ -129,6 +130,64 @@ struct LimitedQueueTests {
         #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: true) == 6)
     }
 
+    @Test(arguments: [2, 8])
+    func `a client that fills the queue with logins of one user does not keep the user out elsewhere`(slots: Int) {
+        var queue = Self.queue(slots: slots)
+        for number in 0..<(slots - 2) { queue.begin(Self.owner("busy\(number)", "busy\(number)")) }
+        for number in UInt64(1)...10 { queue.append(number, of: Self.owner("flood", "ann")) }
+        let running = slots == 2 ? 1 : 2
+        for number in 1...running { #expect(queue.takeNext() == UInt64(number)) }
+        #expect(queue.takeNext() == nil)
+        #expect(queue.jobToReject(for: Self.owner("home", "ann"), cancelsOldest: false) == 10)
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: false) == 10)
+        #expect(queue.jobToReject(for: Self.owner("flood", "ann"), cancelsOldest: false) == nil)
+        #expect(queue.jobToReject(for: Self.owner("flood", "bob"), cancelsOldest: false) == nil)
+        #expect(queue.jobToReject(for: Self.owner("home", "ann"), cancelsOldest: true) == UInt64(running) + 1)
+        queue.remove(10)
+        queue.append(11, of: Self.owner("home", "ann"))
+        #expect(queue.jobToReject(for: Self.owner("flood", "ann"), cancelsOldest: false) == nil)
+        #expect(queue.jobToReject(for: Self.owner("work", "ann"), cancelsOldest: false) == 9)
+    }
+
+    @Test func `of the jobs of a user, one of the client with the most of them is rejected`() {
+        var queue = Self.queue(slots: 2)
+        queue.append(1, of: Self.owner("home", "ann"))
+        for number in UInt64(2)...512 { queue.append(number, of: Self.owner("flood", "ann")) }
+        queue.append(513, of: Self.owner("work", "ann"))
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: false) == 512)
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: true) == 2)
+        #expect(queue.jobToReject(for: Self.owner("new"), cancelsOldest: false) == 512)
+        // The jobs that have begun, and those that were removed, count no more.
+        for number in UInt64(2)...511 { queue.remove(number) }
+        #expect(queue.takeNext() == 1)
+        queue.append(514, of: Self.owner("work", "ann"))
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: false) == 514)
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: true) == 513)
+    }
+
+    @Test func `a client does not cancel the job of another one that has as many`() {
+        var queue = Self.queue(slots: 2)
+        queue.append(1, of: Self.owner("home", "ann"))
+        queue.append(2, of: Self.owner("flood", "ann"))
+        #expect(queue.jobToReject(for: Self.owner("flood", "ann"), cancelsOldest: true) == 2)
+        #expect(queue.jobToReject(for: Self.owner("flood", "bob"), cancelsOldest: true) == 2)
+        #expect(queue.jobToReject(for: Self.owner("home", "ann"), cancelsOldest: true) == 1)
+        queue.append(3, of: Self.owner("home"))
+        queue.append(4, of: Self.owner("flood"))
+        queue.append(5, of: Self.owner("home"))
+        queue.append(6, of: Self.owner("flood"))
+        #expect(queue.jobToReject(for: Self.owner("flood", "bob"), cancelsOldest: true) == 2)
+        #expect(queue.jobToReject(for: Self.owner("new", "bob"), cancelsOldest: true) == 1)
+    }
+
+    @Test func `a client with jobs of many users does not keep out a user with jobs from one other client`() {
+        var queue = Self.queue(slots: 2)
+        for number in UInt64(1)...9 { queue.append(number, of: Self.owner("flood", "ann")) }
+        queue.append(10, of: Self.owner("flood", "bob"))
+        #expect(queue.jobToReject(for: Self.owner("home", "ann"), cancelsOldest: false) == 9)
+        #expect(queue.jobToReject(for: Self.owner("home", "carol"), cancelsOldest: false) == 10)
+    }
+
     @Test func `the oldest job is that which has waited longest, whatever was taken and removed`() {
         var queue = Self.queue(slots: 4)
         #expect(queue.oldest == nil)
@@ -174,6 +233,31 @@ struct LimitedQueueTests {
             // It takes about a second in a debug build, and hours if each step looks through all jobs.
             #expect(ContinuousClock.now - clock < .seconds(60))
         }
+    }
+
+    /// The queue is emptied as after a time in which no job has ended: all jobs have waited for too long.
+    @Test(arguments: [(1, 1), (1, 100_000), (100_000, 1), (100_000, 100_000)] as [(UInt64, UInt64)])
+    func `100,000 waiting jobs expire, are cancelled and are rejected in little time`(sources: UInt64, users: UInt64) {
+        var queue = Self.queue(slots: 8)
+        func owner(_ number: UInt64) -> JobOwner {
+            Self.owner("source\(number % sources)", "user\(number % users)")
+        }
+        let clock = ContinuousClock.now
+        for number in UInt64(1)...100_000 { queue.append(number, of: owner(number)) }
+        for number in UInt64(1)...100_000 {
+            _ = queue.jobToReject(for: owner(number), cancelsOldest: false)
+            _ = queue.jobToReject(for: owner(number), cancelsOldest: true)
+        }
+        // From the middle of the queue to its ends.
+        for number in UInt64(25_001)...50_000 {
+            queue.remove(number)
+            queue.remove(100_001 - number)
+        }
+        #expect(queue.count == 50_000)
+        while let oldest = queue.oldest { queue.remove(oldest) }
+        #expect(queue.isUnused)
+        // It takes about three seconds in a debug build, and minutes if each step looks through all jobs.
+        #expect(ContinuousClock.now - clock < .seconds(60))
     }
 
     @Test func `the limits hold, and no job waits that may run, whatever is queued, taken, removed and ended`() {
