@@ -2,6 +2,7 @@
 // Gatehouse
 
 import Bytes
+import SeededRandom
 import Testing
 
 @testable import Slots
@@ -260,78 +261,62 @@ struct LimitedQueueTests {
         #expect(ContinuousClock.now - clock < .seconds(60))
     }
 
-    @Test func `the limits hold, and no job waits that may run, whatever is queued, taken, removed and ended`() {
-        var random = SystemRandomNumberGenerator()
-        for slots in [1, 2, 3, 6, 9] {
-            let limit = max(1, slots / 2)
-            let pairLimit = max(1, limit / 2)
-            var queue = Self.queue(slots: slots)
-            var owners: [UInt64: JobOwner] = [:]
-            var (waiting, running): (Set<UInt64>, Set<UInt64>) = ([], [])
-            for number in UInt64(1)...4_000 {
-                let name = ["source0", "source1", "source2", "local"].randomElement(using: &random) ?? ""
-                let user = Bool.random(using: &random) ? "user\(Int.random(in: 0..<4, using: &random))" : nil
-                let owner = Self.owner(name, user)
-                switch Int.random(in: 0..<9, using: &random) {
-                case 0...2:
-                    let free = slots - running.count
-                    let isFull = queue.isFull(for: owner, limit: 5, free: free)
-                    #expect(isFull || waiting.count < 5 || free > 0)
-                    owners[number] = owner
-                    waiting.insert(number)
-                    queue.append(number, of: owner)
-                case 3:
-                    guard let removed = waiting.randomElement(using: &random) else { continue }
-                    waiting.remove(removed)
-                    queue.remove(removed)
-                case 4:
-                    guard running.count < slots, queue.runnable == 0, queue.canRun(owner) else { continue }
-                    owners[number] = owner
-                    running.insert(number)
-                    queue.begin(owner)
-                case 5...6:
-                    guard running.count < slots else { continue }
-                    let runnable = queue.runnable
-                    let next = queue.takeNext()
-                    #expect((next != nil) == (runnable > 0))
-                    if let next {
-                        #expect(waiting.remove(next) != nil)
-                        running.insert(next)
-                    }
-                default:
-                    guard let ended = running.randomElement(using: &random), let owner = owners[ended] else { continue }
-                    running.remove(ended)
-                    queue.end(of: owner)
-                }
-                #expect(queue.count == waiting.count)
-                #expect(queue.oldest == waiting.min())
-                func count(_ jobs: Set<UInt64>, _ isCounted: (JobOwner) -> Bool) -> Int {
-                    jobs.count { owners[$0].map(isCounted) ?? false }
-                }
-                for source in ["source0", "source1", "source2"] as [UTF8Text] {
-                    #expect(count(running) { $0.source == source } <= limit)
-                    for account in (0..<4).map({ UTF8Text("user\($0)") }) {
-                        #expect(count(running) { $0.account == account } <= limit)
-                        #expect(count(running) { $0.account == account && $0.source == source } <= pairLimit)
-                    }
-                }
-                guard queue.runnable == 0 else { continue }
-                // Every job waits for its source or for its user; a job of this user that waits for its source has the place.
-                func isBlocked(_ source: UTF8Text) -> Bool {
-                    source != "local" && count(running) { $0.source == source } >= limit
-                }
-                for job in waiting.compactMap({ owners[$0] }) where !isBlocked(job.source) {
-                    guard let account = job.account else {
-                        Issue.record("a job without a user waits although its source may have more")
-                        continue
-                    }
-                    let ofUser =
-                        count(running) { $0.account == account }
-                        + count(waiting) { $0.account == account && isBlocked($0.source) }
-                    let ofPair = count(running) { $0 == job }
-                    #expect(ofUser >= limit || job.source != "local" && ofPair >= pairLimit)
-                }
+    @Test(arguments: [1, 2, 3, 6, 9], [1, 2, 3] as [UInt64])
+    func `the limits hold, and every job that may run is counted, whatever is queued, taken, removed and ended`(
+        slots: Int,
+        seed: UInt64
+    ) {
+        var random = Random(seed: seed)
+        var queue = Self.queue(slots: slots)
+        var model = LimitedQueueModel(slots: slots)
+        for number in UInt64(1)...2_000 {
+            let source = random.pick(["source0", "source1", "source2", "local"])
+            let owner = Self.owner(source, random.below(2) == 0 ? nil : "user\(random.below(4))")
+            let free = slots - model.running.count
+            #expect(queue.canRun(owner) == model.canRun(owner))
+            let isFull = queue.isFull(for: owner, limit: 5, free: free)
+            #expect(isFull == model.isFull(for: owner, limit: 5, free: free))
+            for cancelsOldest in [false, true] {
+                let rejected = queue.jobToReject(for: owner, cancelsOldest: cancelsOldest)
+                #expect(model.isRight(rejected, for: owner, cancelsOldest: cancelsOldest))
             }
+            switch random.below(9) {
+            case 0...2:
+                // The scheduler adds no job to a full queue without the removal of another one; the queue allows it.
+                if isFull, random.below(2) == 0 {
+                    guard let rejected = queue.jobToReject(for: owner, cancelsOldest: random.below(2) == 0) else {
+                        break
+                    }
+                    model.remove(rejected)
+                    queue.remove(rejected)
+                }
+                model.append(number, of: owner)
+                queue.append(number, of: owner)
+            case 3:
+                guard !model.waiting.isEmpty else { break }
+                let removed = random.pick(model.waiting).number
+                model.remove(removed)
+                queue.remove(removed)
+            case 4:
+                guard free > 0, model.runnable == 0, model.canRun(owner) else { break }
+                model.begin(number, of: owner)
+                queue.begin(owner)
+            case 5...6:
+                guard free > 0 else { break }
+                #expect(queue.takeNext() == model.takeNext())
+            default:
+                guard !model.running.isEmpty else { break }
+                let ended = random.pick(model.running)
+                model.end(ended.number)
+                queue.end(of: ended.owner)
+            }
+            #expect(queue.count == model.waiting.count)
+            #expect(queue.oldest == model.oldest)
+            #expect(queue.runnable == model.runnable)
+            #expect(model.keepsLimits)
         }
+        for job in model.running { queue.end(of: job.owner) }
+        for job in model.waiting { queue.remove(job.number) }
+        #expect(queue.isUnused)
     }
 }
