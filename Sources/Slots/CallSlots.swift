@@ -162,10 +162,12 @@ package final class CallSlots: Sendable {
 
     private func cancel(_ ticket: Ticket) {
         guard let number = ticket.number.withLock({ $0 }) else { return }
+        let time = now()
         complete(
             state.withLock { state in
                 guard let cancelled = state.take(number) else { return [] }
-                return [(cancelled, .failure(.cancelled))] + state.startWaiting()
+                let expired = state.dropExpired(at: time, after: wait)
+                return [(cancelled, .failure(.cancelled))] + expired + state.startWaiting()
             }
         )
     }

@@ -127,6 +127,25 @@ struct CallSlotsTests {
         #expect(await late.value == "c")
     }
 
+    @Test func `a cancelled call lets those be rejected that have waited too long`() async throws {
+        let clock = Clock()
+        let (slots, latch) = (Self.slots(1, queue: 5, clock: clock), Latch())
+        let running = Self.start(slots, "a", until: latch)
+        try await Waiting.until { slots.freeSlots == 0 }
+        let cancelled = Self.start(slots, "b", until: latch)
+        try await Waiting.until { slots.waitingCalls == 1 }
+        let late = Self.start(slots, "c", until: latch)
+        try await Waiting.until { slots.waitingCalls == 2 }
+        clock.advance(seconds: 5)
+        cancelled.cancel()
+        #expect(await cancelled.value == "cancelled")
+        // The only slot is still held.
+        try await Waiting.until { slots.waitingCalls == 0 }
+        #expect(await late.value == "timedOut")
+        latch.open()
+        #expect(await running.value == "a")
+    }
+
     @Test func `the end of a call lets all calls run that had to wait beside free slots`() async throws {
         let (slots, first, others) = (Self.slots(4, queue: 5), Latch(), Latch())
         let running = (0..<2).map { _ in Self.start(slots, "a", until: first) }
