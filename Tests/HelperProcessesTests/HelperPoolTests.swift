@@ -3,20 +3,10 @@
 
 import RealmKit
 import Slots
-import Synchronization
 import TestTools
 import Testing
 
 @testable import HelperProcesses
-
-/// The events of a test in their order.
-private final class Events: Sendable {
-    private let events = Mutex<[String]>([])
-
-    var list: [String] { events.withLock { $0 } }
-
-    func add(_ event: String) { events.withLock { $0.append(event) } }
-}
 
 struct HelperPoolTests {
     private let folder: ProgramFolder

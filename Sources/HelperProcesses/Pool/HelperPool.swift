@@ -50,7 +50,7 @@ package final class HelperPool: Sendable {
     ///   - log: The log for the output of the helpers; nil to discard it.
     package init(_ settings: HelperPoolSettings, log: RealmLog?) {
         self.settings = settings
-        scheduler = HelperScheduler(settings, log: log)
+        scheduler = HelperScheduler(settings, log: log, makeWakeUp: WakeUp.init)
     }
 
     deinit { scheduler.close() }

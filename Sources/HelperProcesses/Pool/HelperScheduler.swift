@@ -39,8 +39,13 @@ final class HelperScheduler: Sendable {
         var threads = 0
         /// The threads without work, the last one that became idle last.
         var idle: [WakeUp] = []
-        /// The number of threads that were woken or started for a request and have not taken it yet.
+        /// The number of threads that were woken or started for a request, or pass a result before they take one, and have
+        /// not taken it yet.
         var waking = 0
+        /// The number of threads whose request has ended, and which take another one if no other thread does.
+        var finishing = 0
+        /// The idle threads that are signalled after the lock.
+        var woken: [WakeUp] = []
         var lastNumber: UInt64 = 0
         var waiting: [UInt64: Job] = [:]
         var running: [UInt64: HelperCall] = [:]
@@ -53,13 +58,35 @@ final class HelperScheduler: Sendable {
         case end
     }
 
+    /// The way in which a thread comes to its next request.
+    private enum Arrival {
+        /// It counts as waking.
+        case woken
+        /// It counts as finishing.
+        case finishing
+        /// It has run a request whose end is not counted yet.
+        case ended(UInt64, Job)
+        /// It counts as none of these.
+        case free
+    }
+
     private let settings: HelperPoolSettings
     private let log: RealmLog?
+    private let makeWakeUp: @Sendable () throws(HelperFault) -> WakeUp
     private let state: Mutex<State>
 
-    init(_ settings: HelperPoolSettings, log: RealmLog?) {
+    /// - Parameters:
+    ///   - settings: The limits.
+    ///   - log: The log for the output of the helpers; nil to discard it.
+    ///   - makeWakeUp: Creates the wake-up of a thread. It is called on that thread.
+    init(
+        _ settings: HelperPoolSettings,
+        log: RealmLog?,
+        makeWakeUp: @escaping @Sendable () throws(HelperFault) -> WakeUp
+    ) {
         self.settings = settings
         self.log = log
+        self.makeWakeUp = makeWakeUp
         state = Mutex(State(queue: Self.queue(settings)))
     }
 
@@ -69,17 +96,22 @@ final class HelperScheduler: Sendable {
 
     /// Ends the threads and their helpers when the queue is empty.
     func close() {
-        let idle = state.withLock { state in
+        change { state in
             state.isClosed = true
             state.waking += state.idle.count
-            defer { state.idle = [] }
-            return state.idle
+            state.woken += state.idle
+            state.idle = []
         }
-        idle.forEach { $0.signal() }
     }
 
     /// The number of waiting requests.
     var waiting: Int { state.withLock { $0.queue.count } }
+
+    /// The number of threads, with those that start.
+    var threads: Int { state.withLock { $0.threads } }
+
+    /// The number of threads without a request.
+    var idleThreads: Int { state.withLock { $0.idle.count } }
 
     // MARK: Requests
 
@@ -89,39 +121,38 @@ final class HelperScheduler: Sendable {
     /// - Returns: The number for ``cancel(_:)``.
     func submit(_ job: Job) -> UInt64 {
         rejectLate()
-        let (number, wakes, rejected) = state.withLock { state -> (UInt64, [WakeUp], (Job, HelperFault)?) in
+        let (number, rejected) = change { state -> (UInt64, (Job, HelperFault)?) in
             state.lastNumber += 1
             let number = state.lastNumber
+            guard state.threads > 0 || startThread(&state) else {
+                return (number, (job, HelperFault(.cannotStart, "no thread for a helper could be started")))
+            }
             var rejected: (Job, HelperFault)?
-            let free = state.idle.count + state.waking + settings.processes - state.threads
+            let free = state.idle.count + state.waking + state.finishing + settings.processes - state.threads
             if state.queue.isFull(for: job.owner, limit: settings.queue, free: free) {
                 let isOldest = settings.whenFull == .cancelOldest
                 let fault = HelperFault(.full, "too many requests wait for a helper process")
-                guard let victim = state.queue.jobToReject(for: job.owner, cancelsOldest: isOldest),
-                    let removed = remove(victim, from: &state)
-                else { return (number, [], (job, fault)) }
+                guard let rejectedNumber = state.queue.jobToReject(for: job.owner, cancelsOldest: isOldest),
+                    let removed = remove(rejectedNumber, from: &state)
+                else { return (number, (job, fault)) }
                 rejected = (removed, fault)
             }
             state.waiting[number] = job
             state.queue.append(number, of: job.owner)
-            let wakes = wakeThreads(&state)
-            if state.threads == 0, remove(number, from: &state) != nil {
-                rejected = (job, HelperFault(.cannotStart, "no thread for a helper could be started"))
-            }
-            return (number, wakes, rejected)
+            wakeThreads(&state)
+            return (number, rejected)
         }
-        wakes.forEach { $0.signal() }
         if let (job, fault) = rejected { job.reject(fault) }
         return number
     }
 
     /// Cancels a request; does nothing if it has ended.
     func cancel(_ number: UInt64) {
-        let (job, call, wakes) = state.withLock { state in
+        let (job, call) = change { state in
             let removed = remove(number, from: &state)
-            return (removed, state.running[number], wakeThreads(&state))
+            wakeThreads(&state)
+            return (removed, state.running[number])
         }
-        wakes.forEach { $0.signal() }
         job?.reject(HelperFault(.cancelled, "the login was cancelled"))
         call?.cancel()
     }
@@ -131,16 +162,16 @@ final class HelperScheduler: Sendable {
     /// All requests have the same time, so the oldest one is the first that is late.
     func rejectLate() {
         let now = MonotonicTime.now
-        let (late, wakes) = state.withLock { state -> ([Job], [WakeUp]) in
+        let late = change { state -> [Job] in
             var late: [Job] = []
             while let number = state.queue.oldest, (state.waiting[number]?.call.deadline ?? now) <= now,
                 let job = remove(number, from: &state)
             {
                 late.append(job)
             }
-            return (late, late.isEmpty ? [] : wakeThreads(&state))
+            if !late.isEmpty { wakeThreads(&state) }
+            return late
         }
-        wakes.forEach { $0.signal() }
         for job in late { job.reject(HelperFault(.timedOut, "no helper process was free in time")) }
     }
 
@@ -152,23 +183,33 @@ final class HelperScheduler: Sendable {
 
     // MARK: Threads
 
-    /// Takes idle threads, or starts threads, for the requests that may run; the caller signals them.
+    /// Changes the state, and then signals the threads that were taken from the idle ones.
+    private func change<Value>(_ body: (inout State) -> Value) -> Value {
+        let (value, woken) = state.withLock { state in
+            let value = body(&state)
+            defer { state.woken = [] }
+            return (value, state.woken)
+        }
+        for wake in woken { wake.signal() }
+        return value
+    }
+
+    /// Takes idle threads, or starts threads, for the requests that may run.
     ///
     /// The end of one request can let several ones run: one of the same source, and one of the same user.
     ///
-    /// - Parameter state: The state.
-    /// - Returns: The idle threads.
-    private func wakeThreads(_ state: inout State) -> [WakeUp] {
-        var wakes: [WakeUp] = []
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - canStart: Whether threads may be started.
+    private func wakeThreads(_ state: inout State, canStart: Bool = true) {
         while state.queue.runnable > state.waking {
             if let idle = state.idle.popLast() {
                 state.waking += 1
-                wakes.append(idle)
-            } else if state.threads >= settings.processes || !startThread(&state) {
+                state.woken.append(idle)
+            } else if !canStart || state.threads >= settings.processes || !startThread(&state) {
                 break
             }
         }
-        return wakes
     }
 
     private func startThread(_ state: inout State) -> Bool {
@@ -185,30 +226,21 @@ final class HelperScheduler: Sendable {
     private func serve() {
         let wake: WakeUp
         do throws(HelperFault) {
-            wake = try WakeUp()
+            wake = try makeWakeUp()
         } catch {
             endWithoutDescriptor(error)
             return
         }
         let slot = HelperSlot(log: log)
-        var isWoken = true
-        var ended: (UInt64, Job)?
+        var arrival = Arrival.woken
         while true {
-            switch next(wake, isWoken: isWoken, ended: ended) {
+            switch next(wake, after: arrival) {
             case .run(let number, let job):
-                isWoken = false
-                ended = (number, job)
-                let time = run(job, in: slot, wake: wake)
-                guard time > 0 else { continue }
-                // Only this thread waits, others take the requests meanwhile.
-                ended = nil
-                end(number, job)
-                pause(for: time, wake: wake)
+                arrival = run(job, number: number, in: slot, wake: wake)
             case .wait:
-                ended = nil
                 let hasWork = idle(slot, wake: wake)
-                isWoken = !leaveIdle(wake)
-                if hasWork || isWoken { continue }
+                arrival = leaveIdle(wake) ? .free : .woken
+                guard case .free = arrival, !hasWork else { continue }
                 slot.process?.endGracefully(wake: wake)
                 slot.end()
                 if endThread() { return }
@@ -220,58 +252,80 @@ final class HelperScheduler: Sendable {
         }
     }
 
-    /// Returns what a thread does next, after it was woken for a request or has run one.
-    private func next(_ wake: WakeUp, isWoken: Bool, ended: (UInt64, Job)?) -> Step {
+    /// Returns what a thread does next.
+    private func next(_ wake: WakeUp, after arrival: Arrival) -> Step {
         rejectLate()
-        let (step, wakes) = state.withLock { state -> (Step, [WakeUp]) in
-            if isWoken { state.waking -= 1 }
-            if let (number, job) = ended { end(number, job, in: &state) }
+        return change { state -> Step in
+            switch arrival {
+            case .woken: state.waking -= 1
+            case .finishing: state.finishing -= 1
+            case .ended(let number, let job): end(job, number: number, in: &state)
+            case .free: break
+            }
             if let number = state.queue.takeNext(), let job = state.waiting.removeValue(forKey: number) {
                 state.running[number] = job.call
-                return (.run(number, job), wakeThreads(&state))
+                wakeThreads(&state)
+                return .run(number, job)
             }
             guard !state.isClosed else {
                 state.threads -= 1
-                return (.end, [])
+                return .end
             }
             state.idle.append(wake)
-            return (.wait, [])
+            return .wait
         }
-        wakes.forEach { $0.signal() }
-        return step
     }
 
-    private func end(_ number: UInt64, _ job: Job, in state: inout State) {
+    private func end(_ job: Job, number: UInt64, in state: inout State) {
         state.running[number] = nil
         state.queue.end(of: job.owner)
     }
 
-    private func end(_ number: UInt64, _ job: Job) {
-        let wakes = state.withLock { state in
-            end(number, job, in: &state)
-            return wakeThreads(&state)
-        }
-        wakes.forEach { $0.signal() }
-    }
-
-    /// Runs a request; the caller has its result before a killed helper is gone.
+    /// Runs a request, and passes its result to the caller before the thread is free.
     ///
-    /// - Returns: The time for which the thread must wait before it takes another request, in nanoseconds.
-    private func run(_ job: Job, in slot: HelperSlot, wake: WakeUp) -> UInt64 {
+    /// The end of a request with a result counts before the caller has the result, so that the next login of the same client
+    /// finds its place free. A helper with a fault is killed, and its request counts until it is gone.
+    private func run(_ job: Job, number: UInt64, in slot: HelperSlot, wake: WakeUp) -> Arrival {
         job.call.wake = wake
         let completion = job.work(slot)
         job.call.wake = nil
         guard let fault = completion.fault else {
+            let arrival = endWithResult(
+                job,
+                number: number,
+                isHelperLast: slot.answered + 1 >= settings.requestsPerProcess
+            )
             ResumingExecutor.shared.resumeTasks(completion.deliver)
             slot.countAnswer(limit: settings.requestsPerProcess, wake: wake)
-            return 0
+            return arrival
         }
         slot.process?.kill()
         completion.deliver()
         slot.end()
-        guard fault.code != .cancelled, settings.requestsPerProcess > 1 else { return 0 }
+        guard fault.code != .cancelled, settings.requestsPerProcess > 1 else { return .ended(number, job) }
         slot.countFault()
-        return Self.backOff(slot.faults)
+        let time = Self.backOff(slot.faults)
+        guard time > 0 else { return .ended(number, job) }
+        // Only this thread waits, others take the requests meanwhile.
+        change { state in
+            end(job, number: number, in: &state)
+            wakeThreads(&state)
+        }
+        pause(for: time, wake: wake)
+        return .free
+    }
+
+    /// Counts the end of a request whose result is not yet passed to the caller.
+    ///
+    /// A request that already waits is left to this thread, unless its helper must end first.
+    private func endWithResult(_ job: Job, number: UInt64, isHelperLast: Bool) -> Arrival {
+        change { state in
+            end(job, number: number, in: &state)
+            let takesNext = !isHelperLast && state.queue.runnable > state.waking
+            if takesNext { state.waking += 1 } else { state.finishing += 1 }
+            wakeThreads(&state)
+            return takesNext ? .woken : .finishing
+        }
     }
 
     /// Returns the time before a process is replaced, in nanoseconds: none after the first fault, then 5, 10, 20 and at
@@ -321,11 +375,19 @@ final class HelperScheduler: Sendable {
         }
     }
 
+    /// Ends a thread that could not get its wake-up.
+    ///
+    /// The request for which it was started is left to another thread. No thread is started, because that one would most
+    /// likely end in the same way.
     private func endWithoutDescriptor(_ fault: HelperFault) {
-        let jobs = state.withLock { state -> [Job] in
+        rejectLate()
+        let jobs = change { state -> [Job] in
             state.threads -= 1
             state.waking -= 1
-            guard state.threads == 0 else { return [] }
+            guard state.threads == 0 else {
+                wakeThreads(&state, canStart: false)
+                return []
+            }
             defer {
                 state.waiting = [:]
                 state.queue = Self.queue(settings)
