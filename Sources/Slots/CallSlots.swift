@@ -84,8 +84,9 @@ package final class CallSlots: Sendable {
     ///   - count: The number of slots, 1 or more.
     ///   - queue: The maximum number of waiting calls.
     ///   - wait: The maximum time that a call waits.
-    ///   - cancelsOldest: True to reject the oldest call of the source with the most waiting calls when the queue is full;
-    ///     false to reject the new call.
+    ///   - cancelsOldest: True to reject the oldest call of the source or user with the most waiting calls when the queue
+    ///     is full; false to reject the new call or, if another source or user has more waiting calls, the newest call of
+    ///     that one. Of the calls of a user, it is one of the source with the most of them.
     ///   - unlimitedSource: The source that may hold all slots, for example that of calls that did not come over a network.
     ///   - now: The time of a monotonic clock, in nanoseconds.
     package init(

@@ -10,9 +10,13 @@ internal import WorkerThreads
 package struct HelperPoolSettings: Sendable, Hashable {
     /// The choice of the request that is rejected when the queue is full.
     package enum WhenFull: String, Sendable, Hashable, CaseIterable {
-        /// The new request; if another source has more waiting requests, the newest request of that source.
+        /// The new request; if another source or user has more waiting requests, the newest request of that one.
+        ///
+        /// Of the requests of a user, it is one of the source with the most of them.
         case refuse
-        /// The oldest request of the source with the most waiting requests.
+        /// The oldest request of the source or user with the most waiting requests.
+        ///
+        /// Of the requests of a user, it is one of the source with the most of them.
         case cancelOldest = "cancel-oldest"
     }
 

@@ -9,8 +9,10 @@ package struct ServerPoolSettings: Sendable, Hashable {
     package var connections = 8
     /// The maximum number of waiting calls.
     package var queue = 512
-    /// True to reject the oldest call of the source with the most waiting calls when the queue is full; false to reject
-    /// the new call.
+    /// True to reject the oldest call of the source or user with the most waiting calls when the queue is full; false to
+    /// reject the new call or, if another source or user has more waiting calls, the newest call of that one.
+    ///
+    /// Of the calls of a user, it is one of the source with the most of them.
     package var cancelsOldest = false
     /// The time for a call, from its arrival to its answer.
     package var timeout = Duration.seconds(10)
