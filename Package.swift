@@ -218,7 +218,7 @@ let package = Package(
         ),
 
         // Slots for calls and checks, with a bounded queue in which the sources take turns.
-        .target(name: "Slots", dependencies: ["Bytes", deques]),
+        .target(name: "Slots", dependencies: ["Bytes", "WorkerThreads", deques]),
         // Threads for work that blocks.
         .target(name: "WorkerThreads"),
         // Connections to servers of users, each with a thread, with fail-over between servers.

@@ -3,6 +3,7 @@
 
 internal import Bytes
 internal import Synchronization
+internal import WorkerThreads
 
 /// A fixed number of slots for calls that run at the same time, with a bounded queue of waiting calls.
 ///
@@ -78,7 +79,8 @@ package final class CallSlots: Sendable {
     private let wait: UInt64
     private let cancelsOldest: Bool
     private let now: @Sendable () -> UInt64
-    private let state: Mutex<State>
+    /// A lock that does not spin: the threads that use it may be more than the processors.
+    private let state: Monitor<State>
 
     /// - Parameters:
     ///   - count: The number of slots, 1 or more.
@@ -101,7 +103,7 @@ package final class CallSlots: Sendable {
         self.wait = wait.nanoseconds
         self.cancelsOldest = cancelsOldest
         self.now = now
-        state = Mutex(State(free: count, queue: LimitedQueue(slots: count, unlimitedSource: unlimitedSource)))
+        state = Monitor(State(free: count, queue: LimitedQueue(slots: count, unlimitedSource: unlimitedSource)))
     }
 
     /// The number of waiting calls.
