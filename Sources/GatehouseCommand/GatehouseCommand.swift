@@ -104,14 +104,15 @@ public enum GatehouseCommand {
         _ options: ConfigurationOptions,
         kinds: [RealmKind],
         services: ProgramServices,
+        text: ([Diagnostic]) -> String = { $0.map(\.rendered).joined(separator: "\n") },
         warn: (String) -> Void = { print(DiagnosticColors.standardError(Printable.text($0)), on: STDERR_FILENO) }
     ) throws(CommandError) -> Configuration {
         do throws(ConfigurationErrors) {
             let configuration = try options.load(kinds, services: services)
-            for warning in configuration.warnings { warn(warning.rendered) }
+            for warning in configuration.warnings { warn(text([warning])) }
             return configuration
         } catch {
-            throw CommandError(.configuration, error.description)
+            throw CommandError(.configuration, text(error.diagnostics))
         }
     }
 

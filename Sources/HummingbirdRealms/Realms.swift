@@ -65,7 +65,7 @@ public final class Realms: Service {
         self.configuration = configuration
         self.files = files
         self.logger = logger
-        for warning in configuration.warnings { logger.warning("\(warning.rendered)") }
+        for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
         signIn = try SignInService(configuration, logger: logger, metrics: MetricsSystem.factory)
         do throws(OpenSSLError) {
             // HSTS is sent only with a configured certificate: clients do not trust a development certificate.

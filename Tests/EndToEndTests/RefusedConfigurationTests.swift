@@ -95,6 +95,8 @@ import Testing
             #expect(finished.errors.hasPrefix(test.place + ": error: "), "\(name): \(finished.errors)")
             for word in test.words { #expect(finished.errors.contains(word), "\(name): \(finished.errors)") }
             #expect(finished.errors.components(separatedBy: ": error: ").count == 2, "\(name): \(finished.errors)")
+            // Standard error of the server is a log here, which shows no lines of the configuration.
+            if arguments == ["serve"] { #expect(!finished.errors.contains("\n    "), "\(finished.errors)") }
             #expect(!finished.output.contains("listening"))
         }
         #expect(!FileManager.default.fileExists(atPath: folder.url.appendingPathComponent("var").path))
@@ -184,11 +186,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["check", "serve"])
-    func `a quoted line keeps its tabs, and the underline is below its word`(command: String) async throws {
+    @Test func `a quoted line keeps its tabs, and the underline is below its word`() async throws {
         let folder = try TemporaryFolder()
         try folder.write("server {\n\tlisten\t127.0.0.1:0;\n\tthread\t\t2;\n}", to: "realms.conf")
-        let finished = try await Program.run(Program.built("gatehouse"), [command], in: folder.url)
+        let finished = try await Program.run(Program.built("gatehouse"), ["check"], in: folder.url)
         #expect(finished.status == 3)
         #expect(
             finished.errors == """

@@ -28,7 +28,13 @@ struct ConfidentialTextTests {
                 let start = random.below(text.bytes.count + 1)
                 let end = start + random.below(text.bytes.count + 1 - start)
                 let message = String(decoding: text.bytes[start..<end], as: UTF8.self)
-                _ = text.error(at: SourceRange(UInt32(start), UInt32(end)), message, hint: message).rendered
+                let range = SourceRange(UInt32(start), UInt32(end))
+                _ = text.error(at: range, message, hint: message).rendered
+                let value = SourceRange(UInt32(end), UInt32(end + random.below(9)))
+                let meant: String? = random.pick(["key", "password", "path", nil])
+                _ = text.error(unknownName: range, message, meant: meant).rendered
+                text.hideValue(ofUnknownName: range, at: value, meant: meant)
+                text.hide(message, writtenAs: "${env:A}", at: range)
             }
             let before = some() + "\n"
             let name = random.pick(names)

@@ -69,6 +69,8 @@ struct SecretsTests {
         (realm("key k; friends mail, displayName\n bind-password hunter2;"), "words are separated by blanks"),
         (realm("key k; group-mapping \"a->b\"\n \"X-Api-Key hunter2\";"), "takes rules such as a,b->c"),
         (realm("key k; vaultpin hunter2;"), "unknown statement vaultpin"),
+        (realm("key k; vaultpin hunter2; tries 12;"), "tries is a whole number from 1 to 9"),
+        (realm("key k; kex hunter2; tries 12;"), "tries is a whole number from 1 to 9"),
         (realm("key k;\n vaultcode hunter2 { a; }"), "unknown statement vaultcode"),
         (realm("key k; ky-pasword hunter2; tiemout 3s;"), "unknown statement tiemout"),
         (realm("key {hunter2;}"), "key takes no block"),

@@ -251,7 +251,7 @@ public struct GatehouseServer: Service {
             // The client certificates of open connections were verified by the old configuration.
             let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)
             if requirements.contains(where: { $0 != .none }) { server.retireConnections() }
-            for warning in configuration.warnings.map(\.rendered) + tls.warnings { logger.warning("\(warning)") }
+            for warning in configuration.warnings.map(\.logLine) + tls.warnings { logger.warning("\(warning)") }
             for name in Self.changesThatNeedRestart(from: self.configuration.server, to: configuration.server) {
                 logger.warning("\(name) has changed; the change needs a restart")
             }
@@ -259,7 +259,8 @@ public struct GatehouseServer: Service {
             return ActiveConfiguration(configuration: configuration, tls: tls)
         } catch {
             metrics?.countReload(isSuccess: false)
-            logger.error("the configuration was not reloaded:\n\(error)")
+            let reason = (error as? ConfigurationErrors)?.logText ?? "\(error)"
+            logger.error("the configuration was not reloaded:\n\(reason)")
             return nil
         }
     }

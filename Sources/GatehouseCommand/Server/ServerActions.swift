@@ -90,6 +90,12 @@ extension GatehouseOptions.Serve: Subcommand {
         }
     }
 
+    /// Returns diagnostics with the lines of the configuration if standard error is a terminal, and for a log otherwise.
+    private static func text(_ diagnostics: [Diagnostic]) -> String {
+        let isTerminal = isatty(STDERR_FILENO) == 1
+        return diagnostics.map { isTerminal ? $0.rendered : $0.logLine }.joined(separator: "\n")
+    }
+
     /// Writes to standard error without blocking.
     private static func report(_ text: String) {
         for line in Printable.text(text).split(separator: "\n") { LineWriter.standardError.write(String(line)) }
@@ -108,7 +114,13 @@ extension GatehouseOptions.Serve: Subcommand {
         let logger = Logger(label: "gatehouse")
         for warning in serviceManager.warnings { logger.warning("\(warning)") }
         let services = GatehouseCommand.services(.createIfMissing, log: RealmLog(logger))
-        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, warn: Self.report)
+        let configuration = try GatehouseCommand.load(
+            options,
+            kinds: kinds,
+            services: services,
+            text: Self.text,
+            warn: Self.report
+        )
         let server: GatehouseServer
         do throws(ConfigurationErrors) {
             server = try GatehouseServer(
@@ -124,9 +136,9 @@ extension GatehouseOptions.Serve: Subcommand {
                 reload: { () throws(ConfigurationErrors) in try options.load(kinds, services: services) }
             )
         } catch {
-            throw CommandError(.configuration, error.description)
+            throw CommandError(.configuration, Self.text(error.diagnostics))
         }
-        if let warning = configuration.emptinessWarning { Self.report(warning.rendered) }
+        if let warning = configuration.emptinessWarning { Self.report(Self.text([warning])) }
         LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
         try await Self.run(server, logger: logger)
         // Standard error is flushed first, so that `stopped` is the last line even if both streams go to one file.
@@ -146,7 +158,7 @@ extension GatehouseOptions.Serve: Subcommand {
         do {
             try await group.run()
         } catch let errors as ConfigurationErrors {
-            throw CommandError(.configuration, errors.description)
+            throw CommandError(.configuration, text(errors.diagnostics))
         } catch {
             throw CommandError(.failed, "the server has ended: \(error)")
         }

@@ -23,6 +23,9 @@ public struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConver
         diagnostics = [text.error(at: range, message, hint: hint)]
     }
 
+    /// The text of all diagnostics for a log, a line for each; see ``Diagnostic/logLine``.
+    public var logText: String { diagnostics.map(\.logLine).joined(separator: "\n") }
+
     /// The text of all diagnostics; see ``Diagnostic/rendered``.
     public var description: String { diagnostics.map(\.rendered).joined(separator: "\n") }
 }

@@ -59,6 +59,14 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
+    /// The diagnostic for a log, in one line: place, message and hint.
+    ///
+    /// More people may read a log than the configuration, so no line of the configuration is shown.
+    public var logLine: String {
+        let place = line == 1 && column == 1 && lineText.isEmpty ? file : "\(file):\(line):\(column)"
+        return "\(place): \(severity.rawValue): \(message)" + (hint.map { "; hint: \($0)" } ?? "")
+    }
+
     /// The same as ``rendered``.
     public var description: String { rendered }
 }

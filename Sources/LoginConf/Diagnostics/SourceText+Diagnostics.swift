@@ -46,7 +46,7 @@ extension SourceText {
         meant: String?,
         hint: String? = nil
     ) -> Diagnostic {
-        let isNextConfidential = meant.map(SecretName.isSecret) ?? false
+        let isNextConfidential = meant.map { isSecret($0, after: range.end) } ?? false
         return diagnostic(
             .error,
             at: range,
@@ -69,6 +69,26 @@ extension SourceText {
         diagnostic(.warning, at: range, message: message, hint: hint)
     }
 
+    /// Hides the value of an unknown name in later diagnostics, unless a known name is meant that is none of a secret.
+    ///
+    /// - Parameters:
+    ///   - name: The place of the name.
+    ///   - value: The place of the value.
+    ///   - meant: The known name that is probably meant; nil if none is similar.
+    public func hideValue(ofUnknownName name: SourceRange, at value: SourceRange, meant: String?) {
+        let end = min(Int(value.end), bytes.count)
+        guard Int(value.start) < end else { return }
+        guard let meant else { return confidential.add(Int(value.start)..<end, isSecret: false, in: bytes) }
+        if isSecret(meant, after: name.end) { confidential.add(Int(value.start)..<end, isSecret: true, in: bytes) }
+    }
+
+    /// Returns whether the value of a name may be a secret; the path of a `key` is none.
+    private func isSecret(_ name: String, after nameEnd: UInt32) -> Bool {
+        guard let kind = SecretName(Array(name.utf8)[...]) else { return false }
+        var scanner = ConfidentialTextScanner(bytes)
+        return kind != .key || !scanner.hasPath(name, after: Int(nameEnd))
+    }
+
     /// Returns a place in this text as it is shown in messages, such as `login.conf:3:5`.
     public func place(of range: SourceRange) -> String {
         let location = location(of: range.start)
@@ -89,10 +109,12 @@ extension SourceText {
         let line = line(around: Int(range.start))
         let lineParts = confidentialParts
         // What follows is cut anyway.
-        let shownEnd = isCutAfterRange ? min(max(Int(range.end), line.offset), line.end) : line.end
+        let rangeEnd = max(Int(range.end), line.offset)
+        let unknownValue = lineParts.unknownValue(from: line.start, to: line.end)
+        let shownEnd = min(line.end, isCutAfterRange ? rangeEnd : max(line.offset, unknownValue ?? line.end))
         // A text with several NUL is probably in an encoding in which names are not found.
         let isHidden =
-            isWordConfidential || lineParts.hasLine(from: line.start, to: shownEnd)
+            isWordConfidential || lineParts.hasLine(from: line.start, to: shownEnd) || (unknownValue ?? .max) < rangeEnd
             || bytes[max(line.start, line.offset - LineExcerpt.reach)..<line.end].count { $0 == 0 } > 1
         let words = hiddenWords(
             of: line,

@@ -16,7 +16,7 @@ public struct SourceText: Sendable {
     /// The copies of a text share it.
     private let lines = LineIndex()
     /// The parts that messages do not show; the copies of a text share them.
-    private let confidential: ConfidentialText
+    let confidential: ConfidentialText
     /// The values of references, which messages show as they are written; the copies of a text share them.
     let hiddenValues = HiddenValues()
 

@@ -14,6 +14,8 @@ final class ConfidentialText: Sendable {
         var lines: [Range<Int>] = []
         /// The values.
         var secrets: [Range<Int>] = []
+        /// The values of unknown names, which are not shown, but whose words messages may contain.
+        var unknown: [Range<Int>] = []
 
         /// Returns whether a line must not be shown.
         func hasLine(from start: Int, to end: Int) -> Bool { !Self.ranges(lines, from: start, to: end).isEmpty }
@@ -21,6 +23,11 @@ final class ConfidentialText: Sendable {
         /// Returns the values that overlap a part of the text.
         func values(from start: Int, to end: Int) -> ArraySlice<Range<Int>> {
             Self.ranges(secrets, from: start, to: end)
+        }
+
+        /// Returns the beginning of the first value of an unknown name on a line; nil if there is none.
+        func unknownValue(from start: Int, to end: Int) -> Int? {
+            Self.ranges(unknown, from: start, to: end).first?.lowerBound
         }
 
         private static func ranges(_ all: [Range<Int>], from start: Int, to end: Int) -> ArraySlice<Range<Int>> {
@@ -39,6 +46,35 @@ final class ConfidentialText: Sendable {
 
     /// - Parameter names: The names whose values are secrets, in addition to names such as `password`.
     init(names: Set<String>) { self.names = names.map { Array($0.utf8) } }
+
+    /// Adds a value that was found by its place.
+    ///
+    /// - Parameters:
+    ///   - value: The range of the value.
+    ///   - isSecret: True if it is a secret; false for the value of an unknown name.
+    ///   - bytes: The text, always the same.
+    func add(_ value: Range<Int>, isSecret: Bool, in bytes: [UInt8]) {
+        var parts = parts(of: bytes)
+        if isSecret {
+            parts.lines = Self.merged(parts.lines + [value])
+            parts.secrets = Self.merged(parts.secrets + [value])
+        } else {
+            parts.unknown = Self.merged(parts.unknown + [value])
+        }
+        self.parts.withLock { $0 = parts }
+    }
+
+    private static func merged(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var merged: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, last.upperBound >= range.lowerBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
+    }
 
     /// Returns the parts of a text.
     ///

@@ -14,8 +14,12 @@ struct ConfidentialTextScanner {
     private var parts = ConfidentialText.Parts()
     /// The place from which the current line is hidden.
     private var hiddenStart: Int?
-    /// The place after the first `:` or `://` of the current word.
+    /// The place at which the user of the current URL would begin.
     private var urlStart: Int?
+    /// The place after the first `:` of the current word.
+    private var colonEnd: Int?
+    /// The place of the next word that is no comment, if it is known; for the end of a line.
+    private var nextContent = 0
     /// True after an odd number of quotes on the current line.
     private var hasOpenQuote = false
     private var isComment = false
@@ -68,7 +72,10 @@ struct ConfidentialTextScanner {
         switch bytes[position] {
         case .carriageReturn where byte(after: position) == .lineFeed: break
         case .lineFeed, .carriageReturn: endLine()
-        case .space, .tab: urlStart = nil
+        case .space, .tab:
+            // The password of a quoted URL may have a blank.
+            if !hasOpenQuote || colonEnd != nil { urlStart = nil }
+            colonEnd = nil
         case .quote:
             hasOpenQuote.toggle()
             hasEnd = true
@@ -76,9 +83,13 @@ struct ConfidentialTextScanner {
         case .backslash where byte(after: position) == .quote || byte(after: position) == .backslash: position += 1
         case .hash where isAfterBlank && !hasOpenQuote: isComment = true
         case .slash where isAfterBlank && !hasOpenQuote && byte(after: position) == .slash: isComment = true
-        case .colon:
+        case .colon where bytes[position...].starts(with: "://".utf8):
+            urlStart = urlStart ?? position + 3
+            colonEnd = nil
+        case .colon where urlStart == nil:
             // A URL may be misspelled, as in `ldaps:/ann:hunter2@host`.
-            urlStart = urlStart ?? position + (bytes[position...].starts(with: "://".utf8) ? 3 : 1)
+            urlStart = colonEnd
+            colonEnd = position + 1
         case .at: hideURL()
         default: break
         }
@@ -102,7 +113,7 @@ struct ConfidentialTextScanner {
             if goesOn { addValue(line) }
             goesOn = goesOn ? !hasEnd : hasOpenQuote
             // A `;` may be missing, or the value has a line end that its author has not quoted.
-            if hasValue, !isComment, !endsWithStatement(line), !beginsStatement(after: position) { goesOn = true }
+            if hasValue, !endsWithStatement(line), !beginsStatement(after: position) { goesOn = true }
             hiddenStart = goesOn ? position + 1 : nil
         }
         hasOpenQuote = false
@@ -110,6 +121,7 @@ struct ConfidentialTextScanner {
         hasEnd = false
         hasValue = goesOn
         urlStart = nil
+        colonEnd = nil
     }
 
     /// Returns whether the last character of a line, apart from blanks, can end a statement.
@@ -118,15 +130,14 @@ struct ConfidentialTextScanner {
         return last == .semicolon || last == .closeBrace
     }
 
-    /// Returns whether the line after a line end is empty or a comment, or can begin a statement or an option.
-    private func beginsStatement(after lineEnd: Int) -> Bool {
-        let first = bytes[min(lineEnd + 1, end)..<end].prefix { $0.isBlank }.endIndex
+    /// Returns whether the next word after a line end can begin a statement or an option.
+    ///
+    /// Empty lines and comments are passed over.
+    private mutating func beginsStatement(after lineEnd: Int) -> Bool {
+        if nextContent <= lineEnd { nextContent = content(from: lineEnd + 1) }
+        let first = nextContent
         guard first < end else { return true }
-        switch bytes[first] {
-        case .lineFeed, .carriageReturn, .hash, .openBrace, .closeBrace, .semicolon: return true
-        case .slash: return byte(after: first) == .slash || byte(after: first) == .asterisk
-        default: break
-        }
+        if [.openBrace, .closeBrace, .semicolon].contains(bytes[first]) { return true }
         var index = first
         while index < end, bytes[index].isNamePart { index += 1 }
         guard index > first, index < end else { return false }
@@ -134,6 +145,25 @@ struct ConfidentialTextScanner {
             return next != .equals && next != .semicolon && !next.isLineEnd
         }
         return bytes[index].isBlank
+    }
+
+    /// Returns the first place from an index that is neither a blank, nor a line end, nor in a comment.
+    private func content(from start: Int) -> Int {
+        var index = start
+        while index < end {
+            if bytes[index].isBlank || bytes[index].isLineEnd {
+                index += 1
+            } else if bytes[index] == .hash || bytes[index...].starts(with: "//".utf8) {
+                while index < end, !bytes[index].isLineEnd { index += 1 }
+            } else if bytes[index...].starts(with: "/*".utf8) {
+                index += 2
+                while index < end, !bytes[index...].starts(with: "*/".utf8) { index += 1 }
+                index = min(end, index + 2)
+            } else {
+                break
+            }
+        }
+        return index
     }
 
     private mutating func hide(from start: Int) { hiddenStart = min(hiddenStart ?? start, start) }
@@ -156,7 +186,7 @@ struct ConfidentialTextScanner {
         if let last = parts.secrets.last, last.lowerBound <= start, last.upperBound > position { return }
         var index = position
         var lastAt = position
-        while index < end, !bytes[index].isBlank, !bytes[index].isLineEnd {
+        while index < end, !bytes[index].isLineEnd, hasOpenQuote ? bytes[index] != .quote : !bytes[index].isBlank {
             if bytes[index] == .at { lastAt = index }
             index += 1
         }
@@ -170,34 +200,62 @@ struct ConfidentialTextScanner {
         let nameEnd = position
         let isInComment = isComment
         let isInQuotes = hasOpenQuote
-        var (hasEquals, hasColon, hasQuote) = (false, false, false)
-        gap: while position < end {
+        var signs: Set<UInt8> = []
+        while true {
+            guard skipGap(isInComment: isInComment, signs: &signs) else { return }
+            let word = bytes[nameStart..<nameEnd]
+            let hasEquals = signs.contains(.equals)
+            guard position < end, name != .field || hasEquals || signs.contains(.colon),
+                beginsValue(of: name, word: word, isSeparate: position > nameEnd),
+                !isPlaceholder, !(isInQuotes && isPartOfQuery(isWord: signs.isEmpty))
+            else { return }
+            if skipReferences(isOption: hasEquals) {
+                // Further values of the same statement may be on the next lines.
+                guard !isInComment, position < end, bytes[position].isLineEnd || bytes[position] == .hash,
+                    !beginsStatement(after: position)
+                else { return }
+                continue
+            }
+            if isSetting(of: name, word: word) { return }
+            hide(from: position)
+            hasValue = !isInComment
+            addValue(position..<endOfValue(from: position, isOption: hasEquals))
+            return
+        }
+    }
+
+    /// Skips what may be between a name and its value.
+    ///
+    /// - Parameters:
+    ///   - isInComment: True if the name is in a comment; its value is then on the same line.
+    ///   - signs: Receives the signs between them.
+    /// - Returns: False if the name has no value.
+    private mutating func skipGap(isInComment: Bool, signs: inout Set<UInt8>) -> Bool {
+        while position < end {
             let byte = bytes[position]
             switch byte {
-            case .space, .tab, .quote, .equals, .colon:
-                hasEquals = hasEquals || byte == .equals
-                hasColon = hasColon || byte == .colon
-                hasQuote = hasQuote || byte == .quote
+            case .space, .tab: step()
+            case .quote, .equals, .colon:
+                signs.insert(byte)
                 step()
             case .lineFeed, .carriageReturn:
-                if isInComment { return }
+                if isInComment { return false }
                 step()
             case .hash where isAfterBlank: skipComment()
             case .slash where self.byte(after: position) == .slash || self.byte(after: position) == .asterisk:
                 skipComment()
-            default: break gap
+            default: return true
             }
         }
-        let word = bytes[nameStart..<nameEnd]
-        guard position < end, name != .field || hasColon || hasEquals,
-            beginsValue(of: name, word: word, isSeparate: position > nameEnd),
-            !(isInQuotes && isPartOfQuery(isWord: !hasEquals && !hasColon && !hasQuote)),
-            !skipReferences(isOption: hasEquals),
-            !isSetting(of: name, word: word)
-        else { return }
-        hide(from: position)
-        hasValue = true
-        addValue(position..<endOfValue(from: position, isOption: hasEquals))
+        return true
+    }
+
+    /// True if `%p`, for which a password is inserted later, is at the place instead of a value, as in `"password":"%p"`.
+    private var isPlaceholder: Bool {
+        let value = bytes[position..<end].prefix(8).drop {
+            $0 == .backslash || $0 == .quote || $0 == .colon || $0.isBlank
+        }
+        return value.starts(with: "%p".utf8)
     }
 
     /// Returns whether a word in a query of SQL is at the current place, instead of a value.
@@ -251,7 +309,9 @@ struct ConfidentialTextScanner {
     private func beginsValue(of name: SecretName, word: ArraySlice<UInt8>, isSeparate: Bool) -> Bool {
         let next = byte(after: position)
         switch bytes[position] {
-        case .semicolon, .closeBrace: return isSeparate && next != .quote && !endsStatement(at: position)
+        case .semicolon, .closeBrace:
+            // The sign may be one too many.
+            return next != .quote && (!endsStatement(at: position) || isQuoteAfterSigns)
         case .openBrace:
             // A block may have such a name, as in `identity-token { ... }`.
             guard name == .secret, !word.elementsEqual("identity-token".utf8) else {
@@ -259,8 +319,15 @@ struct ConfidentialTextScanner {
             }
             return next != nil
         // After other signs, too, as in `password'x'`; but not after those of sentences, calls and URLs.
-        default: return isSeparate || !",/).%?!&".utf8.contains(bytes[position])
+        default: return isSeparate || !",/).%?!&".utf8.contains(bytes[position]) || isQuoteAfterSigns
         }
+    }
+
+    /// True if a `"` or `=` follows the current sign, or further signs and blanks after it.
+    private var isQuoteAfterSigns: Bool {
+        let rest = bytes[position..<end].dropFirst().prefix(8)
+        let next = rest.first { !$0.isBlank && $0 != .semicolon && $0 != .closeBrace && $0 != .comma }
+        return next == .quote || next == .equals
     }
 
     /// Returns whether a byte is a `;` or a `}` with white space, another such byte or nothing after it.
@@ -293,15 +360,17 @@ struct ConfidentialTextScanner {
 
     /// Returns the place after a reference `${...}`; nil if there is none.
     ///
-    /// `${NAME:VALUE}` and `${NAME:-VALUE}` of other programs, which contain a default value, are none.
+    /// `${NAME:-VALUE}`, `${NAME=VALUE}` and the like of other programs, which contain a default value, are none.
     private func endOfReference(at start: Int) -> Int? {
         guard start + 2 < end, bytes[start] == .dollar, bytes[start + 1] == .openBrace else { return nil }
         var index = start + 2
+        let isFile = bytes[index...].starts(with: "file:".utf8)
         for prefix in ["env:", "file:"] where bytes[index...].starts(with: prefix.utf8) { index += prefix.utf8.count }
         while index < end {
             switch bytes[index] {
             case .closeBrace: return index + 1
             case .dollar, .openBrace, .quote, .lineFeed, .carriageReturn, .colon: return nil
+            case let byte where !isFile && "=?+,|; \t".utf8.contains(byte): return nil
             default: index += 1
             }
         }
@@ -314,6 +383,20 @@ struct ConfidentialTextScanner {
         var index = start
         while index < end, bytes[index].isNamePart { index += 1 }
         return index > start && index < end && bytes[index] == .equals
+    }
+
+    /// Returns whether the value of a name is the path of a file.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - nameEnd: The end of the name in the text.
+    /// - Returns: True for a path.
+    mutating func hasPath(_ name: String, after nameEnd: Int) -> Bool {
+        position = min(nameEnd, end)
+        while position < end, bytes[position].isBlank || bytes[position] == .quote || bytes[position] == .equals {
+            step()
+        }
+        return isPath(of: Array(name.utf8)[...])
     }
 
     /// Returns whether the current value is the path of a file, with or without references.

@@ -14,8 +14,14 @@ enum SecretName {
 
     private static let endings = [
         "password", "passwd", "passphrase", "passcode", "passwort", "pass", "pwd", "pw", "secret", "credential",
-        "credentials", "token", "authtok", "apikey", "accesskey", "privatekey", "bearer",
+        "credentials", "token", "tokens", "secrets", "authtok", "apikey", "accesskey", "privatekey", "bearer",
     ].map { Array($0.utf8) }
+
+    /// The endings of which misspelled ones are recognized.
+    private static let longEndings = [
+        "password", "passphrase", "passcode", "credential", "credentials", "secret", "token",
+    ]
+    .map { Array($0.utf8) }
 
     /// Names with one of the endings whose values are no secrets: settings, texts of pages and codes of refusals.
     private static let harmless = [
@@ -46,20 +52,18 @@ enum SecretName {
         }
     }
 
-    /// Returns whether the value of a name may be a secret.
-    static func isSecret(_ name: String) -> Bool { SecretName(Array(name.utf8)[...]) != nil }
-
     /// Returns whether the last part of a name is like one of the long endings.
     private static func isMisspelled(_ name: ArraySlice<UInt8>) -> Bool {
         let start = name.lastIndex { !$0.isLetterOrDigit }.map { $0 + 1 } ?? name.startIndex
         let last = name[start...]
-        guard (6...13).contains(last.count), let second = last.dropFirst().first else { return false }
+        guard (4...13).contains(last.count), let second = last.dropFirst().first else { return false }
         // Most words of a text begin in another way.
-        let beginnings = "pPcC".utf8
+        let beginnings = "pPcCtTsS".utf8
         guard beginnings.contains(last[last.startIndex]) || beginnings.contains(second) else { return false }
         let word = last.map(\.lowercased)
-        return endings.contains { ending in
-            ending.count >= 8 && abs(ending.count - word.count) <= 2 && NearestName.distance(ending, word) <= 2
+        return longEndings.contains { ending in
+            let maximum = ending.count < 8 ? 1 : 2
+            return abs(ending.count - word.count) <= maximum && NearestName.distance(ending, word) <= maximum
         }
     }
 

@@ -34,7 +34,15 @@ struct Block {
                 if let hint = Self.serverHint(statement, among: keywords, in: builder) {
                     builder.error(at: keyword.range, message, hint: hint)
                 } else {
-                    builder.reportUnknown(keyword.text, at: keyword.range, in: builder.text, message, among: keywords)
+                    let value = SourceRange(keyword.range.end, max(keyword.range.end, statement.argumentsEnd))
+                    builder.reportUnknown(
+                        keyword.text,
+                        at: keyword.range,
+                        value: value,
+                        in: builder.text,
+                        message,
+                        among: keywords
+                    )
                 }
                 continue
             }

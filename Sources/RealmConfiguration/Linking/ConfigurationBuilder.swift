@@ -158,21 +158,26 @@ struct ConfigurationBuilder {
 
     /// Adds an error about the name of an unknown statement or option.
     ///
+    /// The value is hidden, here and in later errors, unless a known name is similar that is none of a secret.
+    ///
     /// - Parameters:
     ///   - name: The name.
     ///   - range: The place of the name.
+    ///   - value: The place of the value.
     ///   - text: The text with the name.
     ///   - message: The problem.
     ///   - names: The known names.
     func reportUnknown(
         _ name: String,
         at range: SourceRange,
+        value: SourceRange,
         in text: SourceText,
         _ message: String,
         among names: [String]
     ) {
         let meant = NearestName.suggest(name, among: names)
         log.add(text.error(unknownName: range, message, meant: meant, hint: Self.hint(name, among: names)))
+        text.hideValue(ofUnknownName: range, at: value, meant: meant)
     }
 
     /// Returns a hint for an unknown name: the most similar known name, or all known names.

@@ -91,7 +91,14 @@ struct ModuleLinker {
             guard let property = kind.options[option.key] ?? (option.key == "deadline" ? Self.deadline : nil) else {
                 let known = kind.options.properties.map(\.name) + [Self.deadline.name]
                 let message = "\(module.className) has no option \(option.key)"
-                builder.reportUnknown(option.key, at: option.keyRange, in: entry.text, message, among: known)
+                builder.reportUnknown(
+                    option.key,
+                    at: option.keyRange,
+                    value: option.valueRange,
+                    in: entry.text,
+                    message,
+                    among: known
+                )
                 isComplete = false
                 continue
             }

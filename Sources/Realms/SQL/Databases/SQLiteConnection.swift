@@ -91,7 +91,7 @@ final class SQLiteConnection: DatabaseConnection {
         guard let values = values.list(for: query) else {
             throw ServerFault(.failed, "\(query.name.rawValue): a value is missing")
         }
-        return try using(call) { database in
+        return try using(call, query: query) { database in
             let statement = try database.cachedStatement(sql: query.text)
             try statement.setArguments(StatementArguments(values))
             var rows = SQLRows(names: statement.columnNames)
@@ -130,7 +130,7 @@ final class SQLiteConnection: DatabaseConnection {
     }
 
     func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault) {
-        try using(call) { database in _ = try database.makeStatement(sql: query.text) }
+        try using(call, query: query) { database in _ = try database.makeStatement(sql: query.text) }
     }
 
     /// Returns a value as text; nil for NULL, and for a text that is not UTF-8.
@@ -149,6 +149,7 @@ final class SQLiteConnection: DatabaseConnection {
 
     private func using<Value>(
         _ call: ServerCall,
+        query: SQLQuery,
         _ body: (Database) throws -> Value
     ) throws(ServerFault) -> Value {
         try call.check()
@@ -171,12 +172,22 @@ final class SQLiteConnection: DatabaseConnection {
             throw fault
         } catch {
             try call.check()
-            throw Self.fault(error, opening: nil)
+            throw Self.fault(error, opening: nil, query: query)
         }
     }
 
     /// Returns a fault for an error of SQLite.
-    private static func fault(_ error: any Error, opening path: String?) -> ServerFault {
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - path: The file that cannot be opened; nil if it was open.
+    ///   - query: The query that failed; nil if there was none.
+    /// - Returns: The fault.
+    private static func fault(
+        _ error: any Error,
+        opening path: String?,
+        query: SQLQuery? = nil
+    ) -> ServerFault {
         guard let error = error as? DatabaseError else { return ServerFault(.failed, "the database fails: \(error)") }
         // The whole description would contain the values of the query.
         let cause = error.message ?? "error \(error.extendedResultCode.rawValue)"
@@ -193,7 +204,7 @@ final class SQLiteConnection: DatabaseConnection {
         case .SQLITE_NOTADB, .SQLITE_CORRUPT:
             return ServerFault(.failed, "the file is damaged, or not a database of SQLite: \(cause)")
         default:
-            return ServerFault(.failed, cause)
+            return ServerFault(.failed, (query.map { "\($0.name.rawValue): " } ?? "") + cause)
         }
     }
 }
