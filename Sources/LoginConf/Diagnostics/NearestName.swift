@@ -32,29 +32,6 @@ public enum NearestName {
         }
         return best?.name
     }
-
-    /// Returns the edit distance of two names (optimal string alignment).
-    ///
-    /// An edit changes, adds or removes one byte, or swaps two adjacent bytes.
-    static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
-        var older: [Int] = []
-        var row = Array(0...second.count)
-        for i in first.indices {
-            var next = [i + 1]
-            next.reserveCapacity(second.count + 1)
-            for j in second.indices {
-                var cost = min(row[j + 1], next[j]) + 1
-                cost = min(cost, row[j] + (first[i] == second[j] ? 0 : 1))
-                if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
-                    cost = min(cost, older[j - 1] + 1)
-                }
-                next.append(cost)
-            }
-            older = row
-            row = next
-        }
-        return row[second.count]
-    }
 }
 
 /// A name in lower case, and its part after the last dot.
@@ -76,8 +53,8 @@ private struct Spelling {
     func distance(to other: Spelling) -> Int {
         guard whole.count <= Self.maximumLength else { return .max }
         return min(
-            NearestName.distance(whole, other.whole),
-            NearestName.distance(Array(lastComponent), Array(other.lastComponent))
+            EditDistance.between(whole, other.whole),
+            EditDistance.between(Array(lastComponent), Array(other.lastComponent))
         )
     }
 }

@@ -85,7 +85,10 @@ extension SourceText {
     }
 
     /// The parts that messages do not show.
-    var confidentialParts: ConfidentialText.Parts { confidential.parts(of: bytes) }
+    var confidentialParts: ConfidentialText.Parts {
+        // The only error about a larger text is shown at its first line.
+        confidential.parts(of: bytes, end: bytes.count > Self.maximumSize ? 1 << 16 : bytes.count)
+    }
 
     /// Returns whether a place is in a value that may be a secret.
     public func isConfidential(_ range: SourceRange) -> Bool {

@@ -54,7 +54,7 @@ final class ConfidentialText: Sendable {
     ///   - isSecret: True if it is a secret; false for the value of an unknown name.
     ///   - bytes: The text, always the same.
     func add(_ value: Range<Int>, isSecret: Bool, in bytes: [UInt8]) {
-        var parts = parts(of: bytes)
+        var parts = parts(of: bytes, end: bytes.count)
         if isSecret {
             parts.lines = Self.merged(parts.lines + [value])
             parts.secrets = Self.merged(parts.secrets + [value])
@@ -80,12 +80,14 @@ final class ConfidentialText: Sendable {
     ///
     /// It takes time in proportion to the text at the first call, and constant time afterwards.
     ///
-    /// - Parameter bytes: The text, always the same.
+    /// - Parameters:
+    ///   - bytes: The text, always the same.
+    ///   - end: The end of the part that is searched.
     /// - Returns: The parts.
-    func parts(of bytes: [UInt8]) -> Parts {
+    func parts(of bytes: [UInt8], end: Int) -> Parts {
         parts.withLock { known in
             if let known { return known }
-            var scanner = ConfidentialTextScanner(bytes, names: names)
+            var scanner = ConfidentialTextScanner(bytes, names: names, end: end)
             let found = scanner.scan()
             known = found
             return found

@@ -63,7 +63,7 @@ enum SecretName {
         let word = last.map(\.lowercased)
         return longEndings.contains { ending in
             let maximum = ending.count < 8 ? 1 : 2
-            return abs(ending.count - word.count) <= maximum && NearestName.distance(ending, word) <= maximum
+            return abs(ending.count - word.count) <= maximum && EditDistance.between(ending, word) <= maximum
         }
     }
 
