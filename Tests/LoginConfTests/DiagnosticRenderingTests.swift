@@ -226,6 +226,16 @@ import Testing
         #expect(other.error(at: name, "m").lineText == "vault hunter2 { a; }; size 2;")
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `the values of many unknown names are hidden in linear time`() {
+        let text = SourceText(name: "f", String(repeating: "ab cd;\n", count: 100_000))
+        for start in stride(from: UInt32(0), to: 700_000, by: 7) {
+            let name = SourceRange(start, start + 2)
+            text.hideValue(ofUnknownName: name, at: SourceRange(start + 3, start + 5), meant: nil)
+        }
+        #expect(text.error(at: SourceRange(699_993, 699_995), "m").lineText == "ab ...")
+    }
+
     @Test func `a diagnostic for a log has one line, without a line of the configuration`() {
         let text = SourceText(name: "f", "a;\nb c;")
         #expect(

@@ -64,7 +64,7 @@ extension SourceText {
     ///   - message: The problem, in one line.
     ///   - hint: A way to solve the problem, in one line.
     /// - Returns: The diagnostic. It does not show a line that looks as if it contained a password; see
-    ///   ``error(at:_:hint:isConfidential:)``.
+    ///   ``error(at:_:hint:isConfidential:valuesUntil:)``.
     public func warning(at range: SourceRange, _ message: String, hint: String? = nil) -> Diagnostic {
         diagnostic(.warning, at: range, message: message, hint: hint)
     }
@@ -78,8 +78,8 @@ extension SourceText {
     public func hideValue(ofUnknownName name: SourceRange, at value: SourceRange, meant: String?) {
         let end = min(Int(value.end), bytes.count)
         guard Int(value.start) < end else { return }
-        guard let meant else { return confidential.add(Int(value.start)..<end, isSecret: false, in: bytes) }
-        if isSecret(meant, after: name.end) { confidential.add(Int(value.start)..<end, isSecret: true, in: bytes) }
+        guard let meant else { return confidential.add(Int(value.start)..<end, isSecret: false) }
+        if isSecret(meant, after: name.end) { confidential.add(Int(value.start)..<end, isSecret: true) }
     }
 
     /// Returns whether the value of a name may be a secret; the path of a `key` is none.

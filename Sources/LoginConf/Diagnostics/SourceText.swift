@@ -29,7 +29,9 @@ public struct SourceText: Sendable {
     public init(name: String, bytes: [UInt8], secretNames: Set<String> = []) {
         self.name = name
         self.bytes = bytes
-        confidential = ConfidentialText(names: secretNames)
+        // The only error about a larger text is shown at its first line.
+        let end = bytes.count > Self.maximumSize ? 1 << 16 : bytes.count
+        confidential = ConfidentialText(bytes, end: end, names: secretNames)
     }
 
     /// Creates a text from a string.
@@ -85,10 +87,7 @@ extension SourceText {
     }
 
     /// The parts that messages do not show.
-    var confidentialParts: ConfidentialText.Parts {
-        // The only error about a larger text is shown at its first line.
-        confidential.parts(of: bytes, end: bytes.count > Self.maximumSize ? 1 << 16 : bytes.count)
-    }
+    var confidentialParts: ConfidentialText.Parts { confidential.parts }
 
     /// Returns whether a place is in a value that may be a secret.
     public func isConfidential(_ range: SourceRange) -> Bool {

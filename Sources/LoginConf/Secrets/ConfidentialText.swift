@@ -31,66 +31,76 @@ final class ConfidentialText: Sendable {
         }
 
         private static func ranges(_ all: [Range<Int>], from start: Int, to end: Int) -> ArraySlice<Range<Int>> {
+            all[firstIndex(in: all, endingAfter: start)...].prefix { $0.lowerBound < end }
+        }
+
+        private static func firstIndex(in all: [Range<Int>], endingAfter place: Int) -> Int {
             var low = 0
             var high = all.count
             while low < high {
                 let middle = (low + high) / 2
-                if all[middle].upperBound <= start { low = middle + 1 } else { high = middle }
+                if all[middle].upperBound <= place { low = middle + 1 } else { high = middle }
             }
-            return all[low...].prefix { $0.lowerBound < end }
+            return low
+        }
+
+        /// Adds a range, and unites it with those that it overlaps or touches.
+        ///
+        /// If it is after all others, it takes a time that does not grow with their number.
+        static func insert(_ range: Range<Int>, into all: inout [Range<Int>]) {
+            let first = firstIndex(in: all, endingAfter: range.lowerBound - 1)
+            var united = range
+            var next = first
+            while next < all.count, all[next].lowerBound <= united.upperBound {
+                united = min(all[next].lowerBound, united.lowerBound)..<max(all[next].upperBound, united.upperBound)
+                next += 1
+            }
+            all.replaceSubrange(first..<next, with: CollectionOfOne(united))
         }
     }
 
+    private let bytes: [UInt8]
+    private let end: Int
     private let names: [[UInt8]]
-    private let parts = Mutex<Parts?>(nil)
+    private let known = Mutex<Parts?>(nil)
 
-    /// - Parameter names: The names whose values are secrets, in addition to names such as `password`.
-    init(names: Set<String>) { self.names = names.map { Array($0.utf8) } }
+    /// - Parameters:
+    ///   - bytes: The text.
+    ///   - end: The end of the part that is searched.
+    ///   - names: The names whose values are secrets, in addition to names such as `password`.
+    init(_ bytes: [UInt8], end: Int, names: Set<String>) {
+        self.bytes = bytes
+        self.end = end
+        self.names = names.map { Array($0.utf8) }
+    }
+
+    /// The parts; the first call takes time in proportion to the text, and later ones constant time.
+    var parts: Parts { known.withLock { found(&$0) } }
 
     /// Adds a value that was found by its place.
     ///
     /// - Parameters:
     ///   - value: The range of the value.
     ///   - isSecret: True if it is a secret; false for the value of an unknown name.
-    ///   - bytes: The text, always the same.
-    func add(_ value: Range<Int>, isSecret: Bool, in bytes: [UInt8]) {
-        var parts = parts(of: bytes, end: bytes.count)
-        if isSecret {
-            parts.lines = Self.merged(parts.lines + [value])
-            parts.secrets = Self.merged(parts.secrets + [value])
-        } else {
-            parts.unknown = Self.merged(parts.unknown + [value])
-        }
-        self.parts.withLock { $0 = parts }
-    }
-
-    private static func merged(_ ranges: [Range<Int>]) -> [Range<Int>] {
-        var merged: [Range<Int>] = []
-        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-            if let last = merged.last, last.upperBound >= range.lowerBound {
-                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+    func add(_ value: Range<Int>, isSecret: Bool) {
+        known.withLock { known in
+            var parts = found(&known)
+            known = nil
+            if isSecret {
+                Parts.insert(value, into: &parts.lines)
+                Parts.insert(value, into: &parts.secrets)
             } else {
-                merged.append(range)
+                Parts.insert(value, into: &parts.unknown)
             }
+            known = parts
         }
-        return merged
     }
 
-    /// Returns the parts of a text.
-    ///
-    /// It takes time in proportion to the text at the first call, and constant time afterwards.
-    ///
-    /// - Parameters:
-    ///   - bytes: The text, always the same.
-    ///   - end: The end of the part that is searched.
-    /// - Returns: The parts.
-    func parts(of bytes: [UInt8], end: Int) -> Parts {
-        parts.withLock { known in
-            if let known { return known }
-            var scanner = ConfidentialTextScanner(bytes, names: names, end: end)
-            let found = scanner.scan()
-            known = found
-            return found
-        }
+    private func found(_ known: inout Parts?) -> Parts {
+        if let known { return known }
+        var scanner = ConfidentialTextScanner(bytes, names: names, end: end)
+        let parts = scanner.scan()
+        known = parts
+        return parts
     }
 }

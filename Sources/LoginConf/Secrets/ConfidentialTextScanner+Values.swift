@@ -80,8 +80,7 @@ extension ConfidentialTextScanner {
     /// Words that follow the name of a column in queries.
     private static let wordsOfSQL: Set<String> = [
         "and", "as", "collate", "else", "end", "from", "group", "in", "is", "join", "like", "limit", "not", "or",
-        "order",
-        "then", "union", "where",
+        "order", "then", "union", "where",
     ]
     private static let parametersOfQueries: Set<String> = ["user", "password-hash", "old-hash"]
 

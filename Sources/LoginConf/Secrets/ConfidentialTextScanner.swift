@@ -18,7 +18,7 @@ struct ConfidentialTextScanner {
     private var urlStart: Int?
     /// The place after the first `:` of the current word.
     private var colonEnd: Int?
-    /// The place of the next word that is no comment, if it is known; for the end of a line.
+    /// The first place after a line that is neither blank nor in a comment, as far as it is known.
     private var nextContent = 0
     /// True after an odd number of quotes on the current line.
     var hasOpenQuote = false
@@ -169,13 +169,7 @@ struct ConfidentialTextScanner {
     mutating func hide(from start: Int) { hiddenStart = min(hiddenStart ?? start, start) }
 
     mutating func addValue(_ value: Range<Int>) {
-        guard !value.isEmpty else { return }
-        var value = value
-        while let last = parts.secrets.last, last.upperBound >= value.lowerBound {
-            value = min(last.lowerBound, value.lowerBound)..<max(last.upperBound, value.upperBound)
-            parts.secrets.removeLast()
-        }
-        parts.secrets.append(value)
+        if !value.isEmpty { ConfidentialText.Parts.insert(value, into: &parts.secrets) }
     }
 
     /// Hides a URL with a user name or a password before the current `@`.

@@ -68,15 +68,13 @@ struct PostgreSQLResult: ~Copyable {
         )
         let count = unsafe PQntuples(result)
         var bytesLeft = maximum
-        for row in 0..<count {
-            for column in 0..<columns { bytesLeft -= Int(unsafe PQgetlength(result, row, column)) }
-            guard bytesLeft >= 0 else { return SQLRows(problem: SQLLimits.tooLarge(context).log) }
-        }
         rows.rows.reserveCapacity(Int(count))
         for row in 0..<count {
             var values: [String?] = []
             values.reserveCapacity(Int(columns))
             for column in 0..<columns {
+                bytesLeft -= Int(unsafe PQgetlength(result, row, column))
+                guard bytesLeft >= 0 else { return SQLRows(problem: SQLLimits.tooLarge(context).log) }
                 let value = value(row, column: column)
                 if value == nil, unsafe PQgetisnull(result, row, column) == 0 {
                     rows.unreadable.insert(Int(column))
