@@ -4,6 +4,7 @@
 CONFIG ?= realms.conf
 CONFIGURATION ?= debug
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks
+SWIFT_BUILD = Scripts/build.sh
 # The Debian packages that a build needs, and those that the tests need in addition.
 BUILD_PACKAGES = libssl-dev libargon2-dev libcrypt-dev libsqlite3-dev libldap-dev libpam0g-dev libpq-dev pkg-config
 TEST_PACKAGES = curl openssl python3 gcc libc6-dev postgresql sqlite3 slapd slapd-contrib ldap-utils samba-ad-dc samba-ad-provision \
@@ -67,13 +68,13 @@ help:
 	@echo "make deps      install the Debian packages that are missing"
 
 serve: deps
-	swift build -c $(CONFIGURATION) --product gatehouse
-	swift build -c $(CONFIGURATION) --product gatehouse-pam-helper
-	exec "$$(swift build -c $(CONFIGURATION) --show-bin-path)/gatehouse" serve --config $(CONFIG)
+	$(SWIFT_BUILD) -c $(CONFIGURATION) --product gatehouse
+	$(SWIFT_BUILD) -c $(CONFIGURATION) --product gatehouse-pam-helper
+	exec "$$($(SWIFT_BUILD) -c $(CONFIGURATION) --show-bin-path)/gatehouse" serve --config $(CONFIG)
 
 check: deps
-	swift build -c $(CONFIGURATION) --product gatehouse
-	"$$(swift build -c $(CONFIGURATION) --show-bin-path)/gatehouse" check --config $(CONFIG)
+	$(SWIFT_BUILD) -c $(CONFIGURATION) --product gatehouse
+	"$$($(SWIFT_BUILD) -c $(CONFIGURATION) --show-bin-path)/gatehouse" check --config $(CONFIG)
 
 # One test at a time: many tests start programs, which would slow down the tests of real time limits on a small machine.
 test: deps test-deps
@@ -108,13 +109,13 @@ bench-http:
 
 # Fails if a cost that is flat has grown.
 bench-growth: deps
-	swift build -c release --product growth-benchmark
-	"$$(swift build -c release --show-bin-path)/growth-benchmark" --check
+	$(SWIFT_BUILD) -c release --product growth-benchmark
+	"$$($(SWIFT_BUILD) -c release --show-bin-path)/growth-benchmark" --check
 
 # The same with the build of the tests and fewer samples: the times are longer, the growth is the same.
 test-growth: deps
-	swift build --product growth-benchmark
-	"$$(swift build --show-bin-path)/growth-benchmark" --check --quick
+	$(SWIFT_BUILD) --product growth-benchmark
+	"$$($(SWIFT_BUILD) --show-bin-path)/growth-benchmark" --check --quick
 
 # LANES names some lanes; all lanes by default.
 bench-realms: deps
@@ -125,16 +126,16 @@ bench-realms: deps
 EXAMPLES_BUILD = .build-examples
 examples: deps
 	for example in CustomRealm Welcome Chat RemoteList; do \
-		swift build --build-tests --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) && \
+		$(SWIFT_BUILD) --build-tests --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) && \
 		swift test --skip-build --package-path Examples/$$example --scratch-path $(EXAMPLES_BUILD) || exit 1; \
 	done
 
 # PROGRAMS is a folder with programs that are built already: gatehouse, authcheck and gatehouse-pam-helper. PAGES names some pages; all by
 # default. SWIFT=no does not build the packages of the pages.
 docs-check:
-	@[ -n "$(PROGRAMS)" ] || for product in gatehouse authcheck gatehouse-pam-helper; do swift build --product $$product || exit 1; done
-	Tests/Docs/self_test.py "$(or $(PROGRAMS),$$(swift build --show-bin-path))"
-	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$(swift build --show-bin-path))" $(if $(filter no,$(SWIFT)),,--swift) $(PAGES)
+	@[ -n "$(PROGRAMS)" ] || for product in gatehouse authcheck gatehouse-pam-helper; do $(SWIFT_BUILD) --product $$product || exit 1; done
+	Tests/Docs/self_test.py "$(or $(PROGRAMS),$$($(SWIFT_BUILD) --show-bin-path))"
+	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$($(SWIFT_BUILD) --show-bin-path))" $(if $(filter no,$(SWIFT)),,--swift) $(PAGES)
 
 # The reference of the libraries for realm authors and servers, by DocC, without warnings.
 docs: deps
@@ -142,62 +143,62 @@ docs: deps
 
 # The commands of README.md, up to a page behind nginx, with the time of each.
 readme:
-	@[ -n "$(PROGRAMS)" ] || for product in gatehouse authcheck; do swift build --product $$product || exit 1; done
-	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$(swift build --show-bin-path))" --steps README.md
+	@[ -n "$(PROGRAMS)" ] || for product in gatehouse authcheck; do $(SWIFT_BUILD) --product $$product || exit 1; done
+	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$($(SWIFT_BUILD) --show-bin-path))" --steps README.md
 
 smoke: deps test-deps
-	swift build --product gatehouse
-	swift build --product authcheck
-	Scripts/smoke.sh "$$(swift build --show-bin-path)"
+	$(SWIFT_BUILD) --product gatehouse
+	$(SWIFT_BUILD) --product authcheck
+	Scripts/smoke.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 
 # GATEHOUSE is the path of a binary that is built already; without it the release build is used.
 scanners:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Scanners/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/Scanners/run.sh "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 test-proxies:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Proxies/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/Proxies/run.sh "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 test-browser:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Browser/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/Browser/run.sh "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 test-openapi:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/OpenAPI/run.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/OpenAPI/run.sh "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 bench-forward-auth:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Scripts/bench-forward-auth.sh "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)" $(OTHER)
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Scripts/bench-forward-auth.sh "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)" $(OTHER)
 
 stalls:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Stalls/stalls.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/Stalls/stalls.py "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 # GATEHOUSE_PREFER=1 (as root) gives the server and the clients of flood and timing priority over other processes.
 flood: deps
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Flood/flood.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/Flood/flood.py "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 outages:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Outages/outages.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
-	Tests/Outages/failover.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/Outages/outages.py "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
+	Tests/Outages/failover.py "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 timing:
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
-	Tests/Timing/timing.py "$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
+	Tests/Timing/timing.py "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 # FILEWRITER is the path of a binary with the arguments of Tests/Durability/filewriter.
 durability:
-	@[ -n "$(FILEWRITER)" ] || swift build --product filewriter
-	@[ -n "$(GATEHOUSE)" ] || swift build -c release --product gatehouse
+	@[ -n "$(FILEWRITER)" ] || $(SWIFT_BUILD) --product filewriter
+	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
 	for form in "glassfish -" "htpasswd {group_file}"; do set -- $$form; \
 		Tests/Durability/kill_file_writers.py --form $$1 --rounds $(or $(ROUNDS),200) --add \
-		"$(or $(FILEWRITER),$$(swift build --show-bin-path)/filewriter) {file} $$2 add {name} {groups}" || exit 1; done
+		"$(or $(FILEWRITER),$$($(SWIFT_BUILD) --show-bin-path)/filewriter) {file} $$2 add {name} {groups}" || exit 1; done
 	Tests/Durability/kill_user_commands.py --kills $(or $(KILLS),200) \
-		"$(or $(GATEHOUSE),$$(swift build -c release --show-bin-path)/gatehouse)"
+		"$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
 # The commit is known only in a clone of the repository.
 release: export GATEHOUSE_COMMIT ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
@@ -227,9 +228,9 @@ test-container:
 	Tests/Packaging/test-container.sh $(RELEASE_PROGRAMS)
 
 manual:
-	swift build --product gatehouse
-	swift build --product authcheck
-	Scripts/manual.py "$$(swift build --show-bin-path)"
+	$(SWIFT_BUILD) --product gatehouse
+	$(SWIFT_BUILD) --product authcheck
+	Scripts/manual.py "$$($(SWIFT_BUILD) --show-bin-path)"
 
 package-deps:
 	@Scripts/install.sh $(PACKAGE_PACKAGES)

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 gatehouse=${1:-}
 if [ -z "$gatehouse" ]; then
     make deps
-    swift build -c release --product gatehouse
-    gatehouse="$(swift build -c release --show-bin-path)/gatehouse"
+    Scripts/build.sh -c release --product gatehouse
+    gatehouse="$(Scripts/build.sh -c release --show-bin-path)/gatehouse"
 fi
 exec python3 -B Benchmarks/ForwardAuth/run.py "$gatehouse" ${2:+"$2"}

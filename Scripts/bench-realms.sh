@@ -6,8 +6,8 @@
 # Benchmarks/Realms/NAME with a run.sh, which gets the path of the program realm-benchmarks. $@: the lanes; all by default.
 set -eu
 cd "$(dirname "$0")/.."
-swift build --package-path Benchmarks -c release --product realm-benchmarks
-program="$(swift build --package-path Benchmarks -c release --show-bin-path)/realm-benchmarks"
+Scripts/build.sh --package-path Benchmarks -c release --product realm-benchmarks
+program="$(Scripts/build.sh --package-path Benchmarks -c release --show-bin-path)/realm-benchmarks"
 if [ "$#" -eq 0 ]; then
     for lane in Benchmarks/Realms/*/run.sh; do "$lane" "$program"; done
 else

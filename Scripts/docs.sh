@@ -15,8 +15,8 @@ root=$PWD
 reference=$root/.build-docs/reference
 modules=${*:-RealmKit RealmTesting AccessControl HummingbirdRealms}
 if [ -z "${BUILD:-}" ]; then
-    for module in $modules; do swift build --target "$module"; done
-    BUILD=$(swift build --show-bin-path)
+    for module in $modules; do Scripts/build.sh --target "$module"; done
+    BUILD=$(Scripts/build.sh --show-bin-path)
 fi
 checkouts=$(dirname "$(dirname "$(realpath "$BUILD")")")/checkouts
 rm -rf "$reference"

@@ -7,6 +7,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 for product in gatehouse authcheck gatehouse-pam-helper; do
-    swift build -c release --scratch-path "$1" --static-swift-stdlib --product "$product" \
+    Scripts/build.sh -c release --scratch-path "$1" --static-swift-stdlib --product "$product" \
         -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 done

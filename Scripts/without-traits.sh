@@ -16,9 +16,9 @@ fail() {
     exit 1
 }
 
-swift build --disable-default-traits --product gatehouse
-swift build --disable-default-traits --product gatehouse-pam-helper
-bin=$(swift build --disable-default-traits --show-bin-path)
+Scripts/build.sh --disable-default-traits --product gatehouse
+Scripts/build.sh --disable-default-traits --product gatehouse-pam-helper
+bin=$(Scripts/build.sh --disable-default-traits --show-bin-path)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -9,8 +9,8 @@ set -eu
 here="$(cd "$(dirname "$0")" && pwd)"
 cd "$here/../../.."
 if [ -z "${HELPER:-}" ]; then
-    swift build -c release --product gatehouse-pam-helper
-    HELPER="$(swift build -c release --show-bin-path)/gatehouse-pam-helper"
+    Scripts/build.sh -c release --product gatehouse-pam-helper
+    HELPER="$(Scripts/build.sh -c release --show-bin-path)/gatehouse-pam-helper"
 fi
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
