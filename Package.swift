@@ -435,7 +435,7 @@ let package = Package(
         ),
         .testTarget(
             name: "LoginConfTests",
-            dependencies: ["LoginConf", "RealmKit", "SeededRandom"],
+            dependencies: ["LoginConf", "RealmKit", "SeededRandom", "TestTools"],
             exclude: ["Oracle"]
         ),
         // Numbers that are the same in every run.
@@ -451,7 +451,7 @@ let package = Package(
             path: "Tests/HTTPSTesting"
         ),
         // Directory servers: OpenLDAP and Samba.
-        .target(name: "DirectoryTesting", dependencies: ["TLSTesting"], path: "Tests/DirectoryTesting"),
+        .target(name: "DirectoryTesting", dependencies: ["TLSTesting", "TestTools"], path: "Tests/DirectoryTesting"),
         .testTarget(name: "DirectoryTestingTests", dependencies: ["DirectoryTesting", "TestTools"]),
         .testTarget(
             name: "RealmLDAPTests",
@@ -469,7 +469,7 @@ let package = Package(
             ]
         ),
         // A server of PostgreSQL in a private folder.
-        .target(name: "DatabaseTesting", path: "Tests/DatabaseTesting"),
+        .target(name: "DatabaseTesting", dependencies: ["TestTools"], path: "Tests/DatabaseTesting"),
         .testTarget(
             name: "RealmSQLTests",
             dependencies: [
@@ -547,7 +547,7 @@ let package = Package(
             name: "GatehouseCommandTests",
             dependencies: ["CommandSupport", "GatehouseCommand", "OpenSSLKit", "RealmKit", "Sessions"]
         ),
-        .testTarget(name: "EndToEndTests", dependencies: ["DirectoryTesting"], exclude: ["Mistakes"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["DirectoryTesting", "TestTools"], exclude: ["Mistakes"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -4,6 +4,7 @@
 public import Foundation
 internal import Glibc
 internal import Synchronization
+internal import TestTools
 
 /// A server of PostgreSQL in a private folder, on a port of its own of 127.0.0.1, with TLS.
 ///
@@ -113,7 +114,7 @@ public final class PostgreSQLServer: Sendable {
     private init() throws {
         folder = URL(filePath: "/tmp/gatehouse-pg-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        port = try Self.freePort()
+        port = try LoopbackPort.free()
         Self.removeAtExit(folder.path)
         try own(folder.path, mode: 0o755)
     }
@@ -306,23 +307,6 @@ public final class PostgreSQLServer: Sendable {
     private static var identity: [String] {
         guard geteuid() == 0, let account else { return ["--no-new-privs"] }
         return ["--reuid", "\(account.user)", "--regid", "\(account.group)", "--clear-groups"]
-    }
-
-    /// Returns a port of 127.0.0.1 that nothing uses.
-    private static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = unsafe inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
-            }
-        }
-        guard descriptor >= 0, status else { throw CommandFailed(description: "bind") }
-        return Int(address.sin_port.bigEndian)
     }
 
     private static let folders = Mutex<[String]>([])

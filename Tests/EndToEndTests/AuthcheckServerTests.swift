@@ -2,6 +2,7 @@
 // Gatehouse
 
 import Foundation
+import TestTools
 import Testing
 
 /// `authcheck --server` with a running server and a terminal.
@@ -109,6 +110,11 @@ import Testing
         async throws
     {
         #expect(try await people.add("ann").status == 0)
+        let text = try String(contentsOf: people.folder.url.appendingPathComponent("realms.conf"), encoding: .utf8)
+        try people.folder.write(
+            text.replacing("127.0.0.1:0", with: "127.0.0.1:\(LoopbackPort.free())"),
+            to: "realms.conf"
+        )
         var server = try await RunningServer(in: people.folder)
         let question = "Do you trust this key? (yes, no, or the fingerprint): "
         for answer in ["no", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="] {
@@ -137,13 +143,10 @@ import Testing
         #expect(try await second.end() == 0)
 
         // Another server at the same address.
-        let port = server.port
         #expect(await server.end() == 0)
         for name in ["development-certificate.pem", "development-key.pem"] {
             try? FileManager.default.removeItem(at: people.folder.url.appendingPathComponent("var/\(name)"))
         }
-        let text = try String(contentsOf: people.folder.url.appendingPathComponent("realms.conf"), encoding: .utf8)
-        try people.folder.write(text.replacing("127.0.0.1:0", with: "127.0.0.1:\(port)"), to: "realms.conf")
         server = try await RunningServer(in: people.folder)
         let changed = try terminal(server, "people")
         #expect(try await changed.end() == 4)

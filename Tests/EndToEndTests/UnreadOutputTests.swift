@@ -2,6 +2,7 @@
 // Gatehouse
 
 import Foundation
+import TestTools
 import Testing
 
 /// A named pipe that is read only when a test calls ``lines(near:until:)``.
@@ -50,29 +51,6 @@ final class UnreadPipe {
     }
 }
 
-/// Returns a free port for a server.
-///
-/// For tests that cannot read the port from the output of the server. The port is below the ephemeral ports, so that
-/// the system does not assign it to another process.
-private func freePort() throws -> Int {
-    for _ in 0..<100 {
-        let port = Int.random(in: 20_000..<30_000)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let isBound = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        if isBound { return port }
-    }
-    throw POSIXError(.EADDRINUSE)
-}
-
 @Suite(.enabled(if: Program.hasCurl, "curl is not installed"))
 struct UnreadOutputTests {
     private static let requests = 400
@@ -103,7 +81,8 @@ struct UnreadOutputTests {
         errors: URL,
         pathLength: Int = 10
     ) async throws -> (Child, answers: Int) {
-        let port = try freePort()
+        // The test cannot read the port from the output of the server.
+        let port = try LoopbackPort.free()
         try folder.write(Self.configuration(port: port), to: "realms.conf")
         let child = try Child.serving(folder, output: output, errors: errors)
         let curl = try #require(Program.system("curl"))

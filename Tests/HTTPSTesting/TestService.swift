@@ -72,13 +72,13 @@ package final class TestService: Sendable {
     ///
     /// - Parameters:
     ///   - tls: The configuration of a TLS server; nil for a service without TLS.
-    ///   - port: The port; 0 for a free port.
+    ///   - port: The port; nil for a free port.
     ///   - onAccept: The steps of a new connection, before any request.
     ///   - respond: Returns the steps of the response to a request.
     /// - Throws: An error of TLS or of the network.
     package init(
         tls: TLSConfiguration?,
-        port: Int = 0,
+        port: Int? = nil,
         onAccept: [Step] = [],
         respond: @escaping @Sendable (Received) -> [Step]
     ) async throws {
@@ -95,7 +95,7 @@ package final class TestService: Sendable {
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
-            .bind(host: "127.0.0.1", port: port)
+            .bind(host: "127.0.0.1", port: port ?? LoopbackPort.free())
             .get()
         recorder.service.withLock { $0 = self }
     }

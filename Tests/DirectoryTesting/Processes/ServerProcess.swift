@@ -3,6 +3,7 @@
 
 internal import Foundation
 internal import Synchronization
+internal import TestTools
 
 /// The process of a server, which can be started several times, and its log.
 ///

@@ -3,6 +3,7 @@
 
 internal import Foundation
 internal import TLSTesting
+internal import TestTools
 
 /// A domain controller of Active Directory (Samba) on an address of the loopback interface of its own.
 ///

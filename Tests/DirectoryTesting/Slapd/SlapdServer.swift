@@ -3,6 +3,7 @@
 
 internal import Foundation
 internal import TLSTesting
+internal import TestTools
 
 /// An OpenLDAP server (slapd) on two ports of the loopback interface, with the users of ``allPeople``.
 ///
