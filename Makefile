@@ -29,12 +29,13 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help serve check test test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
 	@echo "make check     print the errors of $(CONFIG), or a summary of it"
 	@echo "make test      run all tests"
+	@echo "make steady    run all tests RUNS times, every second time beside a busy program, and list those that ever failed"
 	@echo "make interop   check that Gatehouse verifies password hashes of other programs, and the other way round"
 	@echo "make soak      put SOAK connections through the TLS layer under the address and leak sanitizers"
 	@echo "make lint      check formatting and comments, comparisons of client text, imports, and that the tests quoted in docs exist"
@@ -76,9 +77,14 @@ check: deps
 	$(SWIFT_BUILD) -c $(CONFIGURATION) --product gatehouse
 	"$$($(SWIFT_BUILD) -c $(CONFIGURATION) --show-bin-path)/gatehouse" check --config $(CONFIG)
 
-# One test at a time: many tests start programs, which would slow down the tests of real time limits on a small machine.
+# FILTER is a regular expression for the names of tests, such as RealmKitTests.StackTests/.
 test: deps test-deps
-	Scripts/test.sh --no-parallel
+	Scripts/test.py $(if $(FILTER),--filter '$(FILTER)')
+
+# Every second run is beside a program that keeps a processor busy.
+RUNS ?= 10
+steady: deps test-deps
+	Scripts/test.py --runs $(RUNS)
 
 interop: deps
 	Tests/Interop/passwords.sh

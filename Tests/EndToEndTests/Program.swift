@@ -35,13 +35,15 @@ enum Program {
     ///
     /// - Returns: The value; nil after ``patience``.
     static func first<Value>(_ body: () async throws -> Value?) async throws -> Value? {
-        let end = ContinuousClock.now + patience
-        repeat {
+        let begin = ContinuousClock.now
+        while true {
             if let value = try await body() { return value }
-            // The test polls, because the other process does not notify it of a change.
-            try await Task.sleep(for: .milliseconds(20))
-        } while ContinuousClock.now < end
-        return try await body()
+            let waited = ContinuousClock.now - begin
+            guard waited < patience else { return nil }
+            // The test polls, because the other process does not notify it of a change. A body may start programs, so it
+            // is called seldom where the wait is long.
+            try await Task.sleep(for: waited < .seconds(2) ? .milliseconds(20) : .milliseconds(250))
+        }
     }
 
     /// Waits until a condition is true.

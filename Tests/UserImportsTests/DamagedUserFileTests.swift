@@ -65,21 +65,22 @@ import Testing
     }
 
     @Test(arguments: [
-        (UserImportFormat.authelia, String(repeating: "a:\n", count: 300_000)),
-        (.authelia, String(repeating: "[", count: 300_000)),
-        (.authelia, "a: " + String(repeating: "'", count: 300_000)),
-        (.keycloak, String(repeating: "[", count: 300_000)),
-        (.keycloak, String(repeating: "{\"users\":", count: 100_000)),
-        (.tomcat([]), "<tomcat-users " + String(repeating: "a='' ", count: 100_000)),
-        (.tomcat([]), "<tomcat-users>" + String(repeating: "\n<user/>", count: 100_000)),
-        (.tomcat([]), "<tomcat-users>" + String(repeating: "<!--", count: 300_000)),
+        (UserImportFormat.authelia, String(repeating: "a:\n", count: 30_000)),
+        (.authelia, String(repeating: "[", count: 30_000)),
+        (.authelia, "a: " + String(repeating: "'", count: 30_000)),
+        (.keycloak, String(repeating: "[", count: 30_000)),
+        (.keycloak, String(repeating: "{\"users\":", count: 20_000)),
+        (.tomcat([]), "<tomcat-users " + String(repeating: "a='' ", count: 20_000)),
+        (.tomcat([]), "<tomcat-users>" + String(repeating: "\n<user/>", count: 20_000)),
+        (.tomcat([]), "<tomcat-users>" + String(repeating: "<!--", count: 30_000)),
     ])
     func `a long malformed file takes time proportional to its length`(format: UserImportFormat, text: String) {
         let time = ProcessorTime.measureThread {
             #expect(throws: BadUserFile.self) { try format.read(Array(text.utf8), name: "f") }
         }
-        // Time proportional to the square of the length would be minutes.
-        #expect(time < 20e9)
+        // It takes less than a tenth of a second in a debug build, and time proportional to the square of the length would be
+        // many seconds.
+        #expect(time < 3e9)
     }
 
     /// Compares the readers with the libraries of Python: YAML without the conversion of texts, and Expat.

@@ -157,8 +157,14 @@ import Testing
         )
         #expect(users.users.map(\.record.name.text) == ["bob"])
         #expect(users.problems == ["f:2: the user ann is ignored: more than 1024 groups"])
-        let all = (0..<20_000).map { "<user name='u\($0)' groups='a'/>" }.joined()
-        let error = #expect(throws: BadUserFile.self) { try read("<tomcat-users>\n\(groups)\(all)</tomcat-users>") }
+        let names = (0..<30).map { "g\($0)" }
+        let many = names.map { name in
+            "<group name='\(name)' roles='\((0..<1000).map { "\(name)r\($0)" }.joined(separator: ","))'/>"
+        }
+        let all = (0..<400).map { "<user name='u\($0)' groups='\(names.joined(separator: ","))'/>" }
+        let error = #expect(throws: BadUserFile.self) {
+            try read("<tomcat-users>\n\(many.joined())\(all.joined())</tomcat-users>")
+        }
         #expect(error?.description == "f:2: the users have more than 10000000 roles of groups in all")
     }
 

@@ -134,7 +134,7 @@ final class TestBackEnd: Sendable {
         guard isRight(password, entry: entry) else { return .failed(.wrongCredentials) }
         guard !entry.isDisabled else { return .failed(.disabled) }
         state.withLock { $0.lastGroups = entry.groups }
-        if defect == .mixesUsers { await Task.yield() }
+        if defect == .mixesUsers { await letOthersPass { $0.lastGroups != entry.groups } }
         let groups = defect == .mixesUsers ? state.withLock { $0.lastGroups } : entry.groups
         return attempt.commit(groups: groups)
     }
@@ -165,6 +165,12 @@ final class TestBackEnd: Sendable {
         }
     }
 
+    /// Waits until other logins have changed the state, so that the defect shows however the tasks are scheduled; a login
+    /// that is alone goes on.
+    private func letOthersPass(until isChanged: (State) -> Bool) async {
+        for _ in 0..<1000 where state.withLock({ !isChanged($0) }) { await Task.yield() }
+    }
+
     /// Calls the back end; returns a verdict if there is one without an answer.
     private func call(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict? {
         let (condition, calls, wasStopped) = state.withLock { state in
@@ -174,7 +180,7 @@ final class TestBackEnd: Sendable {
         var staysOpen = false
         defer { if !staysOpen { state.withLock { $0.openCalls -= 1 } } }
         if defect == .limitsCalls, calls > 20 { throw .unavailable("too many calls") }
-        if defect == .limitsCalls { await Task.yield() }
+        if defect == .limitsCalls { await letOthersPass { $0.openCalls > 20 } }
         if defect == .staysDown, wasStopped { throw .unavailable("connection refused") }
         switch condition {
         case .working: return nil
