@@ -21,6 +21,7 @@ Status: 0 if all blocks have passed, 1 if one has not, 77 if the pages cannot be
 
 import argparse
 import ast
+import concurrent.futures
 import difflib
 import glob
 import html.parser
@@ -514,9 +515,7 @@ def main():
         return 77
     # SwiftPM fetches the packages of dependencies by the network of the machine.
     network = os.open("/proc/self/ns/net", os.O_RDONLY)
-    failures = passed = 0
-    skipped, began = [], time.monotonic()
-    for path in pages(options.pages):
+    def check(path):
         started = time.monotonic()
         arguments = [sys.executable, "-B", os.path.abspath(__file__), "--inside", "--programs", programs, path]
         arguments += ["--swift"] if options.swift else []
@@ -525,10 +524,18 @@ def main():
         with tempfile.TemporaryDirectory(prefix="docs-check-") as base:
             process = subprocess.run([*unshare, *arguments], stderr=subprocess.PIPE, text=True, cwd=ROOT, pass_fds=[network],
                                      env={**os.environ, "DOCS_CHECK_NETWORK": str(network), "DOCS_CHECK_BASE": base})
+        return process.stderr, time.monotonic() - started
+
+    failures = passed = 0
+    skipped, began = [], time.monotonic()
+    # Several pages at once, because they mostly wait; but one build at a time.
+    workers = concurrent.futures.ThreadPoolExecutor(1 if options.swift or options.verbose or options.steps else 3)
+    paths = pages(options.pages)
+    for path, (errors, seconds) in zip(paths, workers.map(check, paths)):
         try:
-            count, reports, left_out, corrections = json.loads(process.stderr.strip().split("\n")[-1])
+            count, reports, left_out, corrections = json.loads(errors.strip().split("\n")[-1])
         except (ValueError, IndexError):
-            print(process.stderr)
+            print(errors)
             count, reports, left_out, corrections = 0, [(1, "the check itself has failed")], [], []
         for line, message in reports:
             print(f"{path}:{line}: {message}", flush=True)
@@ -538,8 +545,7 @@ def main():
         passed += count
         skipped += [(path, line, reason) for line, reason in left_out]
         if count or reports or left_out:
-            print(f"{path}: {count} blocks passed, {len(reports)} failed, {len(left_out)} not checked "
-                  f"({time.monotonic() - started:.0f} s)", flush=True)
+            print(f"{path}: {count} blocks passed, {len(reports)} failed, {len(left_out)} not checked ({seconds:.0f} s)", flush=True)
     if skipped:
         print("\nnot checked:")
         for path, line, reason in skipped:

@@ -57,7 +57,10 @@ class Connection:
         if self.tls is None:
             self.open()
         try:
-            self.tls.sendall(data)
+            try:
+                self.tls.sendall(data)
+            except ConnectionError:
+                pass  # A proxy that rejects a request does not read its body; the answer is there already.
             answer = self._answer(is_head)
         except (ConnectionError, ssl.SSLError):
             answer = None
