@@ -28,8 +28,8 @@ struct HelperRequest {
                 else { throw .broken }
                 texts.append(text)
             }
-            guard let mayChange = reader.byte(), reader.isAtEnd else { throw .broken }
-            try authenticate(texts, mayChange: mayChange == 1, number: number)
+            guard let mayChange = reader.byte(), let isLocked = reader.byte(), reader.isAtEnd else { throw .broken }
+            try authenticate(texts, mayChange: mayChange == 1, isLocked: isLocked == 1, number: number)
         case .findUser:
             guard let bytes = reader.text(), !bytes.contains(0), reader.isAtEnd,
                 let user = String(validating: bytes, as: UTF8.self)
@@ -43,7 +43,12 @@ struct HelperRequest {
         }
     }
 
-    private func authenticate(_ texts: [String], mayChange: Bool, number: UInt64) throws(ChannelFault) {
+    private func authenticate(
+        _ texts: [String],
+        mayChange: Bool,
+        isLocked: Bool,
+        number: UInt64
+    ) throws(ChannelFault) {
         // Otherwise the server's user could load modules of its own into a process with more rights.
         if channel.isSetGroup, !texts[4].utf8.isEmpty {
             throw .usage("confdir cannot be used with a helper program that is setgid")
@@ -56,7 +61,8 @@ struct HelperRequest {
             host: texts[2],
             terminal: texts[3],
             folder: texts[4],
-            mayChange: mayChange
+            mayChange: mayChange,
+            isLocked: isLocked
         )
         if conversation.isBroken { throw .broken }
         let user = transaction.user

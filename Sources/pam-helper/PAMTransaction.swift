@@ -18,6 +18,8 @@ final class PAMTransaction {
 
     /// Authenticates a user and checks the account; changes an expired password if that is allowed.
     ///
+    /// A locked login ends after the check of the password, whatever it has shown.
+    ///
     /// - Returns: A code of PAM.
     func run(
         service: String,
@@ -25,7 +27,8 @@ final class PAMTransaction {
         host: String,
         terminal: String,
         folder: String,
-        mayChange: Bool
+        mayChange: Bool,
+        isLocked: Bool
     ) -> Int32 {
         var callback = unsafe pam_conv(conv: converse, appdata_ptr: Unmanaged.passUnretained(conversation).toOpaque())
         var handle: OpaquePointer?
@@ -42,6 +45,7 @@ final class PAMTransaction {
         conversation.stage = .authenticate
         code = unsafe pam_authenticate(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
         guard code == PAM_SUCCESS else { return code }
+        guard !isLocked else { return Int32(PAM_AUTH_ERR) }
         conversation.stage = .account
         code = unsafe pam_acct_mgmt(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
         guard code == PAM_NEW_AUTHTOK_REQD, mayChange else { return code }

@@ -81,6 +81,7 @@ struct InjectionTests {
                 let answer = try await realm.directory.authenticate(
                     TypedName(user: text, full: text),
                     password: Secret(utf8: "password"),
+                    isLocked: false,
                     source: "test",
                     note: { _ in }
                 )
@@ -147,6 +148,7 @@ struct InjectionTests {
                 let answer = try await realm.directory.authenticate(
                     TypedName(user: text, full: text),
                     password: Secret(utf8: "password"),
+                    isLocked: false,
                     source: "test",
                     note: { _ in }
                 )

@@ -28,6 +28,36 @@ struct LoginTests {
         #expect(log.all == [])
     }
 
+    @Test func `while an account is locked, nothing follows the bind, and no password is changed`() async throws {
+        for (direct, person) in [
+            (false, SlapdServer.ann), (true, SlapdServer.ann), (false, SlapdServer.dora), (true, SlapdServer.dora),
+        ] {
+            var properties: [String: [String]?] = ["maximum-groups": ["1"]]
+            if direct {
+                properties["search-bind-dn"] = .some(nil)
+                properties["search-bind-password"] = .some(nil)
+                properties["user-dn-pattern"] = ["uid=%s,\(SlapdServer.people)"]
+            }
+            let realm = try LDAPSetup.realm(server, properties)
+            var traces: [[String]] = []
+            for password in [person.password, "wrong"] {
+                let before = server.searches.count
+                let conversation = RecordingConversation([
+                    .prepared(PreparedConversation(name: person.uid, password: Secret(utf8: password))),
+                    .answers([.none, .secret(Secret(utf8: "a new password")), .secret(Secret(utf8: "a new password"))]),
+                ])
+                let report = try await realm.login(person.uid, asking: conversation, mayGrant: false)
+                #expect(report.refusal == .locked && !report.isUnavailable, "\(report.noteTexts)")
+                #expect(conversation.questions.count == 1)
+                let searches = server.searches.dropFirst(before).map { "\($0)" }
+                #expect(searches.count == (direct ? 0 : 1), "\(searches)")
+                traces.append(searches)
+            }
+            #expect(traces[0] == traces[1])
+            #expect(!server.received.contains("PASSMOD") && !server.received.contains("MOD dn="))
+        }
+    }
+
     @Test func `an empty password, and one with a NUL character, never reach the server`() async throws {
         let realm = try LDAPSetup.realm(server)
         #expect(try await realm.login("ann", "").failure == .wrongCredentials)

@@ -101,9 +101,14 @@ extension LDAPRealm {
     }
 
     /// Signs in with a stack of this realm's module.
-    func login(_ name: String, asking conversation: any Conversation) async throws -> LoginReport {
+    func login(
+        _ name: String,
+        asking conversation: any Conversation,
+        mayGrant: Bool = true
+    ) async throws -> LoginReport {
         let stack = LoginStack(name: "people", [LoginStack.Entry(try module(), .required)], clock: ManualClock())
-        return await stack.login(LoginRequest(realm: "people", username: try Username(name)), asking: conversation)
+        let request = LoginRequest(realm: "people", username: try Username(name))
+        return await stack.login(request, asking: conversation, mayGrant: mayGrant)
     }
 
     func login(_ name: String, _ password: Secret) async throws -> LoginReport {

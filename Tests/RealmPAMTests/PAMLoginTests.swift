@@ -217,6 +217,27 @@ struct PAMLoginTests {
         #expect(again.questions.count == 1)
     }
 
+    /// 12 is PAM_NEW_AUTHTOK_REQD, 4 PAM_SYSTEM_ERR.
+    @Test(arguments: [12, 4])
+    func `while an account is locked, nothing follows pam_authenticate`(code: Int) async throws {
+        let setup = try PAMSetup(
+            """
+            auth required MODULE check
+            account required MODULE code \(code)
+            password required MODULE FOLDER/new-password
+            """
+        )
+        for password in ["lilac", "basil"] {
+            let new = PreparedConversation(password: Secret(utf8: "mint and thyme"))
+            let conversation = PAMSetup.conversation(password, new, new)
+            let report = try await setup.login("ann", conversation, mayGrant: false)
+            #expect(report.refusal == .locked && !report.isUnavailable, "\(report.texts)")
+            #expect(conversation.questions.count == 1)
+            #expect(!report.texts.contains("pam_acct_mgmt"), "\(report.texts)")
+        }
+        #expect(setup.folder.text("new-password") == "")
+    }
+
     @Test func `service, user, address and terminal are passed to the modules`() async throws {
         let setup = try PAMSetup("auth required MODULE seen\naccount required pam_permit.so")
         #expect(try await setup.login("ann b'; c", peer: "192.0.2.7").identity != nil)

@@ -49,10 +49,16 @@ struct PAMSetup {
         }
     }
 
-    func login(_ name: String, _ conversation: any Conversation, peer: String? = nil) async throws -> LoginReport {
+    func login(
+        _ name: String,
+        _ conversation: any Conversation,
+        peer: String? = nil,
+        mayGrant: Bool = true
+    ) async throws -> LoginReport {
         let entry = LoginStack.Entry(try module, .required, deadline: .seconds(120))
         let request = LoginRequest(realm: "system", username: try Username(name), service: "tests", peer: peer)
-        return await LoginStack(name: "system", [entry], clock: SystemTime()).login(request, asking: conversation)
+        return await LoginStack(name: "system", [entry], clock: SystemTime())
+            .login(request, asking: conversation, mayGrant: mayGrant)
     }
 
     func login(_ name: String, _ password: String = "lilac", peer: String? = nil) async throws -> LoginReport {

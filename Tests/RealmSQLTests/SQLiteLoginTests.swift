@@ -395,6 +395,34 @@ struct SQLiteLoginTests {
         #expect(fixture.messages.contains { $0.contains("changed 2 rows") })
     }
 
+    @Test func `while an account is locked, a right password shows neither a broken row nor a question`() async throws {
+        let file = try SQLiteFile(
+            "CREATE TABLE t (name TEXT, hash TEXT, must INT)",
+            "CREATE TABLE g (name TEXT, grp TEXT)"
+        )
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query":
+                "SELECT name AS username, hash AS password, must AS must_change FROM t WHERE name = :user",
+            "groups-query": "SELECT grp FROM g WHERE name = :user",
+            "update-password-query":
+                "UPDATE t SET hash = :password-hash, must = 0 WHERE name = :user AND hash = :old-hash",
+        ])
+        let hash = try await fixture.hash("correct horse")
+        try file.execute("INSERT INTO t VALUES ('ann', ?, 0), ('bob', ?, 1)", [hash, hash])
+        try file.execute("INSERT INTO g VALUES ('ann', CAST(x'ff41' AS TEXT))")
+        #expect(try await fixture.outcome("ann", "correct horse") == "unavailable")
+        for (name, password) in [
+            ("ann", "correct horse"), ("ann", "wrong"), ("bob", "correct horse"), ("bob", "wrong"),
+        ] {
+            let conversation = RecordingConversation(password: password)
+            let report = try await fixture.login(name, password, asking: conversation, mayGrant: false)
+            #expect(report.refusal == .locked && !report.isUnavailable, "\(name) \(password)")
+            #expect(conversation.questions.count == 1)
+        }
+        #expect(try file.value("SELECT count(*) FROM t WHERE hash = '\(hash)'") == "2")
+    }
+
     @Test func `an expired password is changed in the login dialog`() async throws {
         let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, must INT)")
         let fixture = try SQLFixture([

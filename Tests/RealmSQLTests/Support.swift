@@ -78,12 +78,14 @@ final class SQLFixture: Sendable {
     func login(
         _ name: String,
         _ password: String,
-        asking conversation: (any Conversation)? = nil
+        asking conversation: (any Conversation)? = nil,
+        mayGrant: Bool = true
     ) async throws -> LoginReport {
         guard let stack = made.withLock({ $0?.stack }) else { fatalError("no realm") }
         return await stack.login(
             LoginRequest(realm: "people", username: try Username(name)),
-            asking: conversation ?? PreparedConversation(password: Secret(utf8: password))
+            asking: conversation ?? PreparedConversation(password: Secret(utf8: password)),
+            mayGrant: mayGrant
         )
     }
 

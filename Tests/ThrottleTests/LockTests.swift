@@ -55,6 +55,23 @@ struct LockTests {
         #expect(fixture.locks.all == ["192.0.2.7 as user9"])
     }
 
+    @Test(arguments: ["wrong", "right"])
+    func `guesses at a locked account count for their address, whatever the password is`(password: String) async throws
+    {
+        let fixture = try ThrottleFixture {
+            $0.failures = 3
+            $0.sourceFailures = 10
+        }
+        try await fixture.fail("ann", 3)
+        for _ in 0..<7 {
+            #expect(try await fixture.answer("mallory", "right") == "in")
+            #expect(try await fixture.answer("ann", password) == "locked")
+        }
+        #expect(try await fixture.answer("mallory", "right") == "locked")
+        #expect(try await fixture.answer("mallory", "right", from: "192.0.2.8") == "in")
+        #expect(fixture.throttle.pending == (0, 0))
+    }
+
     @Test func `a failure counts for the window, and at most an eighth longer`() async throws {
         let fixture = try ThrottleFixture { $0.failures = 3 }
         try await fixture.fail("ann", 2)

@@ -35,15 +35,18 @@ struct RandomAttemptsTests {
 
         func limit(_ key: String) -> Int { limits[key.hasPrefix("192")] ?? 0 }
 
-        mutating func admits(_ keys: [String], _ now: Int) -> Bool? {
-            for key in keys { settle(key, now) }
-            if keys.contains(where: { entries[$0]?.lockEnd != nil }) { return false }
+        /// Returns the keys at which an attempt gets reservations; nil if it waits.
+        mutating func admit(_ name: String, from peer: String, _ now: Int) -> [String]? {
+            for key in [name, peer] { settle(key, now) }
+            if entries[peer]?.lockEnd != nil { return [] }
+            // An attempt at a locked account counts for its source.
+            let keys = [name, peer].filter { entries[$0]?.lockEnd == nil }
             for key in keys {
                 guard let entry = entries[key] else { continue }
                 if entry.failures.count + entry.running >= limit(key) { return nil }
             }
             for key in keys { entries[key]?.running += 1 }
-            return true
+            return keys
         }
 
         mutating func end(_ keys: [String], _ result: AttemptResult, _ now: Int) {
@@ -52,17 +55,13 @@ struct RandomAttemptsTests {
                 entries[key]?.running -= 1
                 switch result {
                 case .notCounted, .acceptedElsewhere: break
-                case .success: if key == keys[0] { entries[key]?.failures = [] }
+                case .success: if key.hasPrefix("user") { entries[key]?.failures = [] }
                 case .failure:
                     entries[key]?.failures.append(now)
                     if entries[key]?.failures.count == limit(key) { entries[key]?.lockEnd = now + 100 }
                 }
             }
         }
-    }
-
-    private static func keys(_ attempt: Attempt) -> [ThrottleKey] {
-        attempt.accounts + [attempt.sourceKey].compactMap { $0 }
     }
 
     @Test(arguments: 0..<20)
@@ -75,17 +74,19 @@ struct RandomAttemptsTests {
         for lock in [\ThrottleSettings.lock, \.sourceLock] { settings[keyPath: lock] = .seconds(100) }
         var state = ThrottleState(settings, isStored: false)
         var model = Model(limits: [false: settings.failures, true: settings.sourceFailures])
-        var open: [(attempt: Attempt, keys: [String])] = []
+        var open: [(attempt: Attempt, reserved: [ThrottleKey], keys: [String])] = []
         var now = 0
         for _ in 0..<1000 {
             now += random.below(3) == 0 ? random.below(30) : 0
             let moment = now * 1_000_000_000
             if !open.isEmpty, random.below(2) == 0 {
-                let (attempt, keys) = open.remove(at: random.below(open.count))
-                let result = [AttemptResult.success, .failure, .failure, .failure, .notCounted][random.below(5)]
+                let (attempt, reserved, keys) = open.remove(at: random.below(open.count))
+                // A login at a locked account never succeeds.
+                let results = [AttemptResult.failure, .failure, .failure, .notCounted, .success]
+                let result = results[random.below(keys.count == 2 ? 5 : 4)]
                 _ = state.settle(
                     attempt,
-                    reserved: Self.keys(attempt),
+                    reserved: reserved,
                     results: attempt.accounts.map { ($0, result) },
                     at: moment
                 )
@@ -93,17 +94,18 @@ struct RandomAttemptsTests {
             } else {
                 let (name, peer) = ("user\(random.below(4))", "192.0.2.\(random.below(3))")
                 let attempt = Attempt([Account(realm: "town", key: name)], from: ClientNetwork(peer))
-                let isAdmitted = state.admit(attempt, at: moment).map { $0.denied.isEmpty }
-                #expect(isAdmitted == model.admits([name, peer], now))
-                if isAdmitted == true { open.append((attempt, [name, peer])) }
+                let reserved = state.admit(attempt, at: moment)?.reserved
+                let keys = model.admit(name, from: peer, now)
+                #expect(reserved?.count == keys?.count)
+                if let reserved, let keys, !keys.isEmpty { open.append((attempt, reserved, keys)) }
             }
             for (name, entry) in model.entries {
                 #expect(entry.running >= 0)
                 #expect(entry.failures.count + entry.running <= model.limit(name) || entry.lockEnd != nil)
             }
         }
-        for (attempt, _) in open {
-            _ = state.settle(attempt, reserved: Self.keys(attempt), results: [], at: now * 1_000_000_000)
+        for (attempt, reserved, _) in open {
+            _ = state.settle(attempt, reserved: reserved, results: [], at: now * 1_000_000_000)
         }
         #expect(state.pending == (0, 0))
     }

@@ -44,6 +44,13 @@ final class LoginRecord: NestingLogin {
         /// True if the conversation gave a secret to a module.
         var deliveredSecret: Bool { box.first?.deliveredSecret ?? false }
 
+        var secretRound: Int? { box.first?.secretRound }
+
+        /// True if the module of a round may know a secret, from the conversation or from another module.
+        func mayKnowSecret(round: Int) -> Bool {
+            secretRound == round || box.first?.sharingRounds.contains(round) == true
+        }
+
         @inline(__always)
         init(_ conversation: any Conversation, nested: [NestedReport]) {
             self.conversation = conversation
@@ -73,6 +80,8 @@ final class LoginRecord: NestingLogin {
         var sharingRounds: [Int] = []
         /// True if the conversation gave a secret to a module.
         var deliveredSecret = false
+        /// The last round to which the conversation gave a secret.
+        var secretRound: Int?
         /// The logins in other realms that modules have made.
         var nested: [NestedReport] = []
     }
@@ -176,6 +185,16 @@ final class LoginRecord: NestingLogin {
     /// The rounds that have read or changed the shared state; their outcomes may depend on other modules.
     var roundsUsingSharedState: [Int] { state.withLock { $0.rare.sharingRounds } }
 
+    /// Returns whether an outcome may show that a secret was right.
+    ///
+    /// That is a success, and whatever else a module returns that may know a secret: only after a right password does it
+    /// find that the password has expired, the account is disabled, or the groups cannot be read.
+    func mayDependOnSecret(_ outcome: Outcome, of round: Int) -> Bool {
+        if outcome == .success { return true }
+        guard let failure = outcome.failure, failure != .unknownUser, failure != .wrongCredentials else { return false }
+        return state.withLock { $0.mayKnowSecret(round: round) }
+    }
+
     /// Restores the shared state that existed before a round.
     ///
     /// It is called if the success of that round does not count. The next module must then find the same state as after
@@ -234,13 +253,22 @@ final class LoginRecord: NestingLogin {
     // MARK: The conversation
 
     func ask(_ callbacks: [Callback], round: Int) async throws(LoginFault) -> [Answer] {
+        // A module that asks again may do so only because the first secret was right.
+        if !mayGrant, state.withLock({ $0.secretRound == round }) {
+            throw LoginFault(.wrongCredentials, log: "the login is locked: no question after the secret")
+        }
         beginConversation(round: round)
         defer { endConversation(round: round) }
         let answers = try await conversation().answer(callbacks)
         guard answers.count == callbacks.count else {
             throw .internalError("the conversation gave \(answers.count) answers to \(callbacks.count) callbacks")
         }
-        if answers.contains(where: \.isSecret) { state.withLock { $0.rare.deliveredSecret = true } }
+        if answers.contains(where: \.isSecret) {
+            state.withLock { state in
+                state.rare.deliveredSecret = true
+                state.rare.secretRound = round
+            }
+        }
         return answers
     }
 

@@ -171,14 +171,16 @@ struct LoginRun: ~Copyable {
     mutating func process(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
         let action: Action
         let next: StackWalk.Next
+        var noted = answer.outcome
         switch call.phase {
         case .login:
             let rule = stack.rules[call.entry]
             // A locked login is evaluated as if the password were wrong. Otherwise the response or its time could
             // reveal that the password was right.
-            let isCounted = mayGrant || answer.outcome != .success
+            let isCounted = mayGrant || !record.mayDependOnSecret(answer.outcome, of: call.round)
             let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
             if !isCounted { record.restoreSharedState(before: call.round) }
+            if noted != .success { noted = outcome }
             action = rule.table[outcome]
             next = walk.count(outcome, of: call.entry, as: action, level: rule.level)
             proceed(next)
@@ -202,7 +204,7 @@ struct LoginRun: ~Copyable {
             position += 1
         }
         record.close(round: call.round)
-        note(call, answer: answer, action: action, isTimed: isTimed)
+        note(call, answer: answer, outcome: noted, action: action, isTimed: isTimed)
     }
 
     /// Skips the rest of a sub-stack, or of the stack, in the commit phase.
@@ -247,12 +249,18 @@ struct LoginRun: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func note(_ call: ModuleCall, answer: ModuleAnswer, action: Action, isTimed: Bool) {
+    private mutating func note(
+        _ call: ModuleCall,
+        answer: ModuleAnswer,
+        outcome: Outcome,
+        action: Action,
+        isTimed: Bool
+    ) {
         let step = StepRecord(
             nanoseconds: isTimed ? elapsed() : 0,
             entry: UInt16(truncatingIfNeeded: call.entry),
             phase: call.phase,
-            outcome: answer.outcome,
+            outcome: outcome,
             action: action,
             state: call.phase == .abort ? .refusing : LoginStep.State(walk.impression)
         )

@@ -189,7 +189,7 @@ public final class LoginStack: Sendable {
     ///     the login is aborted, and the refusal is ``Refusal/locked`` unless a module was unavailable.
     ///   - measuringDurations: True to measure the durations of the steps.
     /// - Returns: The decision and the steps that led to it.
-    func login(
+    package func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
         mayGrant: Bool,

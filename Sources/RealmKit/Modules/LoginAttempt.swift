@@ -28,6 +28,14 @@ public struct LoginAttempt: Sendable {
     /// The network address of the client; nil if the login did not come over a network.
     public var peer: String? { login.peer }
 
+    /// True if the account or the client's address is locked, so that the login is refused whatever this module returns.
+    ///
+    /// A module that checks a secret does so as always. What it does only after a right one (reading groups, changing a
+    /// password) it leaves out, and returns a failure at once: otherwise the time of the response or a trace in its back end
+    /// would show that the secret was right. The engine counts every such failure as wrong credentials, and passes no
+    /// question on after a secret.
+    public var isLocked: Bool { !login.mayGrant }
+
     /// Creates a success: the user is authenticated and is a member of these groups.
     ///
     /// - Parameters:

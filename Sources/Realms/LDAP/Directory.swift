@@ -42,6 +42,7 @@ final class Directory: Sendable {
     /// - Parameters:
     ///   - typed: The name.
     ///   - password: The password; not empty.
+    ///   - isLocked: True if the login is refused in any case: then nothing follows the bind.
     ///   - source: The source of the login.
     ///   - note: Receives the steps, for the administrator.
     /// - Returns: The answer.
@@ -49,12 +50,13 @@ final class Directory: Sendable {
     func authenticate(
         _ typed: TypedName,
         password: Secret,
+        isLocked: Bool,
         source: String,
         note: @escaping @Sendable (String) -> Void
     ) async throws(LoginFault) -> DirectoryAnswer {
         try await run(for: JobOwner(source: source, account: typed.account), note: note) {
             login throws(ServerFault) in
-            try login.authenticate(typed, password: password)
+            try login.authenticate(typed, password: password, isLocked: isLocked)
         }
     }
 

@@ -41,11 +41,12 @@ public struct LDAPLoginModule: PasswordLoginModule {
         let answer = try await realm.directory.authenticate(
             typed,
             password: password,
+            isLocked: attempt.isLocked,
             source: ClientNetwork.source(attempt.peer),
             note: attempt.note
         )
         if case .refused(let problem, let missing) = answer, let change = problem.change,
-            realm.directory.settings.canChangePassword(by: change)
+            realm.directory.settings.canChangePassword(by: change), !attempt.isLocked
         {
             let verdict = try await changePassword(
                 attempt,

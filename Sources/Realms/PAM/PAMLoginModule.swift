@@ -47,7 +47,8 @@ public struct PAMLoginModule: PasswordLoginModule {
             user: attempt.username,
             host: attempt.peer,
             folder: realm.folder,
-            mayChangePassword: realm.mayChangePassword
+            mayChangePassword: realm.mayChangePassword,
+            isLocked: attempt.isLocked
         )
         let dialog = PAMDialog(promptTimeout: realm.promptTimeout)
         let helpers = realm.helpers

@@ -16,6 +16,8 @@ struct PAMLoginRequest: Sendable {
     let folder: String?
     /// True if an expired password may be changed.
     let mayChangePassword: Bool
+    /// True if the login is refused in any case: then nothing follows the check of the password.
+    let isLocked: Bool
     /// The number that all messages of this login have.
     let number = UInt64.random(in: .min ... .max)
 
@@ -23,6 +25,7 @@ struct PAMLoginRequest: Sendable {
         var writer = MessageWriter(.authenticate, request: number)
         for text in [service, user.text, host ?? "", "gatehouse", folder ?? ""] { writer.append(text: text.utf8) }
         writer.append(mayChangePassword ? 1 : 0)
+        writer.append(isLocked ? 1 : 0)
         return writer.secret
     }
 

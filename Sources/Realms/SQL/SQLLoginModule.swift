@@ -52,7 +52,9 @@ public struct SQLLoginModule: PasswordLoginModule {
             }
         }
         guard let account = found.account else { return .failed(.unknownUser) }
-        guard isCorrect, let stored, let text = account.stored else { return .failed(.wrongCredentials) }
+        guard isCorrect, !attempt.isLocked, let stored, let text = account.stored else {
+            return .failed(.wrongCredentials)
+        }
         let failure = account.state.failure(at: realm.clock.seconds)
         // An account that is locked or disabled is refused as every other one, whatever else cannot be read.
         if let problem = found.problem, failure == nil || failure == .credentialExpired { throw .unavailable(problem) }

@@ -47,6 +47,8 @@ final class ThrottleReservation: LoginReservation {
             let key = ThrottleKey.account(part.account)
             if let denied = admission.denied[key] {
                 failures = max(failures, denied)
+                // A guess at a locked account counts for its source only.
+                if !isAccepted { results.append((key, part.report.result)) }
             } else {
                 results.append((key, isAccepted ? Self.resultOfAcceptedLogin(part) : part.report.result))
             }

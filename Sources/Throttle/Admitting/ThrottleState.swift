@@ -72,7 +72,7 @@ struct ThrottleState: Sendable {
     // MARK: Before the login
 
     private enum Availability {
-        /// The source, or every account, is locked.
+        /// The source is locked, or every account of an attempt without a source.
         case locked
         /// A key is full.
         case full(ThrottleKey)
@@ -83,9 +83,10 @@ struct ThrottleState: Sendable {
     private func availability(for attempt: Attempt, at now: Int) -> Availability {
         if let source = attempt.sourceKey, isLocked(source, at: now) { return .locked }
         // If one account is locked, the realm of another account may still accept. No attempt waits for the end of a lock.
+        // If all are locked, the attempt still counts for its source.
         var keys = attempt.accounts.filter { !isLocked($0, at: now) }
-        if keys.isEmpty { return .locked }
         if let source = attempt.sourceKey { keys.append(source) }
+        if keys.isEmpty { return .locked }
         guard let full = keys.last(where: { isFull($0, at: now) }) else { return .available(keys) }
         return .full(full)
     }
@@ -195,7 +196,8 @@ struct ThrottleState: Sendable {
     /// - Parameters:
     ///   - attempt: The attempt.
     ///   - reserved: The keys at which the attempt has reservations.
-    ///   - results: The results for the reserved accounts. The attempt is not counted for an account without a result.
+    ///   - results: The results for the accounts. The attempt is not counted for an account without a result, and only for
+    ///     its source at an account without a reservation.
     ///   - now: The moment.
     /// - Returns: The effects.
     mutating func settle(
@@ -224,8 +226,9 @@ struct ThrottleState: Sendable {
                 }
             }
         }
-        // An attempt is one failure of its source, even if several realms have rejected it.
-        if settled.failures > 0, let source = attempt.source, let key = attempt.sourceKey {
+        // An attempt is one failure of its source, even if several realms have rejected it, and if its accounts are locked.
+        let isGuessAtLock = results.contains { !reserved.contains($0.key) && $0.result == .failure }
+        if settled.failures > 0 || isGuessAtLock, let source = attempt.source, let key = attempt.sourceKey {
             if sources.fail(key, owner: source.surroundingNetwork, at: now).hasLocked { settled.locked.append(key) }
         }
         for key in reserved { settled.endedWaits += admitWaiting(for: key, at: now) }

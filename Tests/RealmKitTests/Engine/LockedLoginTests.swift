@@ -93,6 +93,93 @@ struct LockedLoginTests {
         #expect(reader.found.withLock { $0 } == mayGrant)
     }
 
+    /// A module that goes on only after the right password, and then fails or asks.
+    private static func module(
+        after check: @escaping @Sendable (LoginAttempt) async throws(LoginFault) -> Verdict
+    ) -> ScriptedModule {
+        ScriptedModule(
+            .run { attempt async throws(LoginFault) in
+                let password = try await attempt.password()
+                guard password.isEqual(to: Secret(utf8: "right")) else { return .failed(.wrongCredentials) }
+                return try await check(attempt)
+            }
+        )
+    }
+
+    private func locked(
+        _ module: ScriptedModule,
+        _ password: String,
+        asking conversation: RecordingConversation? = nil
+    ) async throws -> LoginReport {
+        await stack(.required(module)).login(
+            try request(),
+            asking: conversation ?? RecordingConversation(password: password),
+            mayGrant: false
+        )
+    }
+
+    @Test(arguments: [LoginFailure.unavailable, .internalError, .credentialExpired, .disabled, .accountExpired])
+    func `what a module finds after the right password of a locked account counts as a wrong password`(
+        failure: LoginFailure
+    ) async throws {
+        for throwsFault in [true, false] {
+            let module = Self.module { (_) async throws(LoginFault) in
+                if throwsFault { throw LoginFault(failure, log: "the groups cannot be read") }
+                return .failed(failure)
+            }
+            let (right, wrong) = (try await locked(module, "right"), try await locked(module, "wrong"))
+            for report in [right, wrong] {
+                #expect(report.refusal == .locked && report.outage == nil && !report.isUnavailable)
+                #expect(report.calls == ["0.login=wrong-credentials", "0.abort=ignored"])
+                #expect(report.presentedSecret)
+            }
+            // Without a lock the outage is shown.
+            let free = await stack(.required(module)).login(
+                try request(),
+                asking: RecordingConversation(password: "right")
+            )
+            #expect(free.refusal?.failure == failure)
+        }
+    }
+
+    @Test func `an outage before the secret of a locked account is shown as that of every other account`() async throws
+    {
+        let module = ScriptedModule(.refuse(.unavailable))
+        let report = try await locked(module, "right")
+        #expect(report.refusal?.failure == .unavailable && report.isUnavailable)
+    }
+
+    @Test func `after the secret a module of a locked account asks the user nothing more`() async throws {
+        let module = Self.module { (attempt) async throws(LoginFault) in
+            _ = try await attempt.newPassword(instead: Secret(utf8: "right")) { _ in nil }
+            return attempt.commit()
+        }
+        let conversation = RecordingConversation(password: "right")
+        let report = try await locked(module, "right", asking: conversation)
+        #expect(conversation.questions.count == 1)
+        #expect(report.refusal == .locked)
+        #expect(report.calls == (try await locked(module, "wrong")).calls)
+    }
+
+    @Test func `the second module of a locked account asks its question, as after a wrong password`() async throws {
+        let code = ScriptedModule(
+            .run { attempt async throws(LoginFault) in
+                _ = try await attempt.oneTimeCode()
+                return attempt.commit()
+            }
+        )
+        for password in ["right", "wrong"] {
+            let conversation = RecordingConversation(password: password, code: "1")
+            let report = await stack(.required(Self.module { $0.commit() }), .required(code)).login(
+                try request(),
+                asking: conversation,
+                mayGrant: false
+            )
+            #expect(conversation.questions.count == 2)
+            #expect(report.refusal == .locked)
+        }
+    }
+
     private func behavior(_ outcome: Outcome) -> ScriptedModule.Behavior {
         if let failure = outcome.failure { return .refuse(failure) }
         return outcome == .success ? .accept(groups: ["Staff"]) : .ignore

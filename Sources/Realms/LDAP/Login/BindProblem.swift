@@ -22,6 +22,9 @@ struct BindProblem: Sendable, Hashable {
         case activeDirectory
     }
 
+    /// The refusal of a login to a locked account after a bind with the right password.
+    static let lockedLogin = BindProblem(.wrongCredentials, "the account is locked here")
+
     init(_ failure: LoginFailure, _ text: String, change: PasswordChange? = nil) {
         self.failure = failure
         self.text = text

@@ -43,9 +43,14 @@ struct DirectoryLogin {
     /// - Parameters:
     ///   - typed: The name of the user.
     ///   - password: The password; not empty.
+    ///   - isLocked: True if the login is refused in any case: then nothing follows the bind.
     /// - Returns: The answer.
     /// - Throws: ``ServerFault`` if there is none.
-    func authenticate(_ typed: TypedName, password: Secret) throws(ServerFault) -> DirectoryAnswer {
+    func authenticate(
+        _ typed: TypedName,
+        password: Secret,
+        isLocked: Bool = false
+    ) throws(ServerFault) -> DirectoryAnswer {
         switch settings.location {
         case .search(let filter, let scope):
             guard let user = try find(typed, filter: filter, scope: scope) else {
@@ -57,10 +62,12 @@ struct DirectoryLogin {
                 return .unknownUser(missing: bindTimes.sample())
             }
             if let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled) { return refusal }
+            if isLocked { return .refused(.lockedLogin, missing: .zero) }
             return .accepted(try complete(user, typed: typed))
         case .directBind(let pattern, let filter):
             guard let name = pattern.bindName(typed.user) else { return .unknownUser(missing: bindTimes.sample()) }
             if let refusal = try bind(name, password: password, isDisabled: false) { return refusal }
+            if isLocked { return .refused(.lockedLogin, missing: .zero) }
             let user: UserEntry?
             if let filter {
                 user = try find(typed, filter: filter, scope: .subtree)
