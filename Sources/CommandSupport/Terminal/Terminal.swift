@@ -42,7 +42,11 @@ package import RealmKit
         var typed: Int32 = 0
         let secret = readWithoutEcho(prompt, until: interrupt, typedSignal: &typed)
         // `raise` would send the signal to this thread, which does not handle signals.
-        if typed != 0 { kill(getpid(), typed) }
+        if typed != 0 {
+            kill(getpid(), typed)
+            // Another thread receives the signal. Without a wait this one could end the process first, with another status.
+            usleep(500_000)
+        }
         return secret
     }
 
