@@ -62,6 +62,10 @@ struct Connector {
             exchange.fail(.connectFailed, "\(error)")
             channel.close(promise: nil)
         }
+        // A server may close the connection before the handlers are in the pipeline, so that none of them is told.
+        guard channel.isActive else {
+            return exchange.fail(.connectFailed, "the server closed the connection during the TLS handshake")
+        }
     }
 
     private static func fault(_ error: any Error) -> (HTTPSClientError.Code, String) {
