@@ -49,9 +49,11 @@ RERUN_LIMIT = 3
 class Job:
     """A process with some of the tests, and what it has reported."""
 
-    def __init__(self, name, pattern):
+    def __init__(self, name, pattern, count=1):
         self.name = name
         self.pattern = pattern
+        # The number of its tests.
+        self.count = count
         self.seconds = 0
         self.processor_time = 0
         self.status = None
@@ -83,12 +85,13 @@ class Job:
         self.processor_time = usage.ru_utime + usage.ru_stime
         if os.path.exists(events):
             self.read(events)
-        if not self.durations and not self.skipped:
-            self.failures[self.name] = [f"no test has run (exit status {self.status}): {log_path}"]
-        elif self.unfinished or self.status and not self.failures:
-            names = sorted(self.unfinished) or [self.name]
-            for name in names:
-                self.failures.setdefault(name, []).append(f"the process has ended with status {self.status}: {log_path}")
+        ended = len(self.durations) + len(self.skipped)
+        if self.unfinished or ended != self.count or self.status not in (0, 1) or self.status == 1 and not self.failures:
+            with open(log_path, encoding="utf-8", errors="replace") as log:
+                tail = "".join(log.readlines()[-20:])
+            text = f"the process has ended with status {self.status} after {self.seconds:.0f} s and {ended} of {self.count} tests:\n{tail}"
+            for name in sorted(self.unfinished) or [self.name]:
+                self.failures.setdefault(name, []).append(text)
         shutil.rmtree(folder, ignore_errors=True)
 
     def read(self, events):
@@ -121,7 +124,7 @@ class Job:
 def jobs_of(bundle, pattern):
     """Returns the jobs in the order in which they begin."""
     listed = subprocess.run([bundle, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, check=True)
-    names, places = collections.defaultdict(list), {}
+    names, counts, places = collections.defaultdict(list), collections.Counter(), {}
     for test in listed.stdout.splitlines():
         if pattern and not re.search(pattern, test):
             continue
@@ -133,8 +136,9 @@ def jobs_of(bundle, pattern):
         else:
             name, place = suite.partition(".")[0], len(JOBS)
         names[name].append(test if pattern else suite)
+        counts[name] += 1
         places[name] = place
-    return [Job(name, filter_of(dict.fromkeys(names[name]))) for name in sorted(names, key=places.get)]
+    return [Job(name, filter_of(dict.fromkeys(names[name])), counts[name]) for name in sorted(names, key=places.get)]
 
 
 def filter_of(names):
@@ -152,9 +156,12 @@ def run_jobs(bundle, jobs, lanes, folder):
                 job = waiting.popleft()
             except IndexError:
                 return
-            own = tempfile.mkdtemp(dir=folder)
-            os.chmod(own, 0o755)
-            job.run(bundle, own)
+            try:
+                own = tempfile.mkdtemp(dir=folder)
+                os.chmod(own, 0o755)
+                job.run(bundle, own)
+            except Exception as error:  # noqa: BLE001 - such as a full disk
+                job.failures[job.name] = [f"the process could not be run: {error!r}"]
             mark = "FAILED" if job.failures else "passed"
             print(f"{mark}  {job.seconds:6.1f} s  {job.name}: {len(job.durations)} tests", flush=True)
 
@@ -206,11 +213,13 @@ def runs(bundle, folder, options):
         begin = time.monotonic()
         failures = {}
         try:
-            run(bundle, folder, options, failures)
+            status = run(bundle, folder, options, failures)
         finally:
             if busy:
                 busy.kill()
                 busy.wait()
+        if status != 0 and not failures:
+            failures["no test has run"] = []
         failed.update(failures.keys())
         table.append(f"run {number:2}  {time.monotonic() - begin:4.0f} s  {len(failures)} failed{', beside a busy program' if busy else ''}")
         print("\n" + table[-1], flush=True)
@@ -233,6 +242,8 @@ def run(bundle, folder, options, failures=None):
     durations = {test: duration for job in jobs for test, duration in job.durations.items()}
     skipped = {test for job in jobs for test in job.skipped}
     for job in jobs:
+        if job.status is None and not job.failures:
+            job.failures[job.name] = ["the process was not started"]
         failures.update(job.failures)
     print("\n== The slowest tests")
     for test in sorted(durations, key=durations.get, reverse=True)[:15]:
@@ -240,7 +251,7 @@ def run(bundle, folder, options, failures=None):
     if failures:
         print("\n== Failed tests")
         for test, texts in failures.items():
-            print("\n".join([test] + [text[:1000] for text in texts[:10]]))
+            print("\n".join([test] + [text[:3000] for text in texts[:10]]))
     processor_time = sum(job.processor_time for job in jobs)
     print(f"\n{seconds:.0f} s in {len(jobs)} processes, {options.lanes} at once; {processor_time:.0f} s of processor time")
     failed = len(failures)
@@ -255,9 +266,9 @@ def pass_again(bundle, failures, folder):
     """Runs failed tests five times, and returns whether all of these runs pass."""
     print("\n== The failed tests once more, five times", flush=True)
     for _ in range(5):
-        job = Job("again", filter_of(failures))
+        job = Job("again", filter_of(failures), len(failures))
         run_jobs(bundle, [job], 1, folder)
-        if job.failures or len(job.durations) < len(failures):
+        if job.failures:
             return False
     print("\n== UNSTEADY: these tests failed once and passed five times. Each is a defect of a test or of the program; find it.")
     for test, texts in failures.items():
