@@ -206,6 +206,27 @@ struct AggregateRealmTests {
         #expect(try await half.login("ann").identity != nil)
     }
 
+    @Test func `the authentication realm commits only if the whole stack accepts the login`() async throws {
+        let accounts = passwords.module
+        let realm = try #require(try Town(accounts: bound("accounts", passwords, [.required(accounts)])).realm)
+        let module = try AggregateLoginModule(
+            realm: realm,
+            options: ModuleOptions(schema: AggregateLoginModule.options, realmName: "people")
+        )
+        for (code, phases) in [
+            (ScriptedModule(.refuse(.wrongCredentials)), [LoginPhase.login, .abort]),
+            (ScriptedModule(), [.login, .abort, .login, .commit]),
+        ] {
+            let stack = LoginStack(name: "both", [.required(module), .required(code)], clock: ManualClock())
+            let report = await stack.login(
+                LoginRequest(realm: "people", username: try Username("ann")),
+                asking: PreparedConversation(password: Secret(utf8: "right"))
+            )
+            #expect(accounts.phases == phases)
+            #expect(report.identity?.groups == (phases.last == .commit ? ["Login"] : nil))
+        }
+    }
+
     // MARK: Realms of realms
 
     @Test func `an aggregate may use an aggregate, with two name mappings one after the other`() async throws {

@@ -143,6 +143,9 @@ public struct Authenticator: Sendable {
         let reservation =
             accounts.isEmpty ? nil : await throttle?.reserve(accounts, by: username, from: peer)
         var attempts: [RealmAttempt] = []
+        // After an outage that a lock hides, the later realms are evaluated but accept no user: to stop at that realm would
+        // show the outage.
+        var mayContinue = true
         for (realm, account) in zip(bound, accounts) {
             let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
             // The throttle needs a fingerprint of the secrets only if a later realm may accept them.
@@ -151,9 +154,10 @@ public struct Authenticator: Sendable {
             let report = await realm.login(
                 request,
                 asking: fingerprinting ?? conversation,
-                mayGrant: reservation?.mayGrant(account) ?? true,
+                mayGrant: mayContinue && (reservation?.mayGrant(account) ?? true),
                 cache: cache
             )
+            if whenUnavailable == .stop, report.record.hidesOutage { mayContinue = false }
             attempts.append(RealmAttempt(account, report: report, guess: fingerprinting?.fingerprint))
             if report.identity != nil || (whenUnavailable == .stop && report.metOutage) { break }
         }

@@ -39,7 +39,7 @@ final class LoginRecord: NestingLogin {
             }
         }
 
-        var nested: [NestedReport] { box.first?.nested ?? [] }
+        var nested: [Nested] { box.first?.nested ?? [] }
 
         /// True if the conversation gave a secret to a module.
         var deliveredSecret: Bool { box.first?.deliveredSecret ?? false }
@@ -52,7 +52,7 @@ final class LoginRecord: NestingLogin {
         }
 
         @inline(__always)
-        init(_ conversation: any Conversation, nested: [NestedReport]) {
+        init(_ conversation: any Conversation, nested: [Nested]) {
             self.conversation = conversation
             if !nested.isEmpty { rare.nested = nested }
         }
@@ -83,14 +83,14 @@ final class LoginRecord: NestingLogin {
         /// The last round to which the conversation gave a secret.
         var secretRound: Int?
         /// The logins in other realms that modules have made.
-        var nested: [NestedReport] = []
+        var nested: [Nested] = []
     }
 
-    /// The report of a login in another realm.
-    struct NestedReport {
+    /// A login in another realm, and the call of a module that made it.
+    struct Nested {
         let module: Int
         let round: Int
-        let report: LoginReport
+        let login: HeldLogin
     }
 
     private let state: Mutex<State>
@@ -116,7 +116,7 @@ final class LoginRecord: NestingLogin {
         self.request = consume request
         self.stack = stack
         self.mayGrant = mayGrant
-        state = Mutex(State(conversation, nested: login?.nestedReports ?? []))
+        state = Mutex(State(conversation, nested: login?.nestedLogins ?? []))
     }
 
     /// Adds a contribution, unless its round is closed.
@@ -162,6 +162,15 @@ final class LoginRecord: NestingLogin {
             isNamed = true
         }
         return isNamed
+    }
+
+    /// Returns the first user whom a module named that succeeded in the login phase; without one, the name in the request.
+    func expectedName(_ trace: borrowing LoginTrace) -> Username {
+        let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
+        for contribution in all where !contribution.isVoid && trace.succeeded(contribution) {
+            if let user = contribution.user(requested: request.username) { return user }
+        }
+        return request.username
     }
 
     /// Closes a round after the engine has received its answer.
@@ -221,7 +230,7 @@ final class LoginRecord: NestingLogin {
     /// Removes the notes of the modules.
     func forgetNotes() {
         state.withLock { $0.forgetNotes() }
-        for nested in nestedReports { nested.report.record.forgetNotes() }
+        for nested in nestedLogins { nested.login.report?.record.forgetNotes() }
     }
 
     /// The notes of the modules.
@@ -229,32 +238,40 @@ final class LoginRecord: NestingLogin {
 
     // MARK: Logins in other realms
 
-    func addNested(_ report: LoginReport, module: Int, round: Int) -> Bool {
+    func addNested(_ login: HeldLogin, module: Int, round: Int) -> Bool {
         state.withLock { state in
             guard round == openRound.load(ordering: .acquiring) else { return false }
-            state.rare.nested.append(NestedReport(module: module, round: round, report: report))
+            state.rare.nested.append(Nested(module: module, round: round, login: login))
             return true
         }
     }
 
-    func nestedIdentities(of module: Int) -> [AuthenticatedIdentity] {
-        nestedReports.filter { $0.module == module }.compactMap(\.report.identity)
+    func isOpen(round: Int) -> Bool { round == openRound.load(ordering: .acquiring) }
+
+    func nestedLogins(of module: Int) -> [HeldLogin] {
+        nestedLogins.filter { $0.module == module }.map(\.login)
     }
 
-    /// The reports of the logins in other realms.
-    var nestedReports: [NestedReport] { state.withLock { $0.nested } }
+    /// The logins in other realms.
+    var nestedLogins: [Nested] { state.withLock { $0.nested } }
 
     /// True if a module was unavailable or broken, in this realm or in a realm that it uses.
     var metOutage: Bool {
         steps.contains { $0.phase.decides && $0.outcome.isOutage }
-            || nestedReports.contains { $0.report.record.metOutage }
+            || nestedLogins.contains { $0.login.report?.record.metOutage == true }
+    }
+
+    /// True if an outage of this locked login counts as wrong credentials, in this realm or in a realm that it uses.
+    var hidesOutage: Bool {
+        state.withLock { $0.trace.hidesOutage } || nestedLogins.contains { $0.login.report?.record.hidesOutage == true }
     }
 
     // MARK: The conversation
 
-    func ask(_ callbacks: [Callback], round: Int) async throws(LoginFault) -> [Answer] {
-        // A module that asks again may do so only because the first secret was right.
-        if !mayGrant, state.withLock({ $0.secretRound == round }) {
+    func ask(_ callbacks: [Callback], round: Int, isNested: Bool) async throws(LoginFault) -> [Answer] {
+        // A module that asks again may do so only because the first secret was right. The modules of a nested login have
+        // rounds of their own.
+        if !mayGrant, !isNested, state.withLock({ $0.secretRound == round }) {
             throw LoginFault(.wrongCredentials, log: "the login is locked: no question after the secret")
         }
         beginConversation(round: round)
@@ -318,6 +335,7 @@ final class LoginRecord: NestingLogin {
             state.forgetSharedState()
             return (conversation, state.deliveredSecret)
         }
+        for nested in nestedLogins { nested.login.discard() }
         guard isRefused else { return }
         // Read outside the lock, because a conversation may have its own lock.
         guard deliveredSecret || conversation?.presentsSecret == true else { return }

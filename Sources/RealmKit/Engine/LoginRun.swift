@@ -9,7 +9,7 @@
 ///
 /// The run calls immediate modules itself. For any other module ``advance()`` returns the call. The caller makes this
 /// call and passes the answer to ``process(_:with:isTimed:)``.
-struct LoginRun: ~Copyable {
+struct LoginRun: ~Copyable, Sendable {
     let stack: LoginStack
     let record: LoginRecord
     /// True if the login may be granted; if not, every success of a module counts as wrong credentials.
@@ -20,6 +20,10 @@ struct LoginRun: ~Copyable {
     private var level = 0
     private var walk = StackWalk()
     private var hasEnded = false
+    /// True if the run is to be held before its commit phase.
+    private var waitsForDecision = false
+    /// True if the login phase has succeeded, and the run waits for ``decide(grants:)``.
+    private(set) var isHeld = false
     private var trace = LoginTrace()
     // The number of modules whose commit was done.
     private var committedCount = 0
@@ -34,10 +38,12 @@ struct LoginRun: ~Copyable {
         request: consuming LoginRequest,
         conversation: any Conversation,
         mayGrant: Bool = true,
-        measuringDurations: Bool
+        measuringDurations: Bool,
+        waitsForDecision: Bool = false
     ) {
         self.stack = stack
         self.mayGrant = mayGrant
+        self.waitsForDecision = waitsForDecision
         record = LoginRecord(consume request, conversation: conversation, stack: stack, mayGrant: mayGrant)
         phase = .login
         reached = []
@@ -52,7 +58,6 @@ struct LoginRun: ~Copyable {
             consume request,
             conversation: PreparedConversation.silent,
             stack: stack,
-            mayGrant: false,
             undoing: login
         )
         phase = .logout
@@ -82,7 +87,14 @@ struct LoginRun: ~Copyable {
                     continue
                 }
                 trace.reachedCount = trace.count
-                walk.grants && mayGrant ? begin(.commit) : refuse(.login)
+                if !(walk.grants && mayGrant) {
+                    refuse(.login)
+                } else if waitsForDecision {
+                    isHeld = true
+                    return nil
+                } else {
+                    begin(.commit)
+                }
             case .commit:
                 if position < trace.reachedCount { return commitNext() }
                 if walk.grants { grant() } else { refuse(.commit) }
@@ -97,6 +109,17 @@ struct LoginRun: ~Copyable {
         }
         return nil
     }
+
+    /// Ends the wait of a held run: the commit phase follows, or the abort phase.
+    mutating func decide(grants: Bool) {
+        guard isHeld else { return }
+        isHeld = false
+        waitsForDecision = false
+        begin(grants ? .commit : .abort)
+    }
+
+    /// The user whom a held run will establish, unless a commit fails.
+    var expectedName: Username { record.expectedName(trace) }
 
     /// Returns the call of the next module; nil if the entry has no module, because it begins a sub-stack.
     @inline(__always)
@@ -179,7 +202,10 @@ struct LoginRun: ~Copyable {
             // reveal that the password was right.
             let isCounted = mayGrant || !record.mayDependOnSecret(answer.outcome, of: call.round)
             let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
-            if !isCounted { record.restoreSharedState(before: call.round) }
+            if !isCounted {
+                record.restoreSharedState(before: call.round)
+                if answer.outcome.isOutage { trace.hidesOutage = true }
+            }
             if noted != .success { noted = outcome }
             action = rule.table[outcome]
             next = walk.count(outcome, of: call.entry, as: action, level: rule.level)

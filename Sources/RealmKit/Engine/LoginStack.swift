@@ -202,6 +202,12 @@ public final class LoginStack: Sendable {
             mayGrant: mayGrant,
             measuringDurations: measuringDurations
         )
+        await advance(&run)
+        return run.report()
+    }
+
+    /// Makes the calls of a run until it has ended or is held.
+    func advance(_ run: inout LoginRun) async {
         while let call = run.advance() {
             // The task was cancelled before the call.
             if call.phase.decides, Task.isCancelled {
@@ -212,7 +218,6 @@ public final class LoginStack: Sendable {
             run.process(call, with: answer)
             if call.phase.decides, Task.isCancelled { run.cancel(at: call) }
         }
-        return run.report()
     }
 
     /// Evaluates the stack for one login without waiting.

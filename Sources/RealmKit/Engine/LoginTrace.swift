@@ -29,6 +29,8 @@ struct LoginTrace: ~Copyable, Sendable {
     var cancelledAt: Int?
     /// The effect of outages on the refusal.
     var outage: Outage?
+    /// True if an outage of a locked login counts as wrong credentials, because a secret had been presented.
+    var hidesOutage = false
 
     // Inlined, so that the steps get their initial values where they are stored, and are not copied there.
     @inline(__always)

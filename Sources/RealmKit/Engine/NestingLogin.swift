@@ -3,11 +3,14 @@
 
 /// A login that keeps the logins which its modules make in other realms.
 protocol NestingLogin: OngoingLogin {
-    /// Adds the report of a login in another realm, unless the call has ended.
+    /// Adds a login in another realm, unless the call has ended.
     ///
     /// - Returns: False if the call has ended.
-    func addNested(_ report: LoginReport, module: Int, round: Int) -> Bool
+    func addNested(_ login: HeldLogin, module: Int, round: Int) -> Bool
 
-    /// The identities that other realms have accepted in logins of a module.
-    func nestedIdentities(of module: Int) -> [AuthenticatedIdentity]
+    /// True until the engine has received the answer to the call.
+    func isOpen(round: Int) -> Bool
+
+    /// The logins of a module in other realms, in order.
+    func nestedLogins(of module: Int) -> [HeldLogin]
 }

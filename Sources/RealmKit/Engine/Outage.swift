@@ -50,9 +50,9 @@ extension Outage {
     /// A module that asked another realm can also succeed if that realm's stack can, with other credentials. Its outage
     /// may depend on the credentials, if the outage of the other realm does.
     private static func possibleOutcomes(of outcome: Outcome, in round: Int, of record: LoginRecord) -> [Outcome]? {
-        let nested = record.nestedReports.filter { $0.round == round }
+        let nested = record.nestedLogins.filter { $0.round == round }
         guard !nested.isEmpty else { return [outcome] }
-        guard nested.count == 1, let outage = nested[0].report.outage else { return nil }
+        guard nested.count == 1, let outage = nested[0].login.report?.outage else { return nil }
         return outage.excludesSuccess ? [outcome] : [outcome, .success]
     }
 }

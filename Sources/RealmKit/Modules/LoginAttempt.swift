@@ -151,7 +151,7 @@ public struct LoginAttempt: Sendable {
     /// - Returns: One answer for each callback, in the same order.
     /// - Throws: ``LoginFault`` if the client is gone, or the conversation breaks its contract.
     public func ask(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
-        try await login.ask(callbacks, round: round)
+        try await login.ask(callbacks, round: round, isNested: false)
     }
 
     /// Requests the password from the user.

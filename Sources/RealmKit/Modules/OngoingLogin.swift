@@ -27,5 +27,12 @@ protocol OngoingLogin: AnyObject, Sendable {
     var mayGrant: Bool { get }
 
     /// Passes callbacks to the conversation. The wait for the answers does not count towards the module's deadline.
-    func ask(_ callbacks: [Callback], round: Int) async throws(LoginFault) -> [Answer]
+    ///
+    /// - Parameters:
+    ///   - callbacks: The callbacks.
+    ///   - round: The number of the call.
+    ///   - isNested: True if a module of a login in another realm asks.
+    /// - Returns: One answer for each callback.
+    /// - Throws: ``LoginFault`` of the conversation, or if the login is locked and the call has got a secret already.
+    func ask(_ callbacks: [Callback], round: Int, isNested: Bool) async throws(LoginFault) -> [Answer]
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A login in another realm that a module makes as part of its own call.
+/// The result of the login phase in another realm.
 package enum NestedLogin: Sendable {
-    /// The other realm has accepted the user.
-    case accepted(AuthenticatedIdentity)
+    /// The other realm accepts the user of this name, unless its commit phase fails.
+    case accepted(Username)
     /// The other realm has refused the user; a fault of its modules is in the log text.
     case refused(LoginFailure, log: String?)
 }
@@ -12,43 +12,87 @@ package enum NestedLogin: Sendable {
 extension LoginAttempt {
     /// Logs the user in at another realm, with the name, the service, the address and the conversation of this login.
     ///
-    /// The other realm's stack is evaluated completely, with its groups, by the same engine. Its modules have their own
-    /// deadlines, and this call has one for all of them; the wait for the user counts towards none. There is no second
-    /// throttle: if this login is locked, the other realm's stack is evaluated as locked. The steps and notes become
-    /// notes of this call. Call it at most once in a call of a module.
+    /// The login phase of the other realm's stack is evaluated by the same engine. Its modules have their own deadlines, and
+    /// this call has one for all of them; the wait for the user counts towards none. There is no second throttle: if this
+    /// login is locked, the other realm's stack is evaluated as locked. Call it at most once in a call of a module.
     ///
-    /// The identity is kept until the login ends; see ``logoutNested()``.
+    /// The commit phase of the other realm waits for the decision about this login: call ``commitNested()`` in the commit of
+    /// the module, ``abortNested()`` in its abort, and ``logoutNested()`` in its logout.
     ///
     /// - Parameter realm: The other realm.
-    /// - Returns: The identity; or the failure to return, chosen so that the response of this login and its throttle
+    /// - Returns: The user's name; or the failure to return, chosen so that the response of this login and its throttle
     ///   treat an outage as those of the other realm would.
     /// - Throws: ``LoginFault`` of kind `unavailable` if this call has ended before the login.
     package func login(in realm: BoundRealm) async throws(LoginFault) -> NestedLogin {
         let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
-        let report = await realm.login(request, asking: NestedConversation(self), mayGrant: login.mayGrant)
-        for text in report.nestedTexts { note("\(realm.name): \(text)") }
-        guard nesting?.addNested(report, module: module, round: round) == true else {
-            _ = await report.identity?.logoutOnce()
+        let held = await HeldLogin(
+            request,
+            in: realm,
+            asking: NestedConversation(self),
+            mayGrant: login.mayGrant
+        )
+        guard nesting?.addNested(held, module: module, round: round) == true else {
+            _ = await held.finish(grants: false)
             throw .unavailable("the login in realm \(realm.name) came too late")
         }
-        guard let refusal = report.refusal else {
-            guard let identity = report.identity else { throw .internalError("an accepted login has no identity") }
-            return .accepted(identity)
+        if let name = held.name { return .accepted(name) }
+        guard let report = held.report, let refusal = report.refusal else {
+            throw .internalError("a refused login has no report")
         }
+        note(report)
         let failure = report.outage.map { $0.mayBeShown ? .unavailable : .internalError } ?? refusal.failure
-        return .refused(failure, log: report.fault(of: failure).map { "realm \(realm.name): \($0)" })
+        return .refused(failure, log: report.log(of: failure))
     }
 
-    /// The identities that other realms have accepted in this module's calls of ``login(in:)``, in order.
-    package var nestedIdentities: [AuthenticatedIdentity] { nesting?.nestedIdentities(of: module) ?? [] }
+    /// The name of the user whom another realm has accepted in this module's call of ``login(in:)``; nil if there is none.
+    package var nestedName: Username? { nesting?.nestedLogins(of: module).last?.name }
+
+    /// Commits the login that the module has made in another realm; the steps and notes become notes of this call.
+    ///
+    /// - Returns: The identity, with the groups of the other realm.
+    /// - Throws: ``LoginFault`` if there is no such login, or if its commit phase fails.
+    package func commitNested() async throws(LoginFault) -> AuthenticatedIdentity {
+        guard let held = nesting?.nestedLogins(of: module).last, let name = held.name,
+            let report = await held.finish(grants: true)
+        else { throw .internalError("the login in another realm is missing") }
+        note(report)
+        guard let identity = report.identity else {
+            let failure = report.refusal?.failure ?? .internalError
+            throw LoginFault(failure, log: report.log(of: failure) ?? "realm \(report.realm) refused its commit")
+        }
+        // An abort of this login has not seen the identity.
+        guard nesting?.isOpen(round: round) == true else {
+            _ = await identity.logoutOnce()
+            throw .unavailable("the commit in realm \(report.realm) came too late")
+        }
+        // Another module of the realm names the user if the commit of the first one has failed.
+        guard identity.username == name else {
+            throw .internalError("realm \(report.realm) names the user \(identity.username) now, and not \(name)")
+        }
+        return identity
+    }
+
+    /// Aborts the logins that the module has made in other realms, or logs them out if they were committed.
+    ///
+    /// - Throws: ``LoginFault`` if a module of another realm could not log the user out.
+    package func abortNested() async throws(LoginFault) {
+        for held in nesting?.nestedLogins(of: module) ?? [] where held.report == nil {
+            if let report = await held.finish(grants: false) { note(report) }
+        }
+        try await logoutNested()
+    }
 
     private var nesting: (any NestingLogin)? { login as? any NestingLogin }
+
+    private func note(_ report: LoginReport) {
+        for text in report.nestedTexts { note("\(report.realm): \(text)") }
+    }
 
     /// Logs out the identities that other realms have accepted in this module's calls, each once.
     ///
     /// - Throws: ``LoginFault`` if a module of another realm could not log the user out.
     package func logoutNested() async throws(LoginFault) {
-        for identity in nestedIdentities {
+        for identity in nesting?.nestedLogins(of: module).compactMap({ $0.report?.identity }) ?? [] {
             guard let report = await identity.logoutOnce(), let failure = report.refusal?.failure else { continue }
             throw LoginFault(failure, log: "the logout in realm \(identity.realm) failed")
         }
@@ -73,10 +117,10 @@ extension LoginReport {
         return steps + notes.map { "\($0.index) \($0.text)" }
     }
 
-    /// Returns the first fault of a kind, with the name of its module.
-    fileprivate func fault(of kind: LoginFailure) -> String? {
+    /// Returns the first fault of a kind, with the names of the realm and of its module.
+    fileprivate func log(of kind: LoginFailure) -> String? {
         steps.lazy.compactMap { step in
-            step.fault.flatMap { $0.kind == kind ? "\(step.module): \($0.log)" : nil }
+            step.fault.flatMap { $0.kind == kind ? "realm \(realm): \(step.module): \($0.log)" : nil }
         }.first
     }
 }
@@ -92,5 +136,7 @@ private final class NestedConversation: Conversation {
         self.attempt = attempt
     }
 
-    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] { try await attempt.ask(callbacks) }
+    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+        try await attempt.login.ask(callbacks, round: attempt.round, isNested: true)
+    }
 }

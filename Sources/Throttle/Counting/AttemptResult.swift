@@ -26,12 +26,12 @@ extension LoginReport {
         if wasCancelled { return presentedSecret ? .failure : .notCounted }
         if let outage, outage.excludesSuccess { return .notCounted }
         switch refusal.failure {
-        case .wrongCredentials, .unknownUser, .unusableCredential, .locked, .disabled, .accountExpired,
-            .credentialExpired, .permissionDenied:
+        case .wrongCredentials, .unknownUser, .unusableCredential, .disabled, .accountExpired, .credentialExpired,
+            .permissionDenied:
             return .failure
-        // After a module has accepted the password, a code may be missing or another module may be unavailable. If such
+        // During a lock, the answer to a certificate or to a form without a password yet is `locked` too. After a module has accepted the password, a code may be missing or another module may be unavailable. If such
         // a login did not count, an attacker would learn that the password is right.
-        case .unavailable, .internalError, .missingCredential:
+        case .locked, .unavailable, .internalError, .missingCredential:
             return presentedSecret ? .failure : .notCounted
         }
     }

@@ -17,20 +17,27 @@ private struct NestingModule: LoginModule {
 
     func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         switch try await attempt.login(in: inner) {
-        case .accepted(let identity): return attempt.commit(as: identity.username, groups: identity.groups)
+        case .accepted(let name): return attempt.commit(as: name)
         case .refused(let failure, log: let log):
             guard let log else { return .failed(failure) }
             throw LoginFault(failure, log: log)
         }
     }
 
+    func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+        guard attempt.succeeded else { return .ignored }
+        attempt.add(try await attempt.commitNested().groups.map(Principal.group))
+        return .done
+    }
+
     func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
-        try await attempt.logoutNested()
+        calls.note(-1)
+        try await attempt.abortNested()
         return .done
     }
 
     func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
-        calls.note(attempt.nestedIdentities.count)
+        calls.note(1)
         try await attempt.logoutNested()
         return .done
     }
@@ -108,18 +115,123 @@ struct NestedLoginTests {
         #expect(module.phases == [.login, .abort], "the other realm completes no login")
     }
 
+    @Test(arguments: ["right", "wrong"])
+    func `the second module of a locked login in the other realm asks its question, as after a wrong password`(
+        password: String
+    ) async throws {
+        let check = ScriptedModule(
+            .run { (attempt) async throws(LoginFault) in
+                let isRight = try await attempt.password().isEqual(to: Secret(utf8: "right"))
+                return isRight ? attempt.commit() : .failed(.wrongCredentials)
+            }
+        )
+        let code = ScriptedModule(
+            .run { (attempt) async throws(LoginFault) in
+                _ = try await attempt.oneTimeCode()
+                return attempt.commit(only: [])
+            }
+        )
+        let conversation = RecordingConversation(password: password, code: "1")
+        let report = await stack(.required(NestingModule(try inner([.required(check), .required(code)]))))
+            .login(try request(), asking: conversation, mayGrant: false)
+        #expect(report.refusal == .locked)
+        #expect(conversation.questions.count == 2)
+    }
+
+    private struct LockingThrottle: LoginThrottle {
+        struct Reservation: LoginReservation {
+            func mayGrant(_ account: Account) -> Bool { account.realm != "locked" }
+            func settle(_ attempts: [RealmAttempt]) async {}
+        }
+
+        func reserve(
+            _ accounts: [Account],
+            by username: Username,
+            from peer: String?
+        ) async -> any LoginReservation { Reservation() }
+    }
+
+    /// The answer after an outage must not depend on the lock: without it, the list of realms stops there.
+    @Test(arguments: [WhenUnavailable.stop, .continue], ["right", "wrong"])
+    func `a realm that is down and locked lets no later realm accept the user, if the list stops at outages`(
+        reaction: WhenUnavailable,
+        password: String
+    ) async throws {
+        let down = ScriptedModule(
+            .run { (attempt) async throws(LoginFault) in
+                _ = try await attempt.password()
+                throw .unavailable("down")
+            }
+        )
+        let later = ScriptedModule()
+        func bound(_ name: String, _ module: ScriptedModule) throws -> BoundRealm {
+            BoundRealm(
+                name: name,
+                className: "InnerRealm",
+                realm: try InnerRealm(RealmProperties(schema: [], realmName: name)),
+                stack: LoginStack(name: name, [.required(module)], clock: ManualClock())
+            )
+        }
+        let authenticator = Authenticator(
+            [try bound("locked", down), try bound("open", later)],
+            throttle: LockingThrottle()
+        )
+        let report = try await authenticator.login(
+            as: Username("ann"),
+            inFirstOf: ["locked", "open"],
+            whenUnavailable: reaction,
+            asking: RecordingConversation(password: password)
+        )
+        #expect((report.identity != nil) == (reaction == .continue))
+        #expect(later.phases.first == .login)
+    }
+
     @Test func `the logout reaches the other realm once, also after a later module has refused`() async throws {
         let module = ScriptedModule()
         let nesting = NestingModule(try inner([.required(module)]))
         let refused = try await stack(.required(nesting), .required(ScriptedModule(.refuse(.wrongCredentials)))).login()
         #expect(refused.identity == nil)
-        #expect(module.phases == [.login, .commit, .logout])
+        #expect(module.phases == [.login, .abort], "nothing is committed before the decision")
 
         let accepted = try #require(try await stack(.required(nesting)).login().identity)
         accepted.forgetNotes()
         for _ in 0..<2 { #expect(await accepted.logout().refusal == nil) }
-        #expect(module.phases == [.login, .commit, .logout, .login, .commit, .logout])
-        #expect(nesting.calls.all == [1, 1])
+        #expect(module.phases == [.login, .abort, .login, .commit, .logout])
+        #expect(nesting.calls.all == [-1, 1, 1])
+    }
+
+    @Test func `a failed commit of the other realm refuses the login, and a commit before a failure is logged out`()
+        async throws
+    {
+        let failing = ScriptedModule(commit: .run { _ throws(LoginFault) in throw .unavailable("the disk is full") })
+        let refused = try await stack(.required(NestingModule(try inner([.required(failing)])))).login()
+        #expect(refused.refusal == .module(index: 0, phase: .commit, failure: .unavailable))
+        #expect(refused.steps.compactMap(\.fault?.log).first == "realm inner: ScriptedModule: the disk is full")
+        #expect(failing.phases == [.login, .commit, .abort])
+
+        let module = ScriptedModule()
+        let report = try await stack(
+            .required(NestingModule(try inner([.required(module)]))),
+            .required(ScriptedModule(commit: .run { _ throws(LoginFault) in throw .internalError("x") }))
+        )
+        .login()
+        #expect(report.identity == nil)
+        #expect(module.phases == [.login, .commit, .logout])
+    }
+
+    @Test func `a name that only a failed commit of the other realm has established is not granted`() async throws {
+        let (ann, ben) = (try Username("ann"), try Username("ben"))
+        let first = ScriptedModule(
+            .run { attempt in attempt.commit(as: ann) },
+            commit: .run { _ throws(LoginFault) in throw .unavailable("down") }
+        )
+        let second = ScriptedModule(.run { attempt in attempt.commit(as: ben) })
+        let report = try await stack(
+            .required(NestingModule(try inner([.optional(first), .required(second)])))
+        )
+        .login()
+        #expect(report.identity == nil)
+        #expect(report.refusal == .module(index: 0, phase: .commit, failure: .internalError))
     }
 
     @Test func `secrets for the other realm count as presented here`() async throws {
