@@ -92,7 +92,7 @@ interop: deps
 # Full and resumed handshakes, aborts, invalid bytes, half-closes, key updates. 100,000 connections take ten minutes or more.
 SOAK ?= 100000
 soak: deps test-deps
-	GATEHOUSE_SOAK=$(SOAK) ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8 \
+	SWIFT_DETERMINISTIC_HASHING=1 GATEHOUSE_SOAK=$(SOAK) ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=8 \
 		LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.supp swift test -c release -Xswiftc -enable-testing \
 		--sanitize=address --scratch-path .build-soak --no-parallel --filter SoakTests
 

@@ -16,8 +16,8 @@ public struct ThrottleSettings: Sendable, Hashable {
     public var window = Duration.seconds(900)
     /// The time for which an account is locked.
     ///
-    /// Failures during a lock do not count and do not extend the lock. After the lock, counting starts from zero.
-    /// pam_faillock has the same rules.
+    /// Failures during a lock count for the source only, and do not extend the lock. After the lock, counting starts from
+    /// zero, as with pam_faillock.
     public var lock = Duration.seconds(900)
     /// The delay of the answer to a first failure; zero for no delays.
     ///

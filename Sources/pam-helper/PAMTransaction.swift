@@ -18,7 +18,7 @@ final class PAMTransaction {
 
     /// Authenticates a user and checks the account; changes an expired password if that is allowed.
     ///
-    /// A locked login ends after the check of the password, whatever it has shown.
+    /// A locked login ends after the check of the password, whatever its result.
     ///
     /// - Returns: A code of PAM.
     func run(

@@ -22,5 +22,5 @@ fi
 
 "$venv/bin/python" Tests/Interop/passwords.py make "$folder"
 # PACKAGE is another package with the same tests. SWIFT_TEST has further arguments for swift test.
-GATEHOUSE_INTEROP=$folder swift test --package-path "${PACKAGE:-$root}" ${SWIFT_TEST:-} --filter InteropTests
+SWIFT_DETERMINISTIC_HASHING=1 GATEHOUSE_INTEROP=$folder swift test --package-path "${PACKAGE:-$root}" ${SWIFT_TEST:-} --filter InteropTests
 "$venv/bin/python" Tests/Interop/passwords.py verify "$folder"

@@ -44,6 +44,14 @@ import Testing
         #expect(options.map { text.string(in: $0.valueRange) } == ["\"v w\"", "x1", "c"])
     }
 
+    /// As in the JDK, where the asterisk of the beginning does not end the comment.
+    @Test func `a comment that begins with an asterisk and a slash goes on`() throws {
+        let text = "A { /*/ M required; /**/ N required; /***/ O required; /* /*/ };"
+        let modules = try parse(text).get().entries[0].modules
+        #expect(modules.map(\.className) == ["N", "O"])
+        #expect(parse("A { N required; /*/ };").hasErrors)
+    }
+
     @Test func `if an option key is set twice, the last value is used and a warning is given`() throws {
         let parsed = parse("A { M required a=b x=y a=c; };")
         #expect(try parsed.get().entries[0].modules[0].options.map { "\($0.key)=\($0.value)" } == ["a=c", "x=y"])

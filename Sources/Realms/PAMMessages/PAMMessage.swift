@@ -11,8 +11,8 @@
 package enum PAMMessage {
     /// The kinds of messages.
     package enum Kind: UInt8, Sendable {
-        /// Server to helper: service, user, address of the client, terminal, folder of the configuration, and whether an
-        /// expired password may be changed.
+        /// Server to helper: service, user, address of the client, terminal, folder of the configuration, whether an
+        /// expired password may be changed, and whether the login is locked.
         case authenticate = 1
         /// Server to helper: an answer for each prompt.
         case answers = 2

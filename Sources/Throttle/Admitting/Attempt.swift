@@ -22,7 +22,7 @@ struct Attempt: Sendable {
 
 /// The decision on an attempt.
 struct Admission: Sendable {
-    /// The accounts and the source at which the attempt has a reservation; empty if no account may succeed.
+    /// The accounts and the source at which the attempt has a reservation; no account if none may succeed.
     ///
     /// Until the attempt is settled, it counts as a failure of each account and of the source.
     let reserved: [ThrottleKey]

@@ -248,7 +248,8 @@ struct ThrottleState: Sendable {
 
     /// Ends the waits of the attempts at a key, in order, until the key is full.
     ///
-    /// If the source or every account of an attempt has been locked meanwhile, the attempt is denied.
+    /// If the source of an attempt has been locked meanwhile, the attempt is denied; if every account, it counts for its
+    /// source.
     mutating func admitWaiting(for key: ThrottleKey, at now: Int) -> [EndedWait] {
         guard var queue = queues.removeValue(forKey: key) else { return [] }
         var endedWaits: [EndedWait] = []

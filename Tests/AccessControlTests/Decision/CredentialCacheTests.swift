@@ -63,6 +63,16 @@ import Testing
         #expect(verified.entry(for: key, at: .max) == nil)
     }
 
+    @Test(arguments: [(UInt64(30), UInt64(80)), (100, 150), (.max, 150)])
+    func `a cached credential ends with the client certificate of its login`(left: UInt64, end: UInt64) async throws {
+        let verified = try CredentialCache(lifetime: 100)
+        let key = try #require(verified.key(realms: ["any"], peer: nil, credentials: credentials("zed", "x")))
+        let zed = try await identity("zed")
+        verified.add(zed, for: key, of: known(zed), at: 50, atMost: left)
+        #expect(verified.entry(for: key, at: end - 1) != nil)
+        #expect(verified.entry(for: key, at: end) == nil)
+    }
+
     @Test func `if the lifetime is 0, no credentials are cached`() throws {
         #expect(
             try CredentialCache(lifetime: 0).key(realms: ["any"], peer: nil, credentials: credentials("zed", "x"))
