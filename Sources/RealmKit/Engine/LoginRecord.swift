@@ -41,9 +41,7 @@ final class LoginRecord: NestingLogin {
 
         var nested: [Nested] { box.first?.nested ?? [] }
 
-        /// True if the conversation gave a secret to a module.
-        var deliveredSecret: Bool { box.first?.deliveredSecret ?? false }
-
+        /// The last round to which the conversation gave a secret; nil if it gave none.
         var secretRound: Int? { box.first?.secretRound }
 
         /// True if the module of a round may know a secret, from the conversation or from another module.
@@ -78,8 +76,6 @@ final class LoginRecord: NestingLogin {
         var notes: [LoginNote] = []
         /// The rounds that have read or changed the shared state.
         var sharingRounds: [Int] = []
-        /// True if the conversation gave a secret to a module.
-        var deliveredSecret = false
         /// The last round to which the conversation gave a secret.
         var secretRound: Int?
         /// The logins in other realms that modules have made.
@@ -128,7 +124,7 @@ final class LoginRecord: NestingLogin {
         // An optional, because a closure cannot consume a value that it captures.
         var added: Contribution? = consume contribution
         return state.withLock { state in
-            guard round == openRound.load(ordering: .acquiring), let contribution = added.take() else { return -1 }
+            guard isOpen(round: round), let contribution = added.take() else { return -1 }
             if state.first == nil {
                 state.first = contribution
                 return 0
@@ -181,7 +177,7 @@ final class LoginRecord: NestingLogin {
     /// Reads and changes the shared state; changes of a closed round are discarded.
     func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
         state.withLock { state in
-            if round == openRound.load(ordering: .acquiring) {
+            if isOpen(round: round) {
                 if state.rare.sharingRounds.last != round { state.rare.sharingRounds.append(round) }
                 if state.rare.before?.round != round { state.rare.before = (round, state.rare.shared) }
                 return body(&state.rare.shared)
@@ -217,7 +213,7 @@ final class LoginRecord: NestingLogin {
     /// Adds a note of a module, unless its round is closed or there are already 100 notes.
     func note(_ text: String, module: Int, round: Int) {
         state.withLock { state in
-            guard round == openRound.load(ordering: .acquiring), state.rare.notes.count < 100 else { return }
+            guard isOpen(round: round), state.rare.notes.count < 100 else { return }
             state.rare.notes.append(LoginNote(index: module, text: text))
         }
     }
@@ -240,7 +236,7 @@ final class LoginRecord: NestingLogin {
 
     func addNested(_ login: HeldLogin, module: Int, round: Int) -> Bool {
         state.withLock { state in
-            guard round == openRound.load(ordering: .acquiring) else { return false }
+            guard isOpen(round: round) else { return false }
             state.rare.nested.append(Nested(module: module, round: round, login: login))
             return true
         }
@@ -280,12 +276,7 @@ final class LoginRecord: NestingLogin {
         guard answers.count == callbacks.count else {
             throw .internalError("the conversation gave \(answers.count) answers to \(callbacks.count) callbacks")
         }
-        if answers.contains(where: \.isSecret) {
-            state.withLock { state in
-                state.rare.deliveredSecret = true
-                state.rare.secretRound = round
-            }
-        }
+        if answers.contains(where: \.isSecret) { state.withLock { $0.rare.secretRound = round } }
         return answers
     }
 
@@ -329,13 +320,13 @@ final class LoginRecord: NestingLogin {
     /// Stores the steps and releases the conversation and the shared state.
     func seal(_ trace: inout LoginTrace) {
         let isRefused = !trace.isGranted
-        let (conversation, deliveredSecret) = state.withLock { state -> ((any Conversation)?, Bool) in
+        let (conversation, deliveredSecret, nested) = state.withLock { state -> ((any Conversation)?, Bool, [Nested]) in
             swap(&state.trace, &trace)
             let conversation = state.conversation.take()
             state.forgetSharedState()
-            return (conversation, state.deliveredSecret)
+            return (conversation, state.secretRound != nil, state.nested)
         }
-        for nested in nestedLogins { nested.login.discard() }
+        for login in nested { login.login.discard() }
         guard isRefused else { return }
         // Read outside the lock, because a conversation may have its own lock.
         guard deliveredSecret || conversation?.presentsSecret == true else { return }

@@ -21,7 +21,7 @@ struct LoginRun: ~Copyable, Sendable {
     private var walk = StackWalk()
     private var hasEnded = false
     /// True if the run is to be held before its commit phase.
-    private var waitsForDecision = false
+    private let waitsForDecision: Bool
     /// True if the login phase has succeeded, and the run waits for ``decide(grants:)``.
     private(set) var isHeld = false
     private var trace = LoginTrace()
@@ -60,6 +60,7 @@ struct LoginRun: ~Copyable, Sendable {
             stack: stack,
             undoing: login
         )
+        waitsForDecision = false
         phase = .logout
         reached = login.reached
         lastInstant = stack.clock.now
@@ -114,7 +115,6 @@ struct LoginRun: ~Copyable, Sendable {
     mutating func decide(grants: Bool) {
         guard isHeld else { return }
         isHeld = false
-        waitsForDecision = false
         begin(grants ? .commit : .abort)
     }
 
