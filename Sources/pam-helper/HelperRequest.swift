@@ -21,6 +21,7 @@ struct HelperRequest {
         guard let kind = reader.kind(), let number = reader.request() else { throw .broken }
         switch kind {
         case .authenticate:
+            guard let task = reader.byte().flatMap(PAMTask.init) else { throw .broken }
             var texts: [String] = []
             for _ in 0..<5 {
                 guard let bytes = reader.text(), !bytes.contains(0),
@@ -28,8 +29,8 @@ struct HelperRequest {
                 else { throw .broken }
                 texts.append(text)
             }
-            guard let mayChange = reader.byte(), let isLocked = reader.byte(), reader.isAtEnd else { throw .broken }
-            try authenticate(texts, mayChange: mayChange == 1, isLocked: isLocked == 1, number: number)
+            guard reader.isAtEnd else { throw .broken }
+            try run(task, texts, number: number)
         case .findUser:
             guard let bytes = reader.text(), !bytes.contains(0), reader.isAtEnd,
                 let user = String(validating: bytes, as: UTF8.self)
@@ -43,12 +44,7 @@ struct HelperRequest {
         }
     }
 
-    private func authenticate(
-        _ texts: [String],
-        mayChange: Bool,
-        isLocked: Bool,
-        number: UInt64
-    ) throws(ChannelFault) {
+    private func run(_ task: PAMTask, _ texts: [String], number: UInt64) throws(ChannelFault) {
         // Otherwise the server's user could load modules of its own into a process with more rights.
         if channel.isSetGroup, !texts[4].utf8.isEmpty {
             throw .usage("confdir cannot be used with a helper program that is setgid")
@@ -56,23 +52,24 @@ struct HelperRequest {
         let conversation = HelperConversation(channel, request: number)
         let transaction = PAMTransaction(conversation)
         let code = transaction.run(
+            task,
             service: texts[0],
             user: texts[1],
             host: texts[2],
             terminal: texts[3],
-            folder: texts[4],
-            mayChange: mayChange,
-            isLocked: isLocked
+            folder: texts[4]
         )
         if conversation.isBroken { throw .broken }
         let user = transaction.user
         var writer = MessageWriter(.result, request: number)
         var systemUser = SystemUser()
         var (result, text) = (code, transaction.text(of: code))
-        if code == PAM_SUCCESS, user.count > PAMMessage.maximumText {
+        // A user whose password has expired may change it after the stack has accepted the login.
+        let isUser = code == PAM_SUCCESS || code == PAM_NEW_AUTHTOK_REQD && conversation.stage == .account
+        if isUser, user.count > PAMMessage.maximumText {
             result = Int32(PAM_SYSTEM_ERR)
             text = Array("accepted, but the user's name is too long".utf8)
-        } else if code == PAM_SUCCESS, let name = String(validating: user, as: UTF8.self) {
+        } else if isUser, let name = String(validating: user, as: UTF8.self) {
             // The server does not accept a name that is not UTF-8.
             let (answer, found) = SystemUser.find(name)
             systemUser = found

@@ -16,19 +16,16 @@ final class PAMTransaction {
         self.conversation = conversation
     }
 
-    /// Authenticates a user and checks the account; changes an expired password if that is allowed.
-    ///
-    /// A locked login ends after the check of the password, whatever its result.
+    /// Authenticates a user and checks the account, or changes an expired password.
     ///
     /// - Returns: A code of PAM.
     func run(
+        _ task: PAMTask,
         service: String,
         user: String,
         host: String,
         terminal: String,
-        folder: String,
-        mayChange: Bool,
-        isLocked: Bool
+        folder: String
     ) -> Int32 {
         var callback = unsafe pam_conv(conv: converse, appdata_ptr: Unmanaged.passUnretained(conversation).toOpaque())
         var handle: OpaquePointer?
@@ -42,15 +39,18 @@ final class PAMTransaction {
         if code == PAM_SUCCESS, !host.utf8.isEmpty { code = unsafe pam_set_item(handle, PAM_RHOST, host) }
         if code == PAM_SUCCESS { code = unsafe pam_set_item(handle, PAM_TTY, terminal) }
         guard code == PAM_SUCCESS else { return code }
-        conversation.stage = .authenticate
-        code = unsafe pam_authenticate(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
-        guard code == PAM_SUCCESS else { return code }
-        guard !isLocked else { return Int32(PAM_AUTH_ERR) }
-        conversation.stage = .account
-        code = unsafe pam_acct_mgmt(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
-        guard code == PAM_NEW_AUTHTOK_REQD, mayChange else { return code }
-        conversation.stage = .changePassword
-        return unsafe pam_chauthtok(handle, Int32(PAM_CHANGE_EXPIRED_AUTHTOK))
+        switch task {
+        case .changePassword:
+            conversation.stage = .changePassword
+            return unsafe pam_chauthtok(handle, Int32(PAM_CHANGE_EXPIRED_AUTHTOK))
+        case .authenticate, .authenticateLocked:
+            conversation.stage = .authenticate
+            code = unsafe pam_authenticate(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
+            guard code == PAM_SUCCESS else { return code }
+            guard task == .authenticate else { return Int32(PAM_AUTH_ERR) }
+            conversation.stage = .account
+            return unsafe pam_acct_mgmt(handle, Int32(PAM_DISALLOW_NULL_AUTHTOK))
+        }
     }
 
     /// The user's name as PAM has it; modules may have changed it to one that is too long or not UTF-8.

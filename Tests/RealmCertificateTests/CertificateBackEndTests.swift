@@ -69,6 +69,6 @@ struct CertificateBackEndTests {
         conformance.skip(.secrets, .processes, reason: "certificates are not secret")
         let report = await conformance.check()
         #expect(report.violations == [])
-        #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 6, "\(report)")
+        #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 7, "\(report)")
     }
 }

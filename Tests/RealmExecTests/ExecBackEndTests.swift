@@ -14,6 +14,7 @@ struct ExecBackEndTests {
         let folder = try ProgramFolder()
         try FileManager.default.createDirectory(atPath: folder.file("open"), withIntermediateDirectories: true)
         let (ann, bob) = (RealmBackEndConformance.randomPassword(), RealmBackEndConformance.randomPassword())
+        let cleo = RealmBackEndConformance.randomPassword()
         let program = try folder.script(
             """
             for name; do :; done
@@ -26,7 +27,8 @@ struct ExecBackEndTests {
                 case "$name:$password" in
                 ann:\(ann)) printf 'group staff\\nauthorize\\n' ;;
                 bob:\(bob)) printf 'group staff\\ngroup crew\\nauthorize\\n' ;;
-                ann:* | bob:*) echo reject ;;
+                cleo:\(cleo)) printf 'group \\377\\nauthorize\\n' ;;
+                ann:* | bob:* | cleo:*) echo reject ;;
                 *) echo unknown-user ;;
                 esac
             } >&3
@@ -68,6 +70,7 @@ struct ExecBackEndTests {
             return names.compactMap { pid_t($0) }.count { kill($0, 0) == 0 }
         }
         conformance.rounds = 100
+        conformance.usersWithProblems = [.init("cleo", password: cleo)]
         let report = await conformance.check()
         #expect(report.violations == [])
         #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 1, "\(report)")

@@ -152,7 +152,7 @@ struct InjectionTests {
                     source: "test",
                     note: { _ in }
                 )
-                guard case .refused(let problem, _) = answer, problem.failure == .wrongCredentials else {
+                guard case .refused(let problem, _, _) = answer, problem.failure == .wrongCredentials else {
                     Issue.record("\(text.debugDescription): \(answer)")
                     return
                 }

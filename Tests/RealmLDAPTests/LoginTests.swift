@@ -140,6 +140,11 @@ struct LoginTests {
         }
         // HTTP Basic gives the same password for each prompt.
         #expect(try await realm.login(SlapdServer.dora).failure == .credentialExpired)
+        // What another module refuses changes nothing, and shows nothing.
+        let refused = conversation("a better password")
+        let denying = ScriptedModule(.refuse(.wrongCredentials))
+        #expect(try await realm.login("dora", asking: refused, then: denying).identity == nil)
+        #expect(refused.questions.count == 1 && !server.received.contains("PASSMOD"))
         let short = conversation("short", "short", "short")
         #expect(try await realm.login("dora", asking: short).failure == .credentialExpired)
         #expect(short.questions.dropFirst(2).first?.first == .message("The new password is too short."))

@@ -114,6 +114,8 @@ struct OutageTests {
         }
         conformance.openCalls = { realm.withLock { $0 }?.directory.pool.runningCalls ?? 0 }
         conformance.acceptsOtherSpellings = true
+        conformance.usersWithProblems = [.init("dora", password: SlapdServer.dora.password)]
+        conformance.stored = { "\(server.received.contains("PASSMOD"))" }
         let report = await conformance.check()
         #expect(report.violations == [])
     }

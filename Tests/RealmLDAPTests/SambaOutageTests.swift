@@ -47,6 +47,7 @@ struct SambaOutageTests {
         }
         conformance.openCalls = { realm.withLock { $0 }?.directory.pool.runningCalls ?? 0 }
         conformance.acceptsOtherSpellings = true
+        conformance.usersWithProblems = [.init("mona", password: SambaServer.mona.password)]
         let report = await conformance.check()
         #expect(report.violations == [])
     }

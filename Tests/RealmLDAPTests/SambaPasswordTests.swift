@@ -26,6 +26,11 @@ struct SambaPasswordTests {
         #expect(try await realm.login(person).failure == .credentialExpired)
         let new = "Another-word żółć 1"
         let conversation = SambaSetup.conversation(name, person.password, new: [new])
+        // What another module refuses changes nothing, and shows nothing.
+        let refused = SambaSetup.conversation(name, person.password, new: ["A better pass-word 1"])
+        let denying = ScriptedModule(.refuse(.wrongCredentials))
+        #expect(try await realm.login(name, asking: refused, then: denying).identity == nil)
+        #expect(refused.questions.count == 1)
         let report = try await realm.login(name, asking: conversation)
         #expect(report.identity?.subject.users == [name], "\(report.noteTexts)")
         #expect(report.identity?.subject.groups == ["Domain Users"])
@@ -82,7 +87,7 @@ struct SambaPasswordTests {
         }
         for round in 1...SambaServer.maximumFailures + 1 {
             let answer = try await change(from: "wrong")
-            guard case .refused(let problem, _) = answer else {
+            guard case .refused(let problem, _, _) = answer else {
                 Issue.record("\(answer)")
                 return
             }
@@ -90,7 +95,7 @@ struct SambaPasswordTests {
             #expect(problem.failure == (isLocked ? .locked : .wrongCredentials), "\(round): \(problem)")
         }
         let answer = try await change(from: SambaServer.mona.password)
-        guard case .refused(let problem, _) = answer else {
+        guard case .refused(let problem, _, _) = answer else {
             Issue.record("\(answer)")
             return
         }

@@ -100,13 +100,19 @@ extension LDAPRealm {
         )
     }
 
-    /// Signs in with a stack of this realm's module.
+    /// Signs in with a stack of this realm's module, and of another one after it.
     func login(
         _ name: String,
         asking conversation: any Conversation,
-        mayGrant: Bool = true
+        mayGrant: Bool = true,
+        then other: ScriptedModule? = nil
     ) async throws -> LoginReport {
-        let stack = LoginStack(name: "people", [LoginStack.Entry(try module(), .required)], clock: ManualClock())
+        let modules: [any LoginModule] = [try module()] + (other.map { [$0] } ?? [])
+        let stack = LoginStack(
+            name: "people",
+            modules.map { LoginStack.Entry($0, .required) },
+            clock: ManualClock()
+        )
         let request = LoginRequest(realm: "people", username: try Username(name))
         return await stack.login(request, asking: conversation, mayGrant: mayGrant)
     }

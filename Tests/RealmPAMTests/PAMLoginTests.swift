@@ -196,6 +196,11 @@ struct PAMLoginTests {
         func answer(_ password: String) -> PreparedConversation {
             PreparedConversation(password: Secret(utf8: password))
         }
+        // What another module refuses changes nothing, and shows nothing.
+        let refused = PAMSetup.conversation("lilac", answer("mint"), answer("mint"))
+        let denying = ScriptedModule(.refuse(.wrongCredentials))
+        #expect(try await setup.login("ann", refused, then: denying).identity == nil)
+        #expect(refused.questions.count == 1 && setup.folder.text("new-password") == "")
         let right = PAMSetup.conversation("lilac", answer("mint and thyme"), answer("mint and thyme"))
         let report = try await setup.login("ann", right)
         #expect(report.identity != nil, "\(report.texts)")

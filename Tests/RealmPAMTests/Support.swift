@@ -53,11 +53,13 @@ struct PAMSetup {
         _ name: String,
         _ conversation: any Conversation,
         peer: String? = nil,
-        mayGrant: Bool = true
+        mayGrant: Bool = true,
+        then other: ScriptedModule? = nil
     ) async throws -> LoginReport {
-        let entry = LoginStack.Entry(try module, .required, deadline: .seconds(120))
+        let modules: [any LoginModule] = [try module] + (other.map { [$0] } ?? [])
+        let entries = modules.map { LoginStack.Entry($0, .required, deadline: .seconds(120)) }
         let request = LoginRequest(realm: "system", username: try Username(name), service: "tests", peer: peer)
-        return await LoginStack(name: "system", [entry], clock: SystemTime())
+        return await LoginStack(name: "system", entries, clock: SystemTime())
             .login(request, asking: conversation, mayGrant: mayGrant)
     }
 

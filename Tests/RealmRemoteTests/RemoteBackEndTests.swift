@@ -43,6 +43,7 @@ struct RemoteBackEndTests {
             )
         }
         conformance.openCalls = { site.openCalls }
+        conformance.usersWithProblems = [.init("cleo", password: site.passwordOfCleo)]
         let report = await conformance.check()
         #expect(report.violations == [])
         #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 1, "\(report)")
@@ -63,6 +64,8 @@ private final class Site: Sendable {
         "ann": (RealmBackEndConformance.randomPassword(), ["Staff", "Users"]),
         "ben": (RealmBackEndConformance.randomPassword(), ["Users"]),
     ]
+    /// The password of a user whose groups are malformed.
+    let passwordOfCleo = RealmBackEndConformance.randomPassword()
     private let state = Mutex(State())
     private let port: Int
 
@@ -132,6 +135,7 @@ private final class Site: Sendable {
         }
         let encoded = request.field("Authorization").map { String($0.dropFirst("Basic ".count)) } ?? ""
         let given = Base64.padded.decode(encoded).map { Array($0) } ?? []
+        if given == Array("cleo:\(passwordOfCleo)".utf8) { return [json(#"{"user":"cleo","groups":[1]}"#)] }
         for (name, user) in users where given == Array("\(name):\(user.password)".utf8) {
             let groups = user.groups.map { "\"\($0)\"" }.joined(separator: ",")
             return [json("{\"user\":\"\(name)\",\"groups\":[\(groups)]}")]

@@ -68,6 +68,17 @@ struct PostgreSQLBackEndTests {
                 deadline: deadline
             )
         }
+        // The wrong state of this user's row is seen after the password, and the password must be changed.
+        let secret = RealmBackEndConformance.randomPassword()
+        try PostgreSQLSetup.add(
+            "new",
+            hash: try await fixture.hash(secret),
+            columns: ", must_change",
+            values: ", true",
+            to: server
+        )
+        conformance.usersWithProblems = [.init("new", password: secret)]
+        conformance.stored = { try server.sql("SELECT string_agg(name || password, ' ' ORDER BY name) FROM users") }
         let pool = fixture.pool
         conformance.computations = { pool.statistics.computed }
         conformance.skip(

@@ -452,6 +452,12 @@ struct SQLiteLoginTests {
         #expect(try await fixture.login("ann", "", asking: bad).refusal?.failure == .credentialExpired)
         #expect(bad.questions.count == 4)
         #expect(try file.value("SELECT hash FROM t") == old)
+        // What another module refuses changes nothing, and shows nothing.
+        let refused = RecordingConversation([secrets("correct horse"), secrets("battery staple", "battery staple")])
+        let denying = ScriptedModule(.refuse(.wrongCredentials))
+        #expect(try await fixture.login("ann", "", asking: refused, then: denying).identity == nil)
+        #expect(refused.questions.count == 1)
+        #expect(try file.value("SELECT hash FROM t") == old)
         // The change.
         let good = RecordingConversation([secrets("correct horse"), secrets("battery staple", "battery staple")])
         let report = try await fixture.login("ann", "", asking: good)

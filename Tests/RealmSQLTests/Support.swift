@@ -16,7 +16,7 @@ final class SQLFixture: Sendable {
     let services: RealmServices
     let time: Atomic<Int>
     let log = RecordingLog()
-    private let made = Mutex<(realm: SQLRealm, stack: LoginStack)?>(nil)
+    private let made = Mutex<(realm: SQLRealm, module: SQLLoginModule)?>(nil)
 
     /// A policy whose hashes take very little time.
     static let policy = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))
@@ -59,8 +59,7 @@ final class SQLFixture: Sendable {
             realm: realm,
             options: try ModuleOptions(schema: SQLLoginModule.options, realmName: "people")
         )
-        let stack = LoginStack(name: "people", [.init(module, .required)], clock: ManualClock())
-        made.withLock { $0 = (realm, stack) }
+        made.withLock { $0 = (realm, module) }
     }
 
     static func values(_ properties: [String: String]) throws -> [String: PropertyValue] {
@@ -79,9 +78,16 @@ final class SQLFixture: Sendable {
         _ name: String,
         _ password: String,
         asking conversation: (any Conversation)? = nil,
-        mayGrant: Bool = true
+        mayGrant: Bool = true,
+        then other: ScriptedModule? = nil
     ) async throws -> LoginReport {
-        guard let stack = made.withLock({ $0?.stack }) else { fatalError("no realm") }
+        guard let module = made.withLock({ $0?.module }) else { fatalError("no realm") }
+        let modules: [any LoginModule] = [module] + (other.map { [$0] } ?? [])
+        let stack = LoginStack(
+            name: "people",
+            modules.map { LoginStack.Entry($0, .required) },
+            clock: ManualClock()
+        )
         return await stack.login(
             LoginRequest(realm: "people", username: try Username(name)),
             asking: conversation ?? PreparedConversation(password: Secret(utf8: password)),

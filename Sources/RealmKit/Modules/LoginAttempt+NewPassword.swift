@@ -4,7 +4,9 @@
 extension LoginAttempt {
     /// Requests a new password from the user, twice, in place of one that has expired or must be changed.
     ///
-    /// The user is asked at most three times. A client that has only the old password, as with HTTP Basic, is asked once.
+    /// Call it in ``LoginModule/commit(_:)``: a login that another module refuses, or that is locked, must neither show
+    /// that the old password was right, nor store a new one. The user is asked at most three times. A client that has only
+    /// the old password, as with HTTP Basic, is asked once.
     ///
     /// - Parameters:
     ///   - old: The password that the user has given.

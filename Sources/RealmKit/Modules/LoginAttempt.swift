@@ -118,9 +118,11 @@ public struct LoginAttempt: Sendable {
     /// - Parameters:
     ///   - principals: The principals to add.
     ///   - attributes: The attributes to add.
-    public func add(_ principals: [Principal], attributes: [UserAttribute] = []) {
+    ///   - user: The user's name as the realm spells it, for a module that learns it in its commit; nil to add none.
+    public func add(_ principals: [Principal], attributes: [UserAttribute] = [], as user: Username? = nil) {
+        let name = user.map { Contribution.Name.renamed($0) } ?? .unspecified
         login.add(
-            Contribution(module: module, round: round, name: .unspecified, others: principals, attributes: attributes)
+            Contribution(module: module, round: round, name: name, others: principals, attributes: attributes)
         )
     }
 

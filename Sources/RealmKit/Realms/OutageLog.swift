@@ -32,9 +32,9 @@ package final class OutageLog: Sendable {
     /// - Parameter check: The check.
     /// - Returns: The verdict of the check.
     /// - Throws: The fault of the check.
-    package func watching(
-        _ check: () async throws(LoginFault) -> Verdict
-    ) async throws(LoginFault) -> Verdict {
+    package func watching<Result>(
+        _ check: () async throws(LoginFault) -> Result
+    ) async throws(LoginFault) -> Result {
         do throws(LoginFault) {
             return try await check()
         } catch {

@@ -41,6 +41,9 @@ struct ConformanceRun: Sendable {
             await make(.concurrency, into: &report) { await concurrency() }
             await make(.hostileInput, into: &report) { await hostileInput() }
             await make(.randomInput, into: &report) { await randomInput() }
+            if test.users.contains(where: { $0.password != nil }) {
+                await make(.locks, into: &report) { await locks() }
+            }
             if test.computations != nil { await make(.equalWork, into: &report) { await equalWork() } }
             if test.skipped[.outages] == nil {
                 await make(.outages, into: &report) { await outages() }

@@ -65,6 +65,9 @@ public struct RealmBackEndConformance: Sendable {
         ///
         /// The check is made if ``RealmBackEndConformance/computations`` is set.
         case equalWork
+        /// A login to a locked account with the right password gives the same result as one with a wrong password, by the
+        /// same steps, questions and hash computations, and changes nothing in the back end.
+        case locks
     }
 
     /// The minimum length of a password that the test searches for in logs: 8 bytes.
@@ -78,6 +81,15 @@ public struct RealmBackEndConformance: Sendable {
     ///
     /// It is needed for ``Check/equalWork``.
     public var computations: (@Sendable () async -> Int)?
+    /// Users whose login is neither accepted nor refused after the right password: the password must be changed, the groups
+    /// cannot be read, a row is damaged.
+    ///
+    /// They are for ``Check/locks`` only.
+    public var usersWithProblems: [User] = []
+    /// Returns what the back end stores about its users, as text, for ``Check/locks``.
+    ///
+    /// Set it for a realm that writes to its back end.
+    public var stored: (@Sendable () async throws -> String)?
     /// The checks that are left out, each with the reason; an empty reason is a violation.
     public var skipped: [Check: String] = [:]
     /// Returns whether a name is the name of a user; nil if `users` and `rejectedUsers` are all users.

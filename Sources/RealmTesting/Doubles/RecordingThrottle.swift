@@ -28,16 +28,16 @@ public final class RecordingThrottle: LoginThrottle {
     /// The attempts so far that a throttle counts as failed guesses.
     ///
     /// A refused login does not count if an outage excludes every success, or if no secret was presented and the login
-    /// was refused as unavailable, as an internal error or for a missing credential.
+    /// was refused as locked, as unavailable, as an internal error or for a missing credential.
     public var countedFailures: [RealmAttempt] {
         attempts.filter { attempt in
             guard let refusal = attempt.report.refusal else { return false }
             if let outage = attempt.report.outage, outage.excludesSuccess { return false }
             switch refusal.failure {
-            case .wrongCredentials, .unknownUser, .unusableCredential, .locked, .disabled, .accountExpired,
-                .credentialExpired, .permissionDenied:
+            case .wrongCredentials, .unknownUser, .unusableCredential, .disabled, .accountExpired, .credentialExpired,
+                .permissionDenied:
                 return true
-            case .unavailable, .internalError, .missingCredential: return attempt.report.presentedSecret
+            case .locked, .unavailable, .internalError, .missingCredential: return attempt.report.presentedSecret
             }
         }
     }

@@ -45,18 +45,14 @@ public struct LDAPLoginModule: PasswordLoginModule {
             source: ClientNetwork.source(attempt.peer),
             note: attempt.note
         )
-        if case .refused(let problem, let missing) = answer, let change = problem.change,
+        if case .refused(let problem, _, of: let user) = answer, let change = problem.change,
             realm.directory.settings.canChangePassword(by: change), !attempt.isLocked
         {
-            let verdict = try await changePassword(
-                attempt,
-                typed: typed,
-                old: password,
-                problem: problem,
-                change: change
-            )
-            if let verdict { return verdict }
-            return try await refusal(problem, after: missing)
+            attempt.updateShared { shared in
+                shared[Self.changeKey] = .text(change.rawValue)
+                shared[Self.passwordKey] = .secret(password)
+            }
+            return user.map { attempt.commit(as: $0) } ?? attempt.commit(only: [])
         }
         return try await verdict(answer, attempt: attempt)
     }
@@ -69,18 +65,14 @@ public struct LDAPLoginModule: PasswordLoginModule {
         switch answer {
         case .accepted(let user):
             return attempt.commit(as: user.username, groups: user.groups, attributes: user.attributes)
-        case .refused(let problem, let missing):
-            return try await refusal(problem, after: missing)
+        case .refused(let problem, let missing, _):
+            try await Self.wait(missing)
+            return .failed(problem.failure)
         case .newPasswordRefused: return .failed(.credentialExpired)
         case .unknownUser(let missing):
             try await Self.wait(missing)
             return .failed(.unknownUser)
         }
-    }
-
-    private func refusal(_ problem: BindProblem, after missing: Duration) async throws(LoginFault) -> Verdict {
-        try await Self.wait(missing)
-        return .failed(problem.failure)
     }
 
     private static func wait(_ time: Duration) async throws(LoginFault) {
@@ -92,18 +84,32 @@ public struct LDAPLoginModule: PasswordLoginModule {
         }
     }
 
-    // MARK: New passwords
+    // MARK: Commit
 
-    /// Asks for a new password, and changes it in the directory; returns nil if the user has given none.
+    /// Asks for a new password in place of one that has expired or must be changed, and changes it in the directory.
+    ///
+    /// This is done in the commit phase, which runs only if the stack accepts the login.
+    public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+        let shared = attempt.shared
+        firstPass.cleanUp(attempt)
+        guard attempt.succeeded else { return .ignored }
+        guard let change = shared.text(Self.changeKey).flatMap(BindProblem.PasswordChange.init),
+            let old = shared.secret(Self.passwordKey), let typed = realm.typedName(attempt.username)
+        else { return .done }
+        let user = try await changePassword(attempt, typed: typed, old: old, change: change)
+        attempt.add(user.groups.map(Principal.group), attributes: user.attributes, as: user.username)
+        return .done
+    }
+
+    /// Returns the user, whom the directory accepts with the new password.
     private func changePassword(
         _ attempt: LoginAttempt,
         typed: TypedName,
         old: Secret,
-        problem: BindProblem,
         change: BindProblem.PasswordChange
-    ) async throws(LoginFault) -> Verdict? {
-        var answer = DirectoryAnswer.refused(problem, missing: .zero)
-        let new = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
+    ) async throws(LoginFault) -> DirectoryUser {
+        var answer = DirectoryAnswer.newPasswordRefused("")
+        _ = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
             guard Self.isUsable(new) else { return "The new password cannot be used." }
             answer = try await realm.directory.change(
                 typed,
@@ -115,8 +121,16 @@ public struct LDAPLoginModule: PasswordLoginModule {
             guard case .newPasswordRefused(let reason) = answer else { return nil }
             return reason
         }
-        return new == nil ? nil : try await verdict(answer, attempt: attempt)
+        switch answer {
+        case .accepted(let user): return user
+        case .refused(let problem, _, _): throw LoginFault(problem.failure, log: problem.text)
+        case .newPasswordRefused: throw LoginFault(.credentialExpired, log: "the password has expired")
+        case .unknownUser: throw LoginFault(.unknownUser, log: "the entry of the user is gone")
+        }
     }
+
+    private static let changeKey = SharedState.Key("gatehouse.ldap.change")
+    private static let passwordKey = SharedState.Key("gatehouse.ldap.password")
 }
 
 extension LDAPLoginModule: NonblockingLoginModule {}

@@ -32,23 +32,68 @@ public struct PAMLoginModule: PasswordLoginModule {
         self.realm = realm
     }
 
-    /// Succeeds if PAM accepts the user and the account.
+    /// Succeeds if PAM accepts the user and the account, or if only the password has expired and may be changed.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
-        try await realm.outages.watching { () async throws(LoginFault) in
-            try await verdict(attempt, password: password)
+        guard !password.isEmpty else { return .failed(.wrongCredentials) }
+        guard PAMAnswers.isUsable(password) else { return .failed(.unusableCredential) }
+        return try await realm.outages.watching { () async throws(LoginFault) in
+            let task = attempt.isLocked ? PAMTask.authenticateLocked : .authenticate
+            let (result, isUnanswered) = try await run(task, for: attempt.username, attempt, password: password)
+            let mustChange = result.stage == .account && result.code == PAMCode.newTokenRequired.rawValue
+            guard result.isSuccess || mustChange && realm.mayChangePassword else {
+                return .failed(try failure(result, isUnanswered: isUnanswered, attempt: attempt))
+            }
+            let user = try username(result)
+            if mustChange {
+                attempt.updateShared { shared in
+                    shared[Self.userKey] = .text(user.text)
+                    shared[Self.passwordKey] = .secret(password)
+                }
+            }
+            return attempt.commit(
+                as: user,
+                groups: result.systemUser.groups,
+                attributes: result.systemUser.attributes
+            )
         }
     }
 
-    private func verdict(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
-        guard !password.isEmpty else { return .failed(.wrongCredentials) }
-        guard PAMAnswers.isUsable(password) else { return .failed(.unusableCredential) }
+    /// Changes a password that has expired.
+    ///
+    /// This is done in the commit phase, which runs only if the stack accepts the login, and in a transaction of its own, as
+    /// passwd(1) does it.
+    public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+        let shared = attempt.shared
+        firstPass.cleanUp(attempt)
+        guard attempt.succeeded else { return .ignored }
+        guard let name = shared.text(Self.userKey), let password = shared.secret(Self.passwordKey) else { return .done }
+        return try await realm.outages.watching { () async throws(LoginFault) in
+            let user: Username
+            do throws(BadUsername) { user = try Username(name) } catch { throw .internalError("\(error)") }
+            let (result, isUnanswered) = try await run(.changePassword, for: user, attempt, password: password)
+            guard result.isSuccess else {
+                let failure = try failure(result, isUnanswered: isUnanswered, attempt: attempt)
+                throw LoginFault(failure, log: result.log)
+            }
+            return .done
+        }
+    }
+
+    private static let userKey = SharedState.Key("gatehouse.pam.user")
+    private static let passwordKey = SharedState.Key("gatehouse.pam.password")
+
+    private func run(
+        _ task: PAMTask,
+        for user: Username,
+        _ attempt: LoginAttempt,
+        password: Secret
+    ) async throws(LoginFault) -> (PAMResult, isUnanswered: Bool) {
         let request = PAMLoginRequest(
+            task: task,
             service: realm.service,
-            user: attempt.username,
+            user: user,
             host: attempt.peer,
-            folder: realm.folder,
-            mayChangePassword: realm.mayChangePassword,
-            isLocked: attempt.isLocked
+            folder: realm.folder
         )
         let dialog = PAMDialog(promptTimeout: realm.promptTimeout)
         let helpers = realm.helpers
@@ -90,13 +135,11 @@ public struct PAMLoginModule: PasswordLoginModule {
             group.cancelAll()
             return .failure(HelperFault(.cancelled, "the login was cancelled"))
         }
-        let result: PAMResult
         do throws(HelperFault) {
-            result = try outcome.get()
+            return (try outcome.get(), answers.isUnanswered)
         } catch {
             throw fault(error, dialog: dialog)
         }
-        return try verdict(result, isUnanswered: answers.isUnanswered, attempt: attempt)
     }
 
     /// Returns the fault of a login without a result of PAM.
@@ -111,30 +154,27 @@ public struct PAMLoginModule: PasswordLoginModule {
         return fault.code == .timedOut && ofUser.kind == .unavailable ? ofHelper : ofUser
     }
 
-    private func verdict(
+    private func username(_ result: PAMResult) throws(LoginFault) -> Username {
+        guard let text = result.user else {
+            throw .unavailable("PAM has changed the user's name to one that is not UTF-8")
+        }
+        do throws(BadUsername) {
+            return try Username(text)
+        } catch {
+            throw .unavailable("PAM has changed the user's name, and \(error)")
+        }
+    }
+
+    private func failure(
         _ result: PAMResult,
         isUnanswered: Bool,
         attempt: LoginAttempt
-    ) throws(LoginFault) -> Verdict {
-        if result.isSuccess {
-            guard let text = result.user else {
-                throw .unavailable("PAM has changed the user's name to one that is not UTF-8")
-            }
-            do throws(BadUsername) {
-                return attempt.commit(
-                    as: try Username(text),
-                    groups: result.systemUser.groups,
-                    attributes: result.systemUser.attributes
-                )
-            } catch {
-                throw .unavailable("PAM has changed the user's name, and \(error)")
-            }
-        }
+    ) throws(LoginFault) -> LoginFailure {
         attempt.note(result.log)
-        if result.stage == .changePassword, let refusal = result.refusal { return .failed(refusal) }
+        if result.stage == .changePassword, let refusal = result.refusal { return refusal }
         if isUnanswered { throw LoginFault(.missingCredential, log: "a prompt of PAM has no answer; \(result.log)") }
         guard let refusal = result.refusal else { throw .unavailable(result.log) }
-        return .failed(refusal)
+        return refusal
     }
 }
 

@@ -6,26 +6,22 @@ internal import HelperProcesses
 internal import PAMMessages
 internal import RealmKit
 
-/// A login for the helper, as the message that starts it.
+/// A login for the helper, or the change of an expired password, as the message that starts it.
 struct PAMLoginRequest: Sendable {
+    let task: PAMTask
     let service: String
     let user: Username
     /// The address of the client, PAM_RHOST; nil if the login did not come over a network.
     let host: String?
     /// The folder of the service files; nil for the system's.
     let folder: String?
-    /// True if an expired password may be changed.
-    let mayChangePassword: Bool
-    /// True if the login is refused in any case: then nothing follows the check of the password.
-    let isLocked: Bool
     /// The number that all messages of this login have.
     let number = UInt64.random(in: .min ... .max)
 
     var message: Secret {
         var writer = MessageWriter(.authenticate, request: number)
+        writer.append(task.rawValue)
         for text in [service, user.text, host ?? "", "gatehouse", folder ?? ""] { writer.append(text: text.utf8) }
-        writer.append(mayChangePassword ? 1 : 0)
-        writer.append(isLocked ? 1 : 0)
         return writer.secret
     }
 

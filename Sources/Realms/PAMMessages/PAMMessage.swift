@@ -11,8 +11,7 @@
 package enum PAMMessage {
     /// The kinds of messages.
     package enum Kind: UInt8, Sendable {
-        /// Server to helper: service, user, address of the client, terminal, folder of the configuration, whether an
-        /// expired password may be changed, and whether the login is locked.
+        /// Server to helper: the ``PAMTask``; service, user, address of the client, terminal, folder of the configuration.
         case authenticate = 1
         /// Server to helper: an answer for each prompt.
         case answers = 2
@@ -41,6 +40,16 @@ package enum PAMMessage {
     package static let maximumGroups = 1024
     /// The descriptor of the socket in the helper.
     package static let descriptor: Int32 = 3
+}
+
+/// The work of the helper for one user.
+package enum PAMTask: UInt8, Sendable {
+    /// pam_authenticate and pam_acct_mgmt.
+    case authenticate = 0
+    /// pam_authenticate alone: the login is refused whatever its result, because the account is locked.
+    case authenticateLocked = 1
+    /// pam_chauthtok, for a user whose password has been checked and has expired.
+    case changePassword = 2
 }
 
 /// The function of PAM that is running.

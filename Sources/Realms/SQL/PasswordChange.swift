@@ -15,14 +15,10 @@ struct PasswordChange {
     /// Asks for a new password.
     ///
     /// - Parameter password: The password that has expired.
-    /// - Returns: The new password; nil if it cannot be changed, or the user has given none.
-    /// - Throws: ``LoginFault`` of the conversation.
-    func newPassword(instead password: Secret) async throws(LoginFault) -> Secret? {
-        guard realm.settings.mayChangePassword, realm.settings.queries.updatePassword != nil else {
-            attempt.note("the password has expired, and cannot be changed here")
-            return nil
-        }
-        return try await attempt.newPassword(instead: password) { new in
+    /// - Returns: The new password.
+    /// - Throws: ``LoginFault`` of the conversation; of kind `credentialExpired` if the user has given none.
+    func newPassword(instead password: Secret) async throws(LoginFault) -> Secret {
+        let new = try await attempt.newPassword(instead: password) { new in
             do throws(HashFault) {
                 try realm.rules.check(new)
                 return nil
@@ -30,6 +26,8 @@ struct PasswordChange {
                 return "The new password was not accepted: \(error.description)"
             }
         }
+        guard let new else { throw LoginFault(.credentialExpired, log: "the password has expired") }
+        return new
     }
 
     /// Hashes a password, and stores it if the old hash is still the stored one.

@@ -60,11 +60,11 @@ public struct SQLLoginModule: PasswordLoginModule {
         if let problem = found.problem, failure == nil || failure == .credentialExpired { throw .unavailable(problem) }
         let user = try username(account)
         switch failure {
-        case .credentialExpired:
-            let change = PasswordChange(realm: realm, attempt: attempt)
-            guard let new = try await change.newPassword(instead: password) else { return .failed(.credentialExpired) }
-            keep(attempt, account: account, old: text, password: new, isChange: true)
-        case .some(let failure): return .failed(failure)
+        case .credentialExpired where realm.settings.mayChangePassword && realm.settings.queries.updatePassword != nil:
+            keep(attempt, account: account, old: text, password: password, isChange: true)
+        case .some(let failure):
+            if failure == .credentialExpired { attempt.note("the password has expired, and cannot be changed here") }
+            return .failed(failure)
         case nil:
             if realm.settings.rehashes, realm.settings.queries.updatePassword != nil,
                 realm.passwords.policy.needsRehash(of: stored.hash)
@@ -129,10 +129,10 @@ public struct SQLLoginModule: PasswordLoginModule {
 
     // MARK: Commit
 
-    /// Stores the new password of the user, or a stronger hash of the password.
+    /// Asks for a new password if it has expired, and stores it; or stores a stronger hash of the password.
     ///
-    /// This is done in the commit phase, which runs only if the stack accepts the login. Otherwise the longer time of a
-    /// rejected login would reveal that the password was correct.
+    /// This is done in the commit phase, which runs only if the stack accepts the login. Otherwise the question, or the
+    /// longer time of a rejected login, would reveal that the password was correct.
     ///
     /// If a weak hash cannot be replaced, the login still succeeds. If a new password cannot be stored, the login fails.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
@@ -143,9 +143,10 @@ public struct SQLLoginModule: PasswordLoginModule {
             let old = shared.text(key("old")), let password = shared.secret(key("password"))
         else { return .done }
         let isChange = shared.text(key("change")) != nil
+        let change = PasswordChange(realm: realm, attempt: attempt)
+        let new = isChange ? try await change.newPassword(instead: password) : password
         do throws(LoginFault) {
-            let change = PasswordChange(realm: realm, attempt: attempt)
-            try await change.store(password, of: user, instead: old, with: query, isChange: isChange)
+            try await change.store(new, of: user, instead: old, with: query, isChange: isChange)
         } catch {
             realm.log(
                 isChange

@@ -121,6 +121,17 @@ struct RealmBackEndConformanceTests {
         #expect(found.contains { $0.hasPrefix("among 100 logins at once: ") && $0.contains(violation) }, "\(found)")
     }
 
+    @Test func `a realm that writes before the decision, or works more after a right password, is reported`() async {
+        let found = await violations(of: .writesInLogin, [.locks])
+        #expect(found.first == "a login to the locked account of ann changes the back end")
+        let working = await violations(of: .hashesTwice, [.locks, .equalWork])
+        #expect(
+            working.first == "the locked account of ann: the right password gives locked "
+                + "[\"login 0\", \"abort 0\"], 1 questions, 2 hashes, a wrong one locked "
+                + "[\"login 0\", \"abort 0\"], 1 questions, 1 hashes"
+        )
+    }
+
     static let inputs: [(Defect, String)] = [
         (.acceptsLongerNames, "the login of the name \"ann-\" is accepted"),
         (.acceptsAsterisk, "the login of the name \"*\" is accepted"),

@@ -23,7 +23,9 @@ final class TestBackEnd: Sendable {
         // Secrets.
         case logs, notesBase64, throwsPercent, throwsDigits, remembers, passesArgument, passesVariable
         // Work.
-        case skipsUnknown
+        case skipsUnknown, hashesTwice
+        // Locks.
+        case writesInLogin
     }
 
     private enum Condition { case working, stopped, hanging }
@@ -32,6 +34,7 @@ final class TestBackEnd: Sendable {
         var condition = Condition.working
         var openCalls = 0
         var computed = 0
+        var writes = 0
         var lastGroups: [String] = []
         var hasBeenStopped = false
     }
@@ -110,6 +113,7 @@ final class TestBackEnd: Sendable {
             conformance.skipped[check] = "another test makes this check"
         }
         conformance.openCalls = { self.openCalls }
+        conformance.stored = { self.state.withLock { "\($0.writes)" } }
         if checks.contains(.equalWork) { conformance.computations = { self.computed } }
         return conformance
     }
@@ -132,6 +136,8 @@ final class TestBackEnd: Sendable {
         if defect == .failsOnControls, password.contains(where: { $0 < 0x20 }) { throw .unavailable("400") }
         guard let entry = entry(of: attempt.username) else { return .failed(.unknownUser) }
         guard isRight(password, entry: entry) else { return .failed(.wrongCredentials) }
+        if defect == .hashesTwice { state.withLock { $0.computed += 1 } }
+        if defect == .writesInLogin { state.withLock { $0.writes += 1 } }
         guard !entry.isDisabled else { return .failed(.disabled) }
         state.withLock { $0.lastGroups = entry.groups }
         if defect == .mixesUsers { await letOthersPass { $0.lastGroups != entry.groups } }

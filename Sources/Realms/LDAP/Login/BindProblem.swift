@@ -15,7 +15,7 @@ struct BindProblem: Sendable, Hashable {
     var change: PasswordChange?
 
     /// The ways to change a password that has expired or must be changed.
-    enum PasswordChange: Sendable, Hashable {
+    enum PasswordChange: String, Sendable {
         /// By the bind of the user, which the server has accepted for this purpose only.
         case ownBind
         /// By the old password, in Active Directory.

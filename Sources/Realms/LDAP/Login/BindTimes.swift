@@ -61,9 +61,22 @@ final class BindTimes: Sendable {
                 state.refused.add(time)
                 return .zero
             }
-            let sample = Self.sample(state)
-            return .nanoseconds(Int64(clamping: sample > time ? sample - time : 0))
+            return Self.missing(state, after: time)
         }
+    }
+
+    /// Returns the time by which a bind with a wrong password would have taken longer.
+    ///
+    /// - Parameter start: The time at which the bind began, of `MonotonicTime`.
+    /// - Returns: The time for which the answer must wait.
+    func missing(since start: UInt64) -> Duration {
+        let time = Self.time(since: start)
+        return state.withLock { Self.missing($0, after: time) }
+    }
+
+    private static func missing(_ state: State, after time: UInt64) -> Duration {
+        let sample = sample(state)
+        return .nanoseconds(Int64(clamping: sample > time ? sample - time : 0))
     }
 
     /// Returns the time for which the answer for an unknown user must wait; zero if no bind is known.

@@ -11,8 +11,9 @@ internal import WorkerThreads
 /// The answer of a directory to a user name and a password.
 enum DirectoryAnswer: Sendable {
     case accepted(DirectoryUser)
-    /// The directory refuses the bind. That of a user with a wrong password would have taken this time longer.
-    case refused(BindProblem, missing: Duration)
+    /// The directory refuses the bind. That of a user with a wrong password would have taken this time longer. The name is
+    /// that of the entry, if it was read.
+    case refused(BindProblem, missing: Duration, of: Username? = nil)
     /// No entry has the name. The bind of a user with a wrong password would have taken this time.
     case unknownUser(missing: Duration)
     /// The directory refuses the new password.
@@ -61,13 +62,20 @@ struct DirectoryLogin {
                 steps.note("\(steps.server): \(user.name) is the account of search-bind-dn, which cannot sign in")
                 return .unknownUser(missing: bindTimes.sample())
             }
-            if let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled) { return refusal }
-            if isLocked { return .refused(.lockedLogin, missing: .zero) }
+            if case .refused(let problem, let missing, _) = try bind(
+                user.name,
+                password: password,
+                isDisabled: user.isDisabled,
+                isLocked: isLocked
+            ) {
+                return .refused(problem, missing: missing, of: user.username)
+            }
             return .accepted(try complete(user, typed: typed))
         case .directBind(let pattern, let filter):
             guard let name = pattern.bindName(typed.user) else { return .unknownUser(missing: bindTimes.sample()) }
-            if let refusal = try bind(name, password: password, isDisabled: false) { return refusal }
-            if isLocked { return .refused(.lockedLogin, missing: .zero) }
+            if let refusal = try bind(name, password: password, isDisabled: false, isLocked: isLocked) {
+                return refusal
+            }
             let user: UserEntry?
             if let filter {
                 user = try find(typed, filter: filter, scope: .subtree)
@@ -120,7 +128,7 @@ struct DirectoryLogin {
             name = bindName
         }
         if change == .ownBind, let refusal = try bind(name, password: old, isDisabled: false),
-            case .refused(let problem, _) = refusal, problem.change != .ownBind
+            case .refused(let problem, _, _) = refusal, problem.change != .ownBind
         {
             return refusal
         }
@@ -221,7 +229,14 @@ struct DirectoryLogin {
     }
 
     /// Binds as a user; returns nil if that is a login, and otherwise the refusal.
-    private func bind(_ name: String, password: Secret, isDisabled: Bool) throws(ServerFault) -> DirectoryAnswer? {
+    ///
+    /// A locked login is refused after the time of a wrong password, whatever the answer of the directory.
+    private func bind(
+        _ name: String,
+        password: Secret,
+        isDisabled: Bool,
+        isLocked: Bool = false
+    ) throws(ServerFault) -> DirectoryAnswer? {
         var isAccepted = false
         var problem: BindProblem?
         let start = MonotonicTime.now
@@ -236,6 +251,10 @@ struct DirectoryLogin {
         }
         var missing = Duration.zero
         if isAccepted { bindTimes.addAccepted(since: start) } else { missing = bindTimes.addRefused(since: start) }
+        if isAccepted, isLocked {
+            problem = .lockedLogin
+            missing = bindTimes.missing(since: start)
+        }
         return problem.map { .refused($0, missing: missing) }
     }
 
