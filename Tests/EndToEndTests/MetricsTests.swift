@@ -276,6 +276,30 @@ struct MetricsTests {
         #expect(await server.end() == 0)
     }
 
+    @Test(.enabled(if: Program.system("python3") != nil, "python3 is not installed"))
+    func `idle connections do not keep a probe from its answer`() async throws {
+        let server = try await RunningServer(Self.configuration)
+        let script = """
+            socket, sys = map(__import__, ("socket", "sys"))
+            def connect():
+                return socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30)
+            def probe():
+                with connect() as client:
+                    client.sendall(b"GET /health/live HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+                    return b" 200 " in client.recv(100)
+            idle, answered = [], 0
+            for _ in range(10):
+                idle += [connect() for _ in range(20)]
+                answered += probe()
+            print(answered)
+            """
+        let port = try #require(URL(string: try metricsURL(server))?.port)
+        let python = try #require(Program.system("python3"))
+        let finished = try await Program.run(python, ["-c", script, "\(port)"])
+        #expect(finished.output == "10\n", "\(finished)")
+        #expect(await server.end() == 0)
+    }
+
     @Test func `metrics that other machines can read get a warning`() async throws {
         let folder = try TemporaryFolder()
         for (words, warns) in [

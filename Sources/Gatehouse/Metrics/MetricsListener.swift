@@ -21,6 +21,8 @@ internal import Synchronization
 /// A connection has one answer. Nothing here needs a login, so the addresses should be reachable only by the monitoring.
 struct MetricsListener {
     /// The maximum number of connections, so that a client cannot take the descriptors of the server.
+    ///
+    /// At the maximum, the oldest connection is closed for a new one. It has had its time: an answer takes milliseconds.
     static let maximumConnections = 16
     /// The time after which a connection is closed, whatever its client does.
     static let timeLimit = TimeAmount.seconds(10)
@@ -28,7 +30,7 @@ struct MetricsListener {
     let metrics: ServerMetrics
     let group: any EventLoopGroup
     /// The connections of all addresses.
-    private let count = ConnectionCount()
+    private let connections = OpenConnections()
 
     init(metrics: ServerMetrics, group: any EventLoopGroup) {
         self.metrics = metrics
@@ -40,13 +42,13 @@ struct MetricsListener {
     /// - Returns: The listening channel.
     /// - Throws: An error of SwiftNIO if the address is not available.
     func listen(host: String, port: Int) async throws -> any Channel {
-        let (metrics, count) = (metrics, count)
+        let (metrics, connections) = (metrics, connections)
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard count.admit() else { throw ChannelError.connectPending }
-                    channel.closeFuture.whenComplete { _ in count.release() }
+                    connections.add(channel)
+                    channel.closeFuture.whenComplete { _ in connections.remove(channel) }
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: true)
                     try pipeline.addHandler(MetricsHandler(metrics: metrics))
@@ -57,18 +59,19 @@ struct MetricsListener {
             .bind(host: host, port: port).get()
     }
 
-    private final class ConnectionCount: Sendable {
-        private let count = Mutex(0)
+    private final class OpenConnections: Sendable {
+        /// The connections, the oldest first.
+        private let channels = Mutex<[any Channel]>([])
 
-        func admit() -> Bool {
-            count.withLock { count in
-                guard count < MetricsListener.maximumConnections else { return false }
-                count += 1
-                return true
+        func add(_ channel: any Channel) {
+            let oldest: (any Channel)? = channels.withLock { channels in
+                channels.append(channel)
+                return channels.count > MetricsListener.maximumConnections ? channels.removeFirst() : nil
             }
+            oldest?.close(promise: nil)
         }
 
-        func release() { count.withLock { $0 -= 1 } }
+        func remove(_ channel: any Channel) { channels.withLock { $0.removeAll { $0 === channel } } }
     }
 }
 
