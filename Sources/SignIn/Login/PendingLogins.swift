@@ -7,10 +7,11 @@ internal import Synchronization
 
 /// The logins that wait for an answer of the user, by the digest of the browser.
 ///
-/// A browser has at most one pending login. The number of logins for an account, from a source and in total is limited.
-/// If there are too many, the oldest login of the source with the most logins is cancelled. An attacker with many
-/// logins from one source thus cannot evict the logins of other users (CVE-2026-77561). An attacker with several sources
-/// can evict the login of one account. The same attacker could also lock the account.
+/// A browser has at most one pending login. The number of logins from a source, for one account from a source, and in
+/// total is limited. If a source has too many, its oldest login is cancelled; if there are too many in total, the oldest
+/// login of the source with the most logins. So a client never cancels a login from another source, unless the table is
+/// full and no source has more than one login (CVE-2026-77561). The logins of an account from all sources are not
+/// limited: other clients, who need not know the password, would cancel the login of its user.
 ///
 /// The table may be used from any thread.
 final class PendingLogins<Outcome: Sendable>: Sendable {
@@ -59,25 +60,17 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
             return largest?.first
         }
 
-        /// Returns the number of logins of an account, and the login to cancel if there are too many.
-        ///
-        /// That login is the oldest login of the source with the most logins of the account.
-        func evictionCandidate(of account: Username) -> (count: Int, browser: Digest?) {
-            let all = entries.values.filter { $0.login.account == account }
-            let largest = Dictionary(grouping: all, by: \.login.source).values.max { left, right in
-                left.count != right.count ? left.count < right.count : oldest(left) > oldest(right)
-            }
-            return (all.count, largest?.min { $0.number < $1.number }?.login.browser)
+        /// The browsers of a source with logins for an account, in the order in which their logins were added.
+        func browsers(of source: ClientNetwork, for account: Username) -> [Digest] {
+            sources[source, default: []].filter { entries[$0]?.login.account == account }
         }
-
-        private func oldest(_ entries: [Entry]) -> UInt64 { entries.map(\.number).min() ?? .max }
 
         private func age(_ browsers: [Digest]) -> UInt64 { browsers.first.flatMap { entries[$0]?.number } ?? .max }
     }
 
     private let limit: Int
     private let perSource: Int
-    /// The maximum number of pending logins of an account.
+    /// The maximum number of pending logins of an account from one source.
     ///
     /// Each pending login holds an attempt that the throttle has reserved.
     private static var perAccount: Int { 3 }
@@ -193,8 +186,8 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
                 deadline: deadline.overflow ? .max : deadline.partialValue
             )
             state.sources[login.source, default: []].append(login.browser)
-            let (count, candidate) = state.evictionCandidate(of: login.account)
-            if count > Self.perAccount, let candidate { state.remove(candidate).map { removed.append($0) } }
+            let same = state.browsers(of: login.source, for: login.account)
+            if same.count > Self.perAccount { state.remove(same[0]).map { removed.append($0) } }
             if let browsers = state.sources[login.source], browsers.count > perSource {
                 state.remove(browsers[0]).map { removed.append($0) }
             }
