@@ -267,7 +267,7 @@ struct WebSessionTests {
         try await server.untilLogged("\"GET\" \"/session/events\" 200")
         // If the server did not end the streams, they would be cut off after ten seconds, without the last event.
         #expect(await server.end() == 0)
-        #expect(try await events.body.contains(": the server is stopping"))
+        #expect(try await events.body.contains(": the stream ends"))
     }
 
     @Test func `the log contains no password and no token, and the store contains no token`() async throws {

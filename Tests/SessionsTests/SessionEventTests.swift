@@ -127,10 +127,45 @@ struct SessionEventTests {
         open.append(try fixture.table.events(of: bob, after: nil))
         #expect(throws: SessionFault.tooManyStreams) { _ = try fixture.table.events(of: ann, after: nil) }
         open = []
-        #expect(fixture.table.streams.withLock { $0.streams.isEmpty && $0.countBySession.isEmpty })
+        #expect(fixture.table.streams.withLock { $0.isEmpty })
         try await fixture.table.end(ann, cause: .logout)
         for _ in 0..<5 { #expect(throws: SessionFault.ended) { _ = try fixture.table.events(of: ann, after: nil) } }
-        #expect(fixture.table.streams.withLock { $0.streams.isEmpty && $0.countBySession.isEmpty })
+        #expect(fixture.table.streams.withLock { $0.isEmpty })
+    }
+
+    @Test func `a user cannot use up the event streams of other users`() async throws {
+        let fixture = SessionFixture {
+            $0.streamsPerSession = 2
+            $0.perUser = 3
+            $0.streams = 6
+        }
+        let (ann, _) = try await fixture.begin("ann")
+        let (bob, _) = try await fixture.begin("bob")
+        var sessions = [ann]
+        for number in 0..<5 {
+            let host = SessionFixture.host("h\(number).example.org")
+            let child = try await fixture.table.beginChild(
+                of: ann,
+                at: host,
+                from: SessionClient(address: nil, userAgent: "")
+            )
+            sessions.append(child.session)
+        }
+        // The sessions of a user at all hosts have as many streams as the sign-ins of a user may have at one host.
+        var open: [SessionEvents] = []
+        for session in sessions.prefix(3) {
+            for _ in 0..<2 { open.append(try fixture.table.events(of: session, after: nil)) }
+        }
+        #expect(throws: SessionFault.tooManyStreams) { _ = try fixture.table.events(of: sessions[3], after: nil) }
+        // All streams are in use. The user with the most streams loses the oldest one.
+        open.append(try fixture.table.events(of: bob, after: nil))
+        #expect(await all(open[0]) == [.closing])
+        open.append(try fixture.table.events(of: bob, after: nil))
+        #expect(await all(open[1]) == [.closing])
+        #expect(throws: SessionFault.tooManyStreams) { _ = try fixture.table.events(of: sessions[5], after: nil) }
+        #expect(fixture.table.streams.withLock { $0.streams.count } == 6)
+        open = []
+        #expect(fixture.table.streams.withLock { $0.isEmpty })
     }
 
     @Test func `a stream ends and frees its place when its reader is cancelled`() async throws {

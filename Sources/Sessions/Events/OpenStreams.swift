@@ -3,34 +3,65 @@
 
 /// The open event streams of all sessions.
 struct OpenStreams: Sendable {
-    /// The streams by their numbers.
-    private(set) var streams: [UInt64: EventStream] = [:]
-    private(set) var countBySession: [SessionID: Int] = [:]
+    private struct Entry: Sendable {
+        let stream: EventStream
+        let session: SessionID
+        let owner: SessionOwner
+    }
+
+    private var entries: [UInt64: Entry] = [:]
+    private var countBySession: [SessionID: Int] = [:]
+    /// The numbers of the streams of each user, the oldest first.
+    private var byOwner: [SessionOwner: [UInt64]] = [:]
     private var lastNumber: UInt64 = 0
     private var isClosed = false
 
+    /// True if nothing is kept.
+    var isEmpty: Bool { entries.isEmpty && countBySession.isEmpty && byOwner.isEmpty }
+
+    /// All streams, in no order.
+    var streams: [EventStream] { entries.values.map(\.stream) }
+
     /// Adds a stream.
     ///
-    /// - Returns: The number of the stream.
+    /// If there are too many streams, the oldest stream of the user with the most streams must end, unless the user of the
+    /// new stream would then have the most.
+    ///
+    /// - Returns: The number of the stream, and the stream that must end.
     /// - Throws: ``SessionFault``: `closing`, `tooManyStreams`.
     mutating func open(
         _ stream: EventStream,
-        of id: SessionID,
+        of session: Session,
         limits: SessionSettings
-    ) throws(SessionFault) -> UInt64 {
+    ) throws(SessionFault) -> (number: UInt64, evicted: EventStream?) {
         guard !isClosed else { throw .closing }
-        let count = countBySession[id, default: 0]
-        guard count < limits.streamsPerSession, streams.count < limits.streams else { throw .tooManyStreams }
+        let owner = SessionOwner(session.user)
+        let own = byOwner[owner]?.count ?? 0
+        guard countBySession[session.id, default: 0] < limits.streamsPerSession, own < limits.streamsPerUser else {
+            throw .tooManyStreams
+        }
+        var evicted: EventStream?
+        if entries.count >= limits.streams {
+            guard let most = byOwner.values.max(by: { $0.count < $1.count }), most.count > own + 1 else {
+                throw .tooManyStreams
+            }
+            evicted = entries[most[0]]?.stream
+            close(most[0])
+        }
         lastNumber += 1
-        streams[lastNumber] = stream
-        countBySession[id] = count + 1
-        return lastNumber
+        entries[lastNumber] = Entry(stream: stream, session: session.id, owner: owner)
+        countBySession[session.id, default: 0] += 1
+        byOwner[owner, default: []].append(lastNumber)
+        return (lastNumber, evicted)
     }
 
-    mutating func close(_ number: UInt64, of id: SessionID) {
-        guard streams.removeValue(forKey: number) != nil else { return }
-        let count = countBySession[id, default: 0] - 1
-        countBySession[id] = count > 0 ? count : nil
+    /// Removes a stream; does nothing if it was removed before.
+    mutating func close(_ number: UInt64) {
+        guard let entry = entries.removeValue(forKey: number) else { return }
+        let count = countBySession[entry.session, default: 1] - 1
+        countBySession[entry.session] = count > 0 ? count : nil
+        byOwner[entry.owner]?.removeAll { $0 == number }
+        if byOwner[entry.owner]?.isEmpty == true { byOwner[entry.owner] = nil }
     }
 
     /// Rejects new streams from now on.
@@ -38,6 +69,6 @@ struct OpenStreams: Sendable {
     /// - Returns: The open streams, to be ended by the caller.
     mutating func closeAll() -> [EventStream] {
         isClosed = true
-        return Array(streams.values)
+        return streams
     }
 }

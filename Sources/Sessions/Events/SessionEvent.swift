@@ -21,7 +21,7 @@ public enum SessionEvent: Sendable, Hashable {
     ///
     /// The event has no number.
     case heartbeat
-    /// The server is stopping.
+    /// The server is stopping, or there are too many streams and the user has the most of them.
     ///
     /// This is the last event of the stream, and it has no number.
     ///

@@ -18,12 +18,13 @@ extension SessionTable {
     public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
         let limits = settings
         let stream = EventStream()
-        let number = try streams.withLock { streams throws(SessionFault) in
-            try streams.open(stream, of: session.id, limits: limits)
+        let (number, evicted) = try streams.withLock { streams throws(SessionFault) in
+            try streams.open(stream, of: session, limits: limits)
         }
+        evicted?.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true)
         let registration = StreamRegistration { [self] in
             session.journal.withLock { $0.detach(stream) }
-            streams.withLock { $0.close(number, of: session.id) }
+            streams.withLock { $0.close(number) }
         }
         guard session.journal.withLock({ $0.attach(stream, after: lastEventID) }) else { throw .ended }
         return SessionEvents(stream: stream, registration: registration)
@@ -52,6 +53,6 @@ extension SessionTable {
 
     /// Sends a heartbeat on all streams.
     func sendHeartbeats() {
-        for stream in streams.withLock({ Array($0.streams.values) }) { stream.deliverHeartbeat() }
+        for stream in streams.withLock({ $0.streams }) { stream.deliverHeartbeat() }
     }
 }

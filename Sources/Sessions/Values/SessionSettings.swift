@@ -33,8 +33,13 @@ public struct SessionSettings: Sendable, Hashable {
     public var streamsPerSession = 8
     /// The maximum number of open event streams of all sessions.
     ///
+    /// At the maximum, the user with the most streams loses one.
+    ///
     /// The default is 5,000.
     public var streams = 5000
+    /// The maximum number of open event streams of a user, whose sessions at several hosts may be many: as many as the
+    /// user's sign-ins may have at one host.
+    var streamsPerUser: Int { streamsPerSession * max(1, perUser) }
 
     /// The defaults.
     public init() {}

@@ -55,8 +55,7 @@
     main.replaceChildren(title, text, line);
     document.title = texts["signed-out"];
   };
-  const events = new EventSource(prefix + "/session/events");
-  events.addEventListener("expiring", (event) => {
+  const warn = (event) => {
     const end = Date.now() + 1000 * JSON.parse(event.data).in;
     // A screen reader reads the notice once, and not every second.
     const time = document.createElement("span");
@@ -79,17 +78,27 @@
         .then((answer) => { if (answer.status === 401) finish(); }),
     });
     countdown = setInterval(tick, 1000);
-  });
-  events.addEventListener("extended", hide);
-  events.addEventListener("message", (event) => {
-    if (event.data) show(JSON.parse(event.data).text, { label: texts.close, run: hide });
-  });
-  events.addEventListener("ended", (event) => finish(JSON.parse(event.data).cause));
-  // The browser does not report why a stream was rejected. A request finds out whether the session has ended.
-  events.addEventListener("error", () => {
+  };
+  let events = null;
+  // A stream can be rejected because there are too many. The reason is not reported, so a request finds out whether the
+  // session has ended.
+  const reconnect = () => {
     if (hasEnded || events.readyState !== EventSource.CLOSED) return;
+    setTimeout(connect, 30000 * (1 + Math.random()));
     fetch(prefix + "/session").then((answer) => { if (answer.status === 401) finish(); }).catch(() => {});
-  });
+  };
+  const connect = () => {
+    if (hasEnded) return;
+    events = new EventSource(prefix + "/session/events");
+    events.addEventListener("expiring", warn);
+    events.addEventListener("extended", hide);
+    events.addEventListener("message", (event) => {
+      if (event.data) show(JSON.parse(event.data).text, { label: texts.close, run: hide });
+    });
+    events.addEventListener("ended", (event) => finish(JSON.parse(event.data).cause));
+    events.addEventListener("error", reconnect);
+  };
+  connect();
   // The back button can restore a page from the browser's cache. Its session may have ended.
   window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 })();

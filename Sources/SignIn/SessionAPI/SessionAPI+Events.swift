@@ -55,7 +55,7 @@ extension NumberedSessionEvent {
     fileprivate var text: String {
         switch event {
         case .heartbeat: ":\n\n"
-        case .closing: ": the server is stopping\n\n"
+        case .closing: ": the stream ends\n\n"
         case .expiring(let seconds): encoded("expiring", ["in": seconds])
         case .extended(let expiry): encoded("extended", ["idle_expires_at": expiry])
         case .ended(let cause): encoded("ended", ["cause": cause.rawValue])
