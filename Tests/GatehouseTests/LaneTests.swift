@@ -43,7 +43,7 @@ import Testing
             let reply = base.respond(to: head, on: connection)
             counts.withLock { counts in
                 switch reply {
-                case .immediate: counts.immediate += 1
+                case .immediate, .refused: counts.immediate += 1
                 case .deferred: counts.deferred += 1
                 case .prepared(let beginsOnEventLoop, _):
                     counts.deferred += 1

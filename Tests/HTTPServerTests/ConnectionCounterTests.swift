@@ -3,6 +3,7 @@
 
 import HTTPLimits
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import HTTPServer
@@ -19,28 +20,92 @@ import Testing
         AddressKey(try SocketAddress(ipAddress: address, port: 4711))
     }
 
+    /// A place of a client, whose connection closes when it is evicted.
+    private func place(
+        _ counter: ConnectionCounter,
+        _ address: String,
+        idle: UInt64? = nil,
+        onEviction: @escaping @Sendable () -> Void = {}
+    ) throws -> ConnectionPlace {
+        let place = ConnectionPlace(counter, address: try key(address), onEviction: onEviction)
+        place.recordIdleTime(idle)
+        return place
+    }
+
     @Test func `connections are counted in total and for each address, until they are closed`() throws {
         let counter = ConnectionCounter(Self.limits(5, 2))
-        let (a, b, c) = (try key("192.0.2.1"), try key("192.0.2.2"), try key("192.0.2.3"))
-        #expect(
-            [a, a, a, b, b, b].map(counter.admit) == [
-                .admitted, .admitted, .fullForAddress, .admitted, .admitted, .fullForAddress,
-            ]
-        )
-        #expect([c, c, a].map(counter.admit) == [.admitted, .full, .full])
-        counter.release(a)
-        #expect([b, c, a].map(counter.admit) == [.fullForAddress, .admitted, .full])
-        counter.release(a)
-        #expect(counter.admit(a) == .admitted)
+        func admit(_ addresses: String...) throws -> [ConnectionCounter.Admission] {
+            try addresses.map { counter.admit(try place(counter, "192.0.2.\($0)")) }
+        }
+        let first = [try place(counter, "192.0.2.1"), try place(counter, "192.0.2.1")]
+        #expect(first.map(counter.admit) == [.admitted, .admitted])
+        #expect(try admit("1", "2", "2", "2") == [.fullForAddress, .admitted, .admitted, .fullForAddress])
+        #expect(try admit("3", "3", "1") == [.admitted, .full, .fullForAddress])
+        first[0].release()
+        #expect(try admit("2", "3", "1") == [.fullForAddress, .admitted, .full])
+        first[1].release()
+        first[1].release()
+        #expect(try admit("1", "4") == [.admitted, .full])
     }
 
     @Test func `a refused connection is not counted`() throws {
         let counter = ConnectionCounter(Self.limits(10, 1))
-        let address = try key("192.0.2.1")
-        #expect(counter.admit(address) == .admitted)
-        for _ in 0..<100 { #expect(counter.admit(address) == .fullForAddress) }
-        counter.release(address)
-        #expect(counter.admit(address) == .admitted)
+        let first = try place(counter, "192.0.2.1")
+        #expect(counter.admit(first) == .admitted)
+        for _ in 0..<100 {
+            let refused = try place(counter, "192.0.2.1")
+            #expect(counter.admit(refused) == .fullForAddress)
+            refused.release()
+        }
+        first.release()
+        #expect(counter.admit(try place(counter, "192.0.2.1")) == .admitted)
+    }
+
+    @Test func `at the limit of an address, its idlest connection is evicted for a new one`() throws {
+        let counter = ConnectionCounter(Self.limits(100, 3))
+        let evicted = Mutex<[UInt64]>([])
+        let places = try [5, 9, 7].map { (idle: UInt64) in
+            try place(counter, "192.0.2.1", idle: idle) { evicted.withLock { $0.append(idle) } }
+        }
+        #expect(places.map(counter.admit) == [.admitted, .admitted, .admitted])
+        for _ in 0..<3 { #expect(counter.admit(try place(counter, "192.0.2.1")) == .admitted) }
+        #expect(evicted.withLock { $0 } == [9, 7, 5])
+        // All connections have a task.
+        #expect(counter.admit(try place(counter, "192.0.2.1")) == .fullForAddress)
+        for place in places { place.release() }
+        #expect(counter.count == 3)
+    }
+
+    @Test func `at the limit of all, the address with the most connections loses its idlest one`() throws {
+        let counter = ConnectionCounter(Self.limits(4, 3))
+        let evicted = Mutex<[String]>([])
+        for (last, idle) in [(1, 90), (2, 5), (2, 6), (2, 4)] {
+            let place = try place(counter, "192.0.2.\(last)", idle: UInt64(idle)) {
+                evicted.withLock { $0.append("\(last) \(idle)") }
+            }
+            #expect(counter.admit(place) == .admitted)
+        }
+        #expect(counter.admit(try place(counter, "192.0.2.3")) == .admitted)
+        #expect(evicted.withLock { $0 } == ["2 6"])
+    }
+
+    @Test func `there are never many more connections than the limit while evicted ones are being closed`() throws {
+        let counter = ConnectionCounter(Self.limits(10, 10))
+        var count = 0
+        for _ in 0..<100 where counter.admit(try place(counter, "192.0.2.1", idle: 1)) == .admitted { count += 1 }
+        #expect(count == 10 + ConnectionCounter.evictionCount)
+    }
+
+    @Test func `the responses that wait for their clients are limited like connections`() throws {
+        let counter = ConnectionCounter(Self.limits(5, 3))
+        let places = try ["192.0.2.1", "192.0.2.1", "192.0.2.2"].map { try place(counter, $0) }
+        for place in places { #expect(counter.admit(place) == .admitted) }
+        #expect(places[0].replaceUnsentCount(0, by: 2))
+        #expect(!places[1].replaceUnsentCount(0, by: 2))
+        #expect(places[1].replaceUnsentCount(2, by: 1))
+        #expect(places[2].replaceUnsentCount(0, by: 2))
+        #expect(!places[2].replaceUnsentCount(2, by: 3))
+        #expect(places[2].replaceUnsentCount(3, by: 0))
     }
 
     @Test(
@@ -69,10 +134,10 @@ import Testing
     @Test func `waitUntilEmpty returns when the last connection is closed`() async throws {
         let counter = ConnectionCounter(Self.limits(5, 5))
         await counter.waitUntilEmpty()
-        let address = try key("192.0.2.1")
-        #expect(counter.admit(address) == .admitted)
+        let place = try place(counter, "192.0.2.1")
+        #expect(counter.admit(place) == .admitted)
         async let none: Void = counter.waitUntilEmpty()
-        counter.release(address)
+        place.release()
         await none
     }
 }

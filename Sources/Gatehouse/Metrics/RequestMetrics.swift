@@ -53,6 +53,9 @@ struct MeasuredResponder: Responder {
         case .immediate(let response):
             metrics.count(.loop, status: response.status)
             return .immediate(response)
+        case .refused(let response):
+            metrics.count(.loop, status: response.status)
+            return .refused(response)
         case .prepared(let beginsOnEventLoop, let prepare):
             return .prepared(beginsOnEventLoop: beginsOnEventLoop) { [metrics] in
                 let response = await prepare()

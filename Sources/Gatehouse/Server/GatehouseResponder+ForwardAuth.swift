@@ -67,7 +67,12 @@ extension GatehouseResponder {
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
             check.encoding = login.compiled.rule.identityFields
+            guard let place = places.take(for: received.client.address) else {
+                let response = forwardAuth.prepared(.unavailable, for: check, authentication: nil)
+                return refuse(received, with: response)
+            }
             return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received, check] in
+                defer { place.release() }
                 let completed = await accessController.completeLogin(login)
                 var received = received
                 received.rule = ruleText(login.compiled, of: completed.decision)

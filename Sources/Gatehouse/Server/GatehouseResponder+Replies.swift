@@ -44,6 +44,15 @@ extension GatehouseResponder {
         return .immediate(response)
     }
 
+    /// Refuses a request, because too many requests of its client, or of all clients, are in progress.
+    ///
+    /// Over HTTP/1 it gets the given response, or the page with status 503.
+    func refuse(_ received: ReceivedRequest, with response: PreparedResponse? = nil) -> ResponseMode {
+        let response = response ?? responses.prepared(.unavailable, as: received.representation, for: nil)
+        _ = reply(to: received, with: response, reason: " too-many-requests")
+        return .refused(response)
+    }
+
     /// Logs the response of a task and returns it.
     func finish(
         _ response: PreparedResponse,

@@ -35,6 +35,8 @@ final class GatehouseResponder: Responder {
     let forwardAuth: ForwardAuth
     let proxies: TrustedProxies
     let log: AccessLog
+    /// The requests in progress.
+    let places: RequestPlaces
     private let requestsCertificates: Bool
     let lanes: Lanes
 
@@ -50,6 +52,7 @@ final class GatehouseResponder: Responder {
     ///   - identityTokens: Makes identity tokens for applications; nil if they get none.
     ///   - proxies: The trusted proxies. They may send forwarded fields and use forward authentication.
     ///   - log: The access log.
+    ///   - places: The requests in progress.
     ///   - requestsCertificates: True if TLS requests client certificates. In this case the host of a request must be
     ///     the host of its TLS connection, because another host may require other certificates (CVE-2025-23419, RFC
     ///     9110 section 7.4).
@@ -62,6 +65,7 @@ final class GatehouseResponder: Responder {
         identityTokens: IdentityTokenSource? = nil,
         proxies: TrustedProxies = TrustedProxies(),
         log: AccessLog,
+        places: RequestPlaces,
         requestsCertificates: Bool = false,
         lanes: Lanes = .both
     ) {
@@ -72,6 +76,7 @@ final class GatehouseResponder: Responder {
         self.responses = responses
         self.proxies = proxies
         self.log = log
+        self.places = places
         self.requestsCertificates = requestsCertificates
         self.lanes = lanes
         forwardAuth = ForwardAuth(responses.renderer, tokens: identityTokens)
@@ -173,10 +178,12 @@ final class GatehouseResponder: Responder {
             }
             return reply(to: received, with: response, for: authentication)
         case .login(let login):
+            guard let place = places.take(for: received.client.address) else { return refuse(received) }
             let clientKind = received.clientKind(head)
             let target = head.target
             let authority = received.client.authority(head)
             return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received] in
+                defer { place.release() }
                 let completed = await accessController.completeLogin(login)
                 let response = response(
                     to: received,
@@ -250,6 +257,8 @@ final class GatehouseResponder: Responder {
     }
 
     /// Answers a request in a task.
+    ///
+    /// An event stream keeps no place, because the number of event streams has its own limits.
     private func respond(
         to received: ReceivedRequest,
         head: borrowing RequestHead,
@@ -258,7 +267,9 @@ final class GatehouseResponder: Responder {
         let authority = received.client.authority(head)
         let query = Self.query(head)
         guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
+        guard let place = places.take(for: received.client.address) else { return refuse(received) }
         return .deferred { [self] request in
+            defer { place.release() }
             let request = WebRequest(
                 method: received.method,
                 path: path,

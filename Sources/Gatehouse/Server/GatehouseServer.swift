@@ -39,6 +39,7 @@ public struct GatehouseServer: Service {
     private let onListening: @Sendable (String) -> Void
     private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
     private let signIn: SignInService
+    private let places: RequestPlaces
     /// Nil if the configuration has no `metrics` block.
     private let metrics: ServerMetrics?
 
@@ -71,6 +72,7 @@ public struct GatehouseServer: Service {
         )
         metrics = configuration.server.metricsAddresses.isEmpty ? nil : ServerMetrics()
         signIn = try SignInService(configuration, logger: logger, metrics: metrics?.registry)
+        places = RequestPlaces(configuration.server.limits)
         self.configuration = configuration
         self.files = files
         self.logger = logger
@@ -145,6 +147,9 @@ public struct GatehouseServer: Service {
         }
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await signIn.run() }
+            tasks.addTask { [places] in
+                await MemoryTrimming.run { server.load + places.takePeak() }
+            }
             if let time = serviceManager.watchdogTime {
                 let watchdog = EventLoopWatchdog(loops: Array(group.makeIterator()), interval: time / 2) {
                     serviceManager.notify(.watchdog)
@@ -301,6 +306,7 @@ public struct GatehouseServer: Service {
             identityTokens: try IdentityTokenSource(settings, clock: .system),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(accessLog, clock: SystemClock(), isEnabled: settings.hasAccessLog),
+            places: places,
             requestsCertificates: settings.tls.clientCertificates != .none
         )
         guard let metrics else { return responder }

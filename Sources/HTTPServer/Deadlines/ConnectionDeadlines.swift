@@ -61,6 +61,9 @@ struct ConnectionDeadlines {
 
     // MARK: - Checks
 
+    /// Returns the time since the start of the connection's state.
+    func elapsed(at now: UInt64) -> UInt64 { now &- start }
+
     /// Returns whether the client has read nothing for longer than the limit.
     func isWriteOverdue(at now: UInt64, times: TimeLimits) -> Bool {
         if let blockedSince, now &- blockedSince > times.write { return true }

@@ -9,8 +9,6 @@ internal import NIOCore
 ///
 /// The connection owns the exchange, and cancels the task when the client disconnects.
 final class HTTP1Exchange: ResponseSink {
-    /// True if the responder can receive more of the body now.
-    private(set) var acceptsBody = true
     /// True if the client waits for 100 (Continue), which it does not get, before it sends the body.
     private(set) var isBodyWithheld = false
     /// True if a part of the response has been written.
@@ -19,12 +17,10 @@ final class HTTP1Exchange: ResponseSink {
     // This is a reference cycle until the connection releases its exchange.
     private let handler: HTTP1Handler
     private let head: RequestHead
-    private let source: BodyStream.Source?
-    private let stream: BodyStream.Sequence?
-    /// The reference from the body's stream to this exchange.
-    ///
-    /// The reference is removed when the exchange ends.
-    private var streamOwner: NIOLoopBoundBox<HTTP1Exchange?>?
+    /// The function that produces the response; nil after its task has begun.
+    private var produce: (@Sendable (Request) async -> Response)?
+    /// The part of the body that has arrived.
+    private var body = ByteBuffer()
     private var task: Task<Void, Never>?
     private var framing = Framing.none
 
@@ -36,30 +32,15 @@ final class HTTP1Exchange: ResponseSink {
         case untilClose
     }
 
-    init(_ handler: HTTP1Handler, head: RequestHead, hasBody: Bool) {
+    init(_ handler: HTTP1Handler, head: RequestHead) {
         self.handler = handler
         self.head = head
-        guard hasBody else {
-            (source, stream) = (nil, nil)
-            return
-        }
-        let owner = NIOLoopBoundBox<HTTP1Exchange?>(nil, eventLoop: handler.loop.eventLoop)
-        let (stream, source) = BodyStream.make(on: handler.loop.eventLoop) {
-            owner.value?.requestMoreBody()
-        }
-        self.source = source
-        self.stream = stream
-        owner.value = self
-        streamOwner = owner
     }
 
-    /// Starts the task that produces and sends the response.
-    func start(_ produce: @escaping @Sendable (Request) async -> Response) {
-        let eventLoop = handler.loop.eventLoop
-        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
-        let body = stream.map { RequestBody(asyncSequence: $0) } ?? RequestBody(buffer: ByteBuffer())
-        let request = Request(head: head.request, body: body)
-        task = Task { await sender.send(await produce(request)) }
+    /// Produces and sends the response in a task, which begins when the whole body has arrived.
+    func start(hasBody: Bool, _ produce: @escaping @Sendable (Request) async -> Response) {
+        self.produce = produce
+        if !hasBody { finishBody() }
     }
 
     /// Starts the task that prepares and sends the whole response.
@@ -75,33 +56,29 @@ final class HTTP1Exchange: ResponseSink {
     /// Everything that the task still sends is dropped.
     func cancel() {
         task?.cancel()
-        release()
+        produce = nil
     }
 
-    /// Ends the body.
+    /// True while the exchange waits for the rest of the body, without a task.
+    var awaitsBody: Bool { produce != nil }
+
+    /// Keeps a piece of the body for the task; the body of a request that does not need it is dropped.
     ///
-    /// A responder that still reads the body gets an error.
-    ///
-    /// The source must be finished before it is released. Otherwise SwiftNIO stops the process.
-    private func release() {
-        source?.finish(CancellationError())
-        streamOwner?.value = nil
+    /// - Returns: False if the body is too long.
+    func receive(_ data: inout ByteBuffer) -> Bool {
+        guard awaitsBody else { return true }
+        body.writeBuffer(&data)
+        return body.readableBytes <= ResponseMode.maximumBody
     }
 
-    /// Passes a piece of the body to the responder.
-    func deliver(_ data: ByteBuffer) {
-        acceptsBody = source?.yield(data) ?? true
-    }
-
-    /// Ends the body after its last piece.
+    /// Starts the task after the last piece of the body.
     func finishBody() {
-        source?.finish()
-        acceptsBody = true
-    }
-
-    private func requestMoreBody() {
-        acceptsBody = true
-        handler.process()
+        guard let produce = produce.take() else { return }
+        let eventLoop = handler.loop.eventLoop
+        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
+        let request = Request(head: head.request, body: RequestBody(buffer: body))
+        body = ByteBuffer()
+        task = Task { await sender.send(await produce(request)) }
     }
 
     // MARK: - The response
@@ -110,7 +87,6 @@ final class HTTP1Exchange: ResponseSink {
         guard let context = handler.context, handler.exchange === self else { return }
         hasBegunResponse = true
         handler.write(response, to: head.summary)
-        release()
         handler.finishResponse(context)
         // If the task has not waited, the connection is processing this request and continues by itself.
         handler.process()
@@ -134,7 +110,6 @@ final class HTTP1Exchange: ResponseSink {
         if let promise { handler.startWriteDeadline(promise.futureResult) }
         context.writeAndFlush(handler.wrapOutboundOut(bytes), promise: promise)
         guard part.isLast, handler.exchange === self else { return }
-        release()
         handler.finishResponse(context)
         handler.process()
     }

@@ -17,7 +17,7 @@ extension HTTP1Handler {
         switch state {
         case .handshaking, .sendingLast, .lingering, .closed: true
         case .awaitingRequest: deadlines.isWritable && !isTurnScheduled
-        case .answering, .discardingBody: input.readableBytes < Self.readAhead && (exchange?.acceptsBody ?? true)
+        case .answering, .discardingBody: input.readableBytes < Self.readAhead
         }
     }
 
@@ -101,7 +101,7 @@ extension HTTP1Handler {
         }
         if !summary.isKeptAlive { closesAfterResponse = true }
         switch loop.responder.respond(to: head, on: connection) {
-        case .immediate(let response):
+        case .immediate(let response), .refused(let response):
             // The client has waited for 100 (Continue). Now it may send its body or skip the body, so the server would
             // not know where the next request begins.
             if summary.expectsContinue, body != nil { closesAfterResponse = true }
@@ -110,17 +110,18 @@ extension HTTP1Handler {
         case .prepared(let beginsOnEventLoop, let prepare):
             if summary.expectsContinue, body != nil { closesAfterResponse = true }
             enter(.answering)
-            let exchange = HTTP1Exchange(self, head: head, hasBody: false)
+            let exchange = HTTP1Exchange(self, head: head)
             self.exchange = exchange
             exchange.prepare(onEventLoop: beginsOnEventLoop, prepare)
         case .deferred(let produce):
+            if case .length(let length) = summary.body, length > ResponseMode.maximumBody { throw .bodyTooLong }
             if summary.expectsContinue, body != nil { loop.output.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
             startExchange(head, producing: produce)
         }
     }
 
     private func readBody(_ context: ChannelHandlerContext) -> Bool {
-        if body != nil, input.readableBytes > 0, exchange?.acceptsBody ?? true {
+        if body != nil, input.readableBytes > 0 {
             var data = ByteBuffer()
             do throws(RequestFault) {
                 try body?.read(&input, into: &data, limits: loop.limits)
@@ -128,7 +129,10 @@ extension HTTP1Handler {
                 refuse(error)
                 return false
             }
-            if data.readableBytes > 0 { exchange?.deliver(data) }
+            guard exchange?.receive(&data) ?? true else {
+                refuse(.bodyTooLong)
+                return false
+            }
             if body?.isDone ?? false {
                 body = nil
                 exchange?.finishBody()

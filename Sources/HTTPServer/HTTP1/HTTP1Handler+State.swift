@@ -52,15 +52,15 @@ extension HTTP1Handler {
 
     // MARK: - Requests
 
-    /// Starts a task that produces the response.
+    /// Begins an exchange whose task produces the response after the body has arrived.
     func startExchange(
         _ head: RequestHead,
         producing produce: @escaping @Sendable (Request) async -> Response
     ) {
         enter(.answering)
-        let exchange = HTTP1Exchange(self, head: head, hasBody: body != nil)
+        let exchange = HTTP1Exchange(self, head: head)
         self.exchange = exchange
-        exchange.start(produce)
+        exchange.start(hasBody: body != nil, produce)
     }
 
     /// Continues after a response: reads the rest of the body, awaits the next request, or ends the connection.
@@ -111,6 +111,15 @@ extension HTTP1Handler {
     }
 
     // MARK: - The end
+
+    /// True if the connection waits for its client, and no task is running.
+    var isIdle: Bool {
+        switch state {
+        case .handshaking, .awaitingRequest, .discardingBody, .sendingLast, .lingering: true
+        case .answering: exchange?.awaitsBody ?? true
+        case .closed: false
+        }
+    }
 
     /// Records that the client sends no more data.
     ///

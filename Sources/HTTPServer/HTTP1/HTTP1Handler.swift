@@ -20,6 +20,8 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     let loop: EventLoopState
+    /// The place among all connections; nil if the connection is not counted.
+    let place: ConnectionPlace?
     let onError: (any Error, Connection) -> Void
     let onEnd: () -> Void
     var context: ChannelHandlerContext?
@@ -52,14 +54,17 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
 
     /// - Parameters:
     ///   - loop: The shared state of the connection's event loop.
+    ///   - place: The place among all connections; nil if the connection is not counted.
     ///   - onError: Called with each error of the connection.
     ///   - onEnd: Called once, when the connection has ended.
     init(
         _ loop: EventLoopState,
+        place: ConnectionPlace? = nil,
         onError: @escaping (any Error, Connection) -> Void,
         onEnd: @escaping () -> Void
     ) {
         self.loop = loop
+        self.place = place
         self.onError = onError
         self.onEnd = onEnd
         deadlines = ConnectionDeadlines(at: loop.now)
@@ -103,6 +108,7 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
             enter(.awaitingRequest)
             if loop.isDraining { close() }
         case ChannelEvent.inputClosed: peerEnded()
+        case is ConnectionEviction: if isIdle { abort() }
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -157,6 +163,7 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
 
     override func closeIfExpired(at now: UInt64) {
         let times = loop.times
+        place?.recordIdleTime(isIdle ? deadlines.elapsed(at: now) : nil)
         extendWriteDeadline(now)
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
         switch state {
@@ -166,9 +173,8 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
         case .awaitingRequest where input.readableBytes > 0:
             if deadlines.isHeaderOverdue(at: now, times: times) { refuse(.timedOut) }
         case .awaitingRequest: if deadlines.isRequestOverdue(at: now, times: times) { close() }
-        // The responder does not read the body, or the client was not asked for it, so this time is not counted against
-        // the client.
-        case .answering where exchange.map { !$0.acceptsBody || $0.isBodyWithheld } ?? false:
+        // The client was not asked for the body, so this time is not counted against the client.
+        case .answering where exchange?.isBodyWithheld ?? false:
             body?.exclude(UInt64(EventLoopState.tick.nanoseconds))
         case .answering, .discardingBody: if let body, body.isTooSlow(at: now, times: times) { refuse(.timedOut) }
         case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }

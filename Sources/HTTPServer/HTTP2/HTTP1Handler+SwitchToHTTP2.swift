@@ -14,7 +14,13 @@ extension HTTP1Handler: RemovableChannelHandler {
     /// This function is called when the TLS handshake is complete, before any plaintext arrives.
     func switchToHTTP2(_ context: ChannelHandlerContext) {
         leaveLoop()
-        let successor = HTTP2Handler(loop, connection: connection, onError: onError, onEnd: onEnd)
+        let successor = HTTP2Handler(
+            loop,
+            place: place,
+            connection: connection,
+            onError: onError,
+            onEnd: onEnd
+        )
         let operations = context.pipeline.syncOperations
         do {
             try operations.addHandlers(successor.makeHandlers(), position: .after(self))

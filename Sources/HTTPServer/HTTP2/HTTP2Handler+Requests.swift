@@ -44,7 +44,11 @@ extension HTTP2Handler {
         case .immediate(let response): stream.answer(response)
         case .prepared(let beginsOnEventLoop, let prepare):
             stream.prepare(head, onEventLoop: beginsOnEventLoop, by: prepare)
+        case .refused: reset(stream, code: .refusedStream)
         case .deferred(let produce):
+            if case .length(let length) = head.summary.body, length > ResponseMode.maximumBody {
+                return refuse(stream, because: .bodyTooLong)
+            }
             if head.summary.expectsContinue, !endsStream { stream.writeContinue() }
             // If the write has closed the stream, no task is started, because nothing would cancel the task.
             guard isOpen(stream) else { return }
@@ -52,7 +56,7 @@ extension HTTP2Handler {
         }
     }
 
-    /// Passes a piece of the body to the request's task.
+    /// Passes a piece of the body to its stream.
     func receiveData(_ payload: HTTP2Frame.FramePayload.Data, of stream: HTTP2Stream) {
         guard case .byteBuffer(let data) = payload.data else { return }
         if data.readableBytes > 0 { frameGuard.resetIdleCount() }

@@ -78,6 +78,7 @@ extension HTTP2Handler {
     /// Removes a stream that NIOHTTP2 has closed.
     func streamClosed(_ id: HTTP2StreamID) {
         guard let stream = streams.removeValue(forKey: id) else { return }
+        if stream.hasResponseEnded { unsentCount -= 1 }
         stream.end()
         creditConnection()
         guard streams.isEmpty else { return }
@@ -85,9 +86,20 @@ extension HTTP2Handler {
         if state == .draining { linger() }
     }
 
+    /// True if the connection waits for its client, and no task is running.
+    var isIdle: Bool { streams.values.allSatisfy(\.isWaitingForClient) }
+
+    /// Ends the connection if it is idle, because a new connection needs its place.
+    func evict() {
+        guard isIdle else { return }
+        if isServing { goAway(.noError, thenLinger: false) }
+        abort()
+    }
+
     private func endStreams() {
         let ended = streams
         streams = [:]
+        unsentCount = 0
         for stream in ended.values { stream.end() }
     }
 
@@ -98,6 +110,7 @@ extension HTTP2Handler {
         if state == .closed { return }
         state = .closed
         endStreams()
+        countUnsent()
         if isInLoop { loop.remove(self) }
         onEnd()
     }

@@ -33,6 +33,8 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
 
     let loop: EventLoopState
     let frameGuard: HTTP2FrameGuard
+    /// The place among all connections; nil if the connection is not counted.
+    let place: ConnectionPlace?
     let connection: Connection
     let onError: (any Error, Connection) -> Void
     let onEnd: () -> Void
@@ -43,6 +45,10 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     var lastStream = HTTP2StreamID.rootStream
     /// The number of bytes of DATA that the client may still send on the connection.
     var window = HTTP2Configuration.windowSize
+    /// The number of responses that are written and wait until the client opens its windows.
+    var unsentCount = 0
+    /// The number of these that is counted for the address of the client.
+    private var countedUnsent = 0
     /// The number of rejected requests.
     var faultCount = 0
     /// True if the client has closed its side of the connection.
@@ -55,16 +61,19 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
 
     /// - Parameters:
     ///   - loop: The shared state of the connection's event loop.
+    ///   - place: The place among all connections; nil if the connection is not counted.
     ///   - connection: The connection's properties, for responders.
     ///   - onError: Called with each error of the connection.
     ///   - onEnd: Called once, when the connection has ended.
     init(
         _ loop: EventLoopState,
+        place: ConnectionPlace?,
         connection: Connection,
         onError: @escaping (any Error, Connection) -> Void,
         onEnd: @escaping () -> Void
     ) {
         self.loop = loop
+        self.place = place
         self.connection = connection
         self.onError = onError
         self.onEnd = onEnd
@@ -123,6 +132,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
                 creditConnection()
             }
         case ChannelEvent.inputClosed: peerEnded()
+        case is ConnectionEviction: evict()
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -174,6 +184,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
 
     override func closeIfExpired(at now: UInt64) {
         let times = loop.times
+        place?.recordIdleTime(isIdle ? deadlines.elapsed(at: now) : nil)
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
         switch state {
         case .open, .draining:
@@ -187,12 +198,10 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     }
 
     private func expireStreams(_ now: UInt64) {
-        // The client cannot send a body while other bodies use up the connection's window.
-        let isWindowShort = unreadCount > HTTP2Configuration.windowSize / 2
         for stream in Array(streams.values) where isOpen(stream) {
             if stream.isStalled(at: now) {
                 reset(stream, code: .cancel)
-            } else if isWindowShort || stream.unreadCount > 0 || stream.isBodyWithheld {
+            } else if stream.isBodyWithheld {
                 stream.exclude(UInt64(EventLoopState.tick.nanoseconds))
             } else if stream.isTooSlow(at: now) {
                 refuse(stream, because: .timedOut)
@@ -214,7 +223,19 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
         context?.close(mode: .all, promise: nil)
     }
 
-    override func flushNow() { frameGuard.flushNow() }
+    override func flushNow() {
+        frameGuard.flushNow()
+        if unsentCount != countedUnsent { countUnsent() }
+    }
+
+    /// Counts the responses that wait for the windows of the client, and resets their streams if there are too many for its
+    /// address, or in all.
+    func countUnsent() {
+        let isAllowed = place?.replaceUnsentCount(countedUnsent, by: unsentCount) ?? true
+        countedUnsent = unsentCount
+        guard !isAllowed else { return }
+        for stream in Array(streams.values) where stream.hasResponseEnded { reset(stream, code: .enhanceYourCalm) }
+    }
 
     // MARK: - Frames
 

@@ -18,11 +18,16 @@ final class HTTP2Stream: ResponseSink {
     /// True if the whole request has arrived.
     private(set) var hasRequestEnded: Bool
     /// True if the whole response has been written.
-    private(set) var hasResponseEnded = false
+    private(set) var hasResponseEnded = false {
+        didSet {
+            guard hasResponseEnded, !oldValue else { return }
+            // The runtime keeps the memory of a task as long as there is a reference to it.
+            task = nil
+            handler.unsentCount += 1
+        }
+    }
     /// True if a part of the response has been written.
     private(set) var hasResponseBegun = false
-    /// The number of bytes of the body that the task has not read yet.
-    private(set) var unreadCount = 0
     /// The number of received bytes for which the stream's window has not been enlarged yet.
     var uncreditedCount = 0
 
@@ -34,9 +39,10 @@ final class HTTP2Stream: ResponseSink {
     /// The body length that the client has announced; nil if it has announced no length.
     private let announcedLength: Int?
     private var pace: BodyPace
-    private var source: BodyStream.Source?
-    /// The reference from the ``BodyStream`` to this object; removed when this stream ends.
-    private var streamOwner: NIOLoopBoundBox<HTTP2Stream?>?
+    /// The head, and the function that produces the response; nil after its task has begun.
+    private var waiting: (head: RequestHead, produce: @Sendable (Request) async -> Response)?
+    /// The part of the body that has arrived.
+    private var body = ByteBuffer()
     private var task: Task<Void, Never>?
     /// The number of bytes of the response that have not been written yet; nil if its length is not known.
     private var remaining: Int?
@@ -56,20 +62,17 @@ final class HTTP2Stream: ResponseSink {
 
     // MARK: - The request
 
-    /// Starts the task that produces and sends the response.
+    /// Produces and sends the response in a task, which begins when the whole body has arrived.
     func start(_ head: RequestHead, producing produce: @escaping @Sendable (Request) async -> Response) {
+        waiting = (head, produce)
+        if hasRequestEnded { startTask() }
+    }
+
+    private func startTask() {
+        guard let (head, produce) = waiting.take() else { return }
         let eventLoop = handler.loop.eventLoop
-        let request: Request
-        if hasRequestEnded {
-            request = Request(head: head.request, body: RequestBody(buffer: ByteBuffer()))
-        } else {
-            let owner = NIOLoopBoundBox<HTTP2Stream?>(nil, eventLoop: eventLoop)
-            let (stream, source) = BodyStream.make(on: eventLoop) { owner.value?.requestMoreBody() }
-            self.source = source
-            owner.value = self
-            streamOwner = owner
-            request = Request(head: head.request, body: RequestBody(asyncSequence: stream))
-        }
+        let request = Request(head: head.request, body: RequestBody(buffer: body))
+        body = ByteBuffer()
         let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
         task = Task { await sender.send(await produce(request)) }
     }
@@ -83,7 +86,8 @@ final class HTTP2Stream: ResponseSink {
         isBodyWithheld = head.summary.expectsContinue
         let eventLoop = handler.loop.eventLoop
         let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
-        task = sender.start(onEventLoop: onEventLoop, prepare)
+        let started = sender.start(onEventLoop: onEventLoop, prepare)
+        if !hasResponseEnded { task = started }
     }
 
     /// The reason why a piece of a body is rejected.
@@ -94,7 +98,8 @@ final class HTTP2Stream: ResponseSink {
         case tooLong
     }
 
-    /// Passes a piece of the body to the task.
+    /// Keeps a piece of the body for the task, which begins after the last piece; the body of a request that does not need
+    /// it is dropped.
     ///
     /// - Returns: The reason if the piece is rejected; nil if it is accepted.
     func receive(_ data: ByteBuffer, isLast: Bool) -> BodyFault? {
@@ -109,30 +114,26 @@ final class HTTP2Stream: ResponseSink {
             return .mismatch
         }
         guard receivedCount <= handler.loop.limits.body else { return .tooLong }
-        if let source, data.readableBytes > 0, !source.yield(data) { unreadCount += data.readableBytes }
-        if isLast { finishRequest() }
+        if waiting != nil {
+            guard receivedCount <= ResponseMode.maximumBody else { return .tooLong }
+            body.writeImmutableBuffer(data)
+        }
+        hasRequestEnded = isLast
+        if isLast { startTask() }
         return nil
     }
 
     /// Ends the body at its trailers.
     func receiveTrailers() -> BodyFault? { receive(ByteBuffer(), isLast: true) }
 
-    private func finishRequest() {
-        hasRequestEnded = true
-        source?.finish()
-    }
+    /// True if the stream waits for the rest of its body, or for the client to open its windows.
+    var isWaitingForClient: Bool { hasResponseEnded || waiting != nil }
 
-    private func requestMoreBody() {
-        unreadCount = 0
-        handler.creditWindows(self)
-    }
-
-    /// Cancels the task and ends the body.
+    /// Cancels the task and drops the body.
     func end() {
-        streamOwner?.value = nil
-        source?.finish(CancellationError())
-        if !hasResponseEnded { task?.cancel() }
-        unreadCount = 0
+        waiting = nil
+        body = ByteBuffer()
+        task?.cancel()
     }
 
     // MARK: - Time

@@ -6,12 +6,39 @@ internal import NIOCore
 internal import Synchronization
 
 /// Counts the connections of all event loops, in total and for each client address.
+///
+/// At a limit, the idlest connection of the address with the most connections is evicted for a new one. So idle
+/// connections, also those of an attacker, keep no client out.
 final class ConnectionCounter: Sendable {
+    private struct Client {
+        var places: [ObjectIdentifier: ConnectionPlace] = [:]
+        var unsentCount = 0
+    }
+
     private struct State {
         var total = 0
-        var byAddress: [AddressKey: Int] = [:]
+        var unsentCount = 0
+        var clients: [AddressKey: Client] = [:]
         var waiter: CheckedContinuation<Void, Never>?
+
+        /// The address with the most connections.
+        var largestClient: AddressKey? { clients.max { $0.value.places.count < $1.value.places.count }?.key }
+
+        /// Returns the connection of an address that has been idle for the longest time; nil if none is idle.
+        func idlest(of address: AddressKey) -> ConnectionPlace? {
+            var idlest: (place: ConnectionPlace, time: UInt64)?
+            // The number is limited, because the lock is held.
+            for place in (clients[address]?.places ?? [:]).values.prefix(ConnectionCounter.maximumSearch) {
+                let time = place.idleTime
+                if time > idlest?.time ?? 0 { idlest = (place, time) }
+            }
+            return idlest?.place
+        }
     }
+
+    private static let maximumSearch = 2048
+    /// The number of connections above a limit, while the evicted ones are being closed.
+    static let evictionCount = 16
 
     private let total: Int
     private let perAddress: Int
@@ -25,15 +52,30 @@ final class ConnectionCounter: Sendable {
     /// The number of counted connections.
     var count: Int { state.withLock { $0.total } }
 
-    /// Counts one more connection, if the limits allow it.
-    func admit(_ address: AddressKey) -> Admission {
-        state.withLock { state in
-            guard state.total < total else { return .full }
-            guard state.byAddress[address, default: 0] < perAddress else { return .fullForAddress }
+    /// The number of counted connections, and of responses that wait for their clients.
+    var load: Int { state.withLock { $0.total + $0.unsentCount } }
+
+    /// Counts one more connection, if the limits allow it or an idle connection can be evicted.
+    func admit(_ place: ConnectionPlace) -> Admission {
+        let (admission, evicted) = state.withLock { state -> (Admission, ConnectionPlace?) in
+            let own = state.clients[place.address]?.places.count ?? 0
+            var evicted: ConnectionPlace?
+            if own >= perAddress {
+                if own < perAddress + Self.evictionCount { evicted = state.idlest(of: place.address) }
+                guard evicted != nil else { return (.fullForAddress, nil) }
+            } else if state.total >= total {
+                if state.total < total + Self.evictionCount {
+                    evicted = state.largestClient.flatMap { state.idlest(of: $0) }
+                }
+                guard evicted != nil else { return (.full, nil) }
+            }
+            evicted?.recordIdleTime(nil)
             state.total += 1
-            state.byAddress[address, default: 0] += 1
-            return .admitted
+            state.clients[place.address, default: Client()].places[ObjectIdentifier(place)] = place
+            return (.admitted, evicted)
         }
+        evicted?.evict()
+        return admission
     }
 
     /// The decision about a new connection.
@@ -44,16 +86,32 @@ final class ConnectionCounter: Sendable {
     }
 
     /// Removes a connection from the count.
-    func release(_ address: AddressKey) {
+    func release(_ place: ConnectionPlace) {
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
+            guard state.clients[place.address]?.places.removeValue(forKey: ObjectIdentifier(place)) != nil else {
+                return nil
+            }
             state.total -= 1
-            let count = state.byAddress[address, default: 1] - 1
-            state.byAddress[address] = count > 0 ? count : nil
+            if state.clients[place.address]?.places.isEmpty == true { state.clients[place.address] = nil }
             guard state.total == 0 else { return nil }
             defer { state.waiter = nil }
             return state.waiter
         }
         waiter?.resume()
+    }
+
+    /// Replaces the number of responses of a connection that wait until the client opens the windows of HTTP/2.
+    ///
+    /// The limits for connections are also the limits for these responses.
+    ///
+    /// - Returns: False if the address, or all addresses together, have too many of these.
+    func replaceUnsentCount(_ old: Int, by new: Int, at address: AddressKey) -> Bool {
+        state.withLock { state in
+            state.unsentCount += new - old
+            state.clients[address]?.unsentCount += new - old
+            let own = state.clients[address]?.unsentCount ?? 0
+            return new <= old || own <= perAddress && state.unsentCount <= total
+        }
     }
 
     /// Waits until all connections have ended.
@@ -70,6 +128,42 @@ final class ConnectionCounter: Sendable {
         }
     }
 }
+
+/// The place of one connection in the ``ConnectionCounter``.
+final class ConnectionPlace: Sendable {
+    let address: AddressKey
+    private let counter: ConnectionCounter
+    private let idle = Atomic<UInt64>(1)
+    private let onEviction: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - counter: The counter.
+    ///   - address: The address of the client.
+    ///   - onEviction: Called when the connection must end, if it is idle.
+    init(_ counter: ConnectionCounter, address: AddressKey, onEviction: @escaping @Sendable () -> Void) {
+        self.counter = counter
+        self.address = address
+        self.onEviction = onEviction
+    }
+
+    /// The time for which the connection waits for its client; 0 if a task is running for it.
+    var idleTime: UInt64 { idle.load(ordering: .relaxed) }
+
+    /// Records the time for which the connection waits for its client; nil if a task is running for it.
+    func recordIdleTime(_ time: UInt64?) { idle.store(time.map { $0 &+ 1 } ?? 0, ordering: .relaxed) }
+
+    func evict() { onEviction() }
+
+    func release() { counter.release(self) }
+
+    /// See ``ConnectionCounter/replaceUnsentCount(_:by:at:)``.
+    func replaceUnsentCount(_ old: Int, by new: Int) -> Bool {
+        counter.replaceUnsentCount(old, by: new, at: address)
+    }
+}
+
+/// The event of a connection that must end, if it is idle, because a new connection needs its place.
+struct ConnectionEviction {}
 
 /// The part of a client's address by which connections are counted.
 struct AddressKey: Hashable, Sendable {

@@ -98,8 +98,10 @@ public final class HTTPListener: Sendable {
         guard let (loop, _) = loops[ObjectIdentifier(channel.eventLoop)] else {
             throw ChannelError.inappropriateOperationForState
         }
-        let address = AddressKey(channel.remoteAddress)
-        switch counter.admit(address) {
+        let place = ConnectionPlace(counter, address: AddressKey(channel.remoteAddress)) {
+            channel.pipeline.fireUserInboundEventTriggered(ConnectionEviction())
+        }
+        switch counter.admit(place) {
         case .admitted: break
         case .full: throw ConnectionRefused.tooMany
         case .fullForAddress: throw ConnectionRefused.tooManyFromAddress
@@ -110,16 +112,19 @@ public final class HTTPListener: Sendable {
             try options.setOption(.allowRemoteHalfClosure, value: true)
             try options.setOption(.maxMessagesPerRead, value: 1)
             try options.setOption(.recvAllocator, value: UnpooledReceiveBuffers())
-            let handler = HTTP1Handler(loop.value, onError: onError) { [counter] in counter.release(address) }
+            let handler = HTTP1Handler(loop.value, place: place, onError: onError) { place.release() }
             try channel.pipeline.syncOperations.addHandlers([try makeTLS(), handler])
         } catch {
-            counter.release(address)
+            place.release()
             throw error
         }
     }
 
     /// The number of open connections.
     public var connectionCount: Int { counter.count }
+
+    /// The number of open connections, and of responses that wait until their clients read them.
+    public var load: Int { counter.load }
 
     private func onEachLoop(_ body: @escaping @Sendable (EventLoopState) -> Void) {
         for (loop, eventLoop) in loops.values { eventLoop.execute { body(loop.value) } }

@@ -29,8 +29,8 @@ public protocol Responder: Sendable {
 public enum ResponseMode: Sendable {
     /// The response, which is sent at once (the fast lane).
     case immediate(PreparedResponse)
-    /// A function that produces the response in a new task (the async lane). The task is cancelled when the client
-    /// disconnects.
+    /// A function that produces the response in a new task (the async lane). The task begins when the whole body of the
+    /// request has arrived, which may be ``maximumBody`` bytes long. It is cancelled when the client disconnects.
     case deferred(@Sendable (Request) async -> Response)
     /// A function that prepares the whole response in a new task and does not read the request's body. The task is
     /// cancelled when the client disconnects.
@@ -39,4 +39,10 @@ public enum ResponseMode: Sendable {
     /// for the first time. A task that does not wait then needs no change of threads. Until it waits, it must neither
     /// block nor compute for long.
     case prepared(beginsOnEventLoop: Bool, @Sendable () async -> PreparedResponse)
+    /// Too many requests are in progress. Over HTTP/2 the stream is refused, so that the client may repeat the request.
+    /// Over HTTP/1 the response is sent.
+    case refused(PreparedResponse)
+
+    /// The maximum length in bytes of the body of a request that is ``deferred(_:)``.
+    static let maximumBody = 65_536
 }

@@ -43,6 +43,7 @@ final class TestServer: Sendable {
     ///   - store: The store of sessions.
     ///   - clock: The clock of sessions and pages.
     ///   - lanes: The lanes that are used.
+    ///   - places: The requests in progress.
     ///   - throttle: The throttle of logins; nil for none.
     ///   - announcements: The store of the message to all users.
     ///   - kinds: Further types of realms and modules, in addition to the built-in types.
@@ -53,6 +54,7 @@ final class TestServer: Sendable {
         store: (any SessionStore)? = nil,
         clock: any LoginClock = SystemClock(),
         lanes: GatehouseResponder.Lanes = .both,
+        places: RequestPlaces = RequestPlaces(HTTPLimits()),
         throttle: (any LoginThrottle)? = nil,
         announcements: (any AnnouncementStore)? = nil,
         kinds: [RealmKind] = [],
@@ -123,6 +125,7 @@ final class TestServer: Sendable {
             identityTokens: try IdentityTokenSource(settings, clock: wall),
             proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
             log: AccessLog(LoggerAccessLog(log.logger), clock: SystemClock(), isEnabled: true),
+            places: places,
             lanes: lanes
         )
     }

@@ -128,6 +128,7 @@ final class HTTP2Client {
         _ channel: any Channel,
         _ loopState: EventLoopState,
         sendsPreface: Bool = true,
+        place: ConnectionPlace? = nil,
         run: @escaping () -> Void
     )
         throws
@@ -135,7 +136,9 @@ final class HTTP2Client {
         self.channel = channel
         self.loopState = loopState
         self.run = run
-        let handler = HTTP1Handler(loopState, onError: { _, _ in }) { [unowned(safe) self] in endCount += 1 }
+        let handler = HTTP1Handler(loopState, place: place, onError: { _, _ in }) { [unowned(safe) self] in
+            endCount += 1
+        }
         try channel.pipeline.syncOperations.addHandlers([network, handler])
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         channel.read()
@@ -281,6 +284,7 @@ extension EmbeddedChannel {
         _ limits: HTTPLimits = HTTPLimits(),
         _ text: String = "hello",
         sendsPreface: Bool = true,
+        place: ConnectionPlace? = nil,
         reply: (@Sendable (_ method: String, _ target: String) -> ResponseMode)? = nil
     ) throws -> (client: HTTP2Client, loop: EmbeddedEventLoop) {
         let loop = EmbeddedEventLoop()
@@ -293,6 +297,6 @@ extension EmbeddedChannel {
             }
         ) { 0 }
         loopState.start()
-        return (try HTTP2Client(channel, loopState, sendsPreface: sendsPreface, run: { loop.run() }), loop)
+        return (try HTTP2Client(channel, loopState, sendsPreface: sendsPreface, place: place) { loop.run() }, loop)
     }
 }

@@ -2,6 +2,8 @@
 // Gatehouse
 
 import HTTPLimits
+import HTTPTypes
+import HummingbirdCore
 import NIOCore
 import NIOEmbedded
 import NIOHPACK
@@ -121,6 +123,93 @@ struct HTTP2FloodTests {
         client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
         let streams = try (0..<5).map { _ in try client.request() }
         #expect(streams.map { client.reset($0) } == [nil, nil, nil, 7, 7])
+    }
+
+    @Test func `a request that is refused resets its stream, and the client may repeat it`() throws {
+        let (client, _) = try EmbeddedChannel.client { _, target in
+            target == "/now" ? .immediate(PageResponder.page("now")) : .refused(PageResponder.page("busy"))
+        }
+        let stream = try client.request(HTTP2Client.get("/busy"))
+        #expect(client.reset(stream) == 7 && client.fields[stream] == nil)
+        #expect(client.status(try client.request(HTTP2Client.get("/now"))) == "200" && !client.isOver)
+    }
+
+    @Test func `a request whose body does not arrive has no task`() throws {
+        let hasBegun = Seen()
+        let (client, loop) = try EmbeddedChannel.client { _, _ in
+            .deferred { _ in
+                hasBegun.note()
+                return Response(status: .ok)
+            }
+        }
+        let streams = try (0..<20).map { _ in try client.request(HTTP2Client.post("/"), ends: false) }
+        for stream in streams { client.data(stream, 100, ends: false) }
+        loop.advanceTime(by: .seconds(60))
+        client.collect()
+        #expect(streams.allSatisfy { client.status($0) == "408" })
+        #expect(!hasBegun.hasHappened)
+    }
+
+    @Test func `a body of more than 64 KiB is rejected before a task begins`() throws {
+        var limits = HTTPLimits()
+        limits.body = 1_000_000
+        let hasBegun = Seen()
+        let (client, _) = try EmbeddedChannel.client(limits) { _, _ in
+            .deferred { _ in
+                hasBegun.note()
+                return Response(status: .ok)
+            }
+        }
+        let announced = try client.request(HTTP2Client.post("/", [("content-length", "65537")]), ends: false)
+        #expect(client.status(announced) == "413")
+        let unannounced = try client.request(HTTP2Client.post("/"), ends: false)
+        for _ in 0..<5 where client.status(unannounced) == nil { client.data(unannounced, 16_000, ends: false) }
+        #expect(client.status(unannounced) == "413" && !client.isOver && !hasBegun.hasHappened)
+    }
+
+    @Test func `the responses that an address does not read are limited on all its connections together`() throws {
+        var limits = HTTPLimits()
+        limits.connectionsPerAddress = 30
+        let counter = ConnectionCounter(limits)
+        let address = AddressKey(try SocketAddress(ipAddress: "192.0.2.1", port: 1))
+        let clients = try (0..<2).map { _ in
+            let place = ConnectionPlace(counter, address: address) {}
+            #expect(counter.admit(place) == .admitted)
+            return try EmbeddedChannel.client(limits, place: place).client
+        }
+        var streams: [[UInt32]] = []
+        for client in clients {
+            client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+            streams.append(try (0..<20).map { _ in try client.request() })
+        }
+        #expect(streams[0].allSatisfy { clients[0].reset($0) == nil })
+        #expect(streams[1].count { clients[1].reset($0) != nil } >= 10)
+        // A client that reads has no limit.
+        clients[0].send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0xFF, 0xFF])))
+        #expect(streams[0].allSatisfy { clients[0].hasEnded($0) })
+        clients[1].send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0xFF, 0xFF])))
+        for _ in 0..<50 {
+            let stream = try clients[1].request()
+            #expect(clients[1].hasEnded(stream))
+        }
+    }
+
+    @Test func `an idle connection is evicted, and a connection with a running task is not`() throws {
+        let (idle, _) = try EmbeddedChannel.client()
+        try idle.request()
+        idle.channel.pipeline.fireUserInboundEventTriggered(ConnectionEviction())
+        idle.collect()
+        #expect(idle.goAway == 0 && idle.network.isClosed && idle.endCount == 1)
+        let (busy, _) = try EmbeddedChannel.client { _, _ in
+            .prepared(beginsOnEventLoop: true) {
+                // The response is never prepared.
+                unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return PageResponder.page("never")
+            }
+        }
+        try busy.request()
+        busy.channel.pipeline.fireUserInboundEventTriggered(ConnectionEviction())
+        #expect(!busy.network.isClosed)
     }
 
     @Test func `a window overflow ends the connection`() throws {

@@ -72,7 +72,7 @@ struct HTTP2ServerTests {
     }
 
     @Test(arguments: [0, 1, 5000, 65_536])
-    func `a body is streamed to the task that reads it`(count: Int) async throws {
+    func `a task gets the whole body`(count: Int) async throws {
         let reply: @Sendable (String, String) -> ResponseMode = { _, _ in
             .deferred { request in
                 var length = 0
