@@ -45,6 +45,8 @@ public struct HTTPLimits: Sendable, Hashable {
     public var writeTime = Duration.seconds(20)
 
     /// The maximum number of connections.
+    ///
+    /// For a further connection, the idlest connection of the address with the most is closed.
     public var connections = 10_000
     /// The maximum number of connections of one IPv4 address, or of one IPv6 network with a prefix of 64 bits.
     public var connectionsPerAddress = 1024

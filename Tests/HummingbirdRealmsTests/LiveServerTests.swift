@@ -99,7 +99,7 @@ import Testing
             #expect(await events.read(until: "retry: 3000").hasSuffix("retry: 3000"))
             await server.stop()
             #expect(await stream.read(until: "ended\n").hasSuffix("ended\n"))
-            #expect(await events.read(until: "stopping").hasSuffix("stopping"))
+            #expect(await events.read(until: "the stream ends").hasSuffix("the stream ends"))
         }
     }
 }

@@ -16,8 +16,8 @@ enum DescriptorLimit {
     static func limits(_ limits: HTTPLimits, threads: Int, listeners: Int) -> HTTPLimits {
         var limits = limits
         // Each event loop needs three descriptors (epoll, eventfd, timerfd). Up to 32 files may be open, for example
-        // during a reload.
-        let reserved = 32 + 3 * threads + listeners
+        // during a reload; the others are for metrics, and for evicted connections that are being closed.
+        let reserved = 64 + 3 * threads + listeners
         var bound = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard unsafe getrlimit(resource, &bound) == 0 else { return limits }

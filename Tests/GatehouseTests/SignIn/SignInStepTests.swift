@@ -37,6 +37,19 @@ import Testing
         #expect(server.state.pendingLogins.count == 0)
     }
 
+    @Test func `strangers with many addresses do not cancel the sign-in of a user`() async throws {
+        _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
+        let number = try #require(try await client.get("/sign-in/step").input("number"))
+        for last in 1...30 {
+            let stranger = TestClient(server, from: "198.51.100.\(last)")
+            _ = try await stranger.signIn("tom", at: "/sign-in?return=/twice")
+        }
+        #expect(server.state.pendingLogins.count == 31)
+        let done = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        #expect(done.location == "/twice")
+        server.state.pendingLogins.cancelAll()
+    }
+
     @Test func `CVE-2026-49443: an empty second answer is a wrong answer`() async throws {
         for form in [[], [("answer-0", "")], [("answer-1", "123456")], [("answer-0", "654321")]] as [[(String, String)]]
         {
