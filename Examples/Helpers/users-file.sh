@@ -11,19 +11,27 @@
 #         arguments  /etc/gatehouse/users;
 #         mode       lines;                 # or: once
 #     }
-set -u
+# Without -f, a group * would become the names of all files.
+set -uf
 # ${#...} counts bytes.
 LC_ALL=C
 export LC_ALL
 file=$1
 shift
 
-# Prints the answer for user $1 and password $2; each line begins with $3.
+# Prints the answer for user $1 and password $2; each line begins with $3. What fails is an outage, and never a decision:
+# a wrong password counts against the user.
 answer() {
+    users=$(cat "$file") || {
+        printf '%sunavailable the file of users cannot be read\n' "$3"
+        return
+    }
     found=
     while IFS= read -r line; do
         case $line in "$1:"*) found=$line ;; esac
-    done <"$file"
+    done <<EOF
+$users
+EOF
     # A name with a colon would match the beginning of another line. An unknown user costs a hash, too.
     case $1 in *:*) found= ;; esac
     rest=${found#*:}
@@ -32,27 +40,29 @@ answer() {
     salt=${hash#\$6\$}
     salt=${salt%%\$*}
     # printf is a part of the shell, so no process has the password among its arguments.
-    computed=$(printf '%s\n' "$2" | openssl passwd -6 -salt "${salt:-none}" -stdin)
+    computed=$(printf '%s\n' "$2" | openssl passwd -6 -salt "${salt:-none}" -stdin) && [ -n "$computed" ] || {
+        printf '%sunavailable openssl has failed\n' "$3"
+        return
+    }
     case $2 in *"
 "*) computed= ;; esac
     # openssl reads the first 256 bytes only.
     [ "${#2}" -le 256 ] || computed=
     if [ -z "$found" ]; then
-        echo "$3unknown-user"
-    elif [ -z "$computed" ] || [ "$computed" != "$hash" ]; then
-        echo "$3reject"
+        printf '%sunknown-user\n' "$3"
+    elif [ "$computed" != "$hash" ] || [ -z "$hash" ]; then
+        printf '%sreject\n' "$3"
     else
         IFS=,
-        for group in $groups; do echo "$3group $group"; done
+        for group in $groups; do printf '%sgroup %s\n' "$3" "$group"; done
         unset IFS
-        echo "$3authorize"
+        printf '%sauthorize\n' "$3"
     fi
 }
 
-# Prints a field of a request. The dot keeps newlines at the end, which $(...) would remove.
+# Prints a field of a request; fails if it cannot be decoded. The dot keeps newlines at the end, which $(...) would remove.
 field() {
-    [ "$1" = - ] || printf %s "$1" | base64 -d
-    printf .
+    { [ "$1" = - ] || printf %s "$1" | base64 -d; } && printf .
 }
 
 service=
@@ -65,18 +75,20 @@ case $service in
 lines)
     # One line for each request: number, service, user, password, challenge, address, realm, all but the number in base64.
     while read -r number _ user password _ <&3; do
-        user=$(field "$user")
-        password=$(field "$password")
-        answer "${user%.}" "${password%.}" "$number " >&3
+        if user=$(field "$user") && password=$(field "$password"); then
+            answer "${user%.}" "${password%.}" "$number "
+        else
+            echo "$number unavailable the request cannot be decoded"
+        fi >&3
         echo "$number done" >&3
     done
     ;;
 response)
     # Descriptor 3 has the challenge and the password, each with a NUL at its end.
     tr '\0' '\n' <&3 | {
-        IFS= read -r _
-        IFS= read -r password
-        if IFS= read -r _; then
+        if ! { IFS= read -r _ && IFS= read -r password; }; then
+            echo unavailable the request is not complete
+        elif IFS= read -r _; then
             echo reject # a password with a line break
         else
             answer "$1" "$password" ""

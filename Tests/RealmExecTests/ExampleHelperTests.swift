@@ -69,6 +69,39 @@ struct ExampleHelperTests {
     }
 
     @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "needs openssl"),
+        arguments: ["once", "lines"]
+    )
+    func `what fails in the example in shell is an outage, and a group is no pattern`(mode: String) async throws {
+        // openssl passwd -6 -salt salt lilac. The last line has no line break.
+        let hash =
+            "$6$salt$mplLuFcoRRu8zIYyTdP0cz64ixmu00oKdbfUZJB7Du4WL/Xxyh1zzLophi0YHVR271FyAXjfKT7WZrS4xLTAp/"
+        let setup = try setup("users-file.sh", users: "ann:\(hash):*,a\\tb", mode: mode)
+        #expect(try await setup.login("ann").identity?.groups == ["*", "a\\tb"])
+        let users = folder.path + "/users"
+        try FileManager.default.removeItem(atPath: users)
+        #expect(try await setup.login("ann").refusal?.failure == .unavailable)
+        // Opening a folder succeeds, and reading it fails.
+        try FileManager.default.createDirectory(atPath: users, withIntermediateDirectories: false)
+        #expect(try await setup.login("ann").refusal?.failure == .unavailable)
+        // A program that is missing or fails.
+        for program in mode == "lines" ? ["openssl", "base64"] : ["openssl", "tr"] {
+            let text = try String(contentsOf: Self.examples.appending(path: "users-file.sh"), encoding: .utf8)
+                .replacing(program == "openssl" ? "openssl passwd" : "\(program) ", with: "false ")
+            let broken = try ExecSetup(
+                try folder.write(text, to: "broken-\(program).sh", mode: 0o755),
+                [
+                    "arguments": .list([try folder.write("ann:\(hash):staff\n", to: "users-\(program)")]),
+                    "mode": .string(mode),
+                ]
+            )
+            for name in ["ann", "zed"] {
+                #expect(try await broken.login(name).refusal?.failure == .unavailable, "\(program)")
+            }
+        }
+    }
+
+    @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "needs python3"),
         arguments: ["once", "lines"]
     )
