@@ -72,6 +72,36 @@ struct RestoringTests {
         #expect(store.records.count == (end == nil ? 1 : 0))
     }
 
+    @Test func `a use from the future counts as a use at the restart, and is stored so`() async throws {
+        let first = SessionFixture(store: store)
+        let (session, token) = try await first.begin(stamp: stamp)
+        store.change(session.id) { record in
+            record.lastSeen += 5000
+            record.idleExpiry += 5000
+        }
+        let next = first.next(store: store, after: 100)
+        try await next.table.restore { _ in .user(.present(stamp)) }
+        #expect(next.table.session(token, at: SessionFixture.host, isActivity: false) != nil)
+        try await next.table.storeTouches()
+        #expect(store.records.map(\.lastSeen) == [next.wall.now])
+        // Without a use, the session ends at its idle time, and a restart does not change that.
+        let last = next.next(store: store, after: 1801)
+        try await last.table.restore { _ in .user(.present(stamp)) }
+        #expect(last.table.session(token, at: SessionFixture.host, isActivity: false) == nil)
+    }
+
+    @Test func `a shorter idle time counts from the last use, and not from every restart`() async throws {
+        let first = SessionFixture(store: store)
+        let (_, token) = try await first.begin(stamp: stamp)
+        func next(after seconds: Int) async throws -> Bool {
+            let next = first.next(store: store, after: seconds) { $0.idle = .seconds(600) }
+            try await next.table.restore { _ in .user(.present(stamp)) }
+            return next.table.session(token, at: SessionFixture.host, isActivity: false) != nil
+        }
+        #expect(try await next(after: 400))
+        #expect(try await !next(after: 400))
+    }
+
     @Test func `a session ends when its account expires, even if it is used often`() async throws {
         let fixture = SessionFixture()
         let (session, token) = try await fixture.begin(stamp: SecurityStamp([1], expiry: fixture.wall.now + 60))

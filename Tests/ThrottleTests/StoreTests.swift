@@ -134,6 +134,50 @@ struct StoreTests {
         #expect(try await after.answer("ann", "right") == "in")
     }
 
+    @Test(arguments: [(-10_000_000, 900), (0, 60)])
+    func `a lock from the future, or longer than the settings, begins once and not at every restart`(
+        jump: Int,
+        lock: Int
+    ) async throws {
+        let store = MemoryStore()
+        let before = try ThrottleFixture({ $0.failures = 2 }, store: store)
+        try await before.fail("ann", 2)
+        try await before.throttle.flush()
+        func next(_ wall: WallClock) throws -> ThrottleFixture {
+            try ThrottleFixture(
+                {
+                    $0.failures = 2
+                    $0.lock = .seconds(lock)
+                },
+                store: store,
+                wall: wall
+            )
+        }
+        let after = try next(before.wall)
+        after.wall.move(by: jump)
+        try await after.throttle.restore()
+        #expect(try await after.answer("ann", "right") == "locked")
+        try await after.throttle.flush()
+        let last = try next(after.wall)
+        last.wall.move(by: lock + 1)
+        try await last.throttle.restore()
+        #expect(try await last.answer("ann", "right") == "in")
+    }
+
+    @Test func `failures from the future count once, and not at every restart`() async throws {
+        let store = MemoryStore()
+        let before = try ThrottleFixture({ $0.failures = 3 }, store: store)
+        try await before.fail("ann", 2)
+        try await before.throttle.flush()
+        for failures in [2, 0] {
+            let next = try ThrottleFixture({ $0.failures = 3 }, store: store, wall: before.wall)
+            next.wall.move(by: failures == 2 ? -10_000_000 : 2000)
+            try await next.throttle.restore()
+            #expect(next.failures(of: "ann") == failures)
+            try await next.throttle.flush()
+        }
+    }
+
     @Test(arguments: [7200, -7200])
     func `setting the wall clock shortens no lock`(jump: Int) async throws {
         let store = MemoryStore()

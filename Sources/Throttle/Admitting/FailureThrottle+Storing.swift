@@ -41,7 +41,14 @@ extension FailureThrottle {
         }
         guard let last else { return }
         defer { state.withLock { $0.storing.isFlushing = false } }
-        apply(try await store.lockoutResets(after: last))
+        // The second call confirms the resets of the first.
+        var applied = last
+        while true {
+            let resets = try await store.lockoutResets(after: applied)
+            guard let newest = resets.last else { break }
+            apply(resets)
+            applied = newest.number
+        }
         let wall = wall()
         var rest = state.withLock { $0.takeChanges(at: moment, wall: wall) }[...]
         while !rest.isEmpty {

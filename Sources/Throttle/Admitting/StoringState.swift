@@ -108,11 +108,14 @@ extension FailureTable {
     /// Restores a stored record, unless it has expired.
     ///
     /// The wall clock may have jumped since the record was stored. Therefore a last failure in the future is moved to the
-    /// present, and a lock is shortened to at most the lock time of the settings.
+    /// present, and a lock is shortened to at most the lock time of the settings. The corrected times are stored;
+    /// otherwise the lock would begin again at every restart.
     mutating func restore(_ stored: ThrottleRecord, at now: Int, wall: Int) {
+        let lockTime = stored.lockEnd.map { Self.span(from: wall, to: $0) } ?? 0
+        if stored.newest > wall || lockTime > rules.lock { markChanged(stored.key) }
         let newest = now - Self.span(from: stored.newest, to: wall)
-        if let lockEnd = stored.lockEnd {
-            let left = min(Self.span(from: wall, to: lockEnd), rules.lock)
+        if stored.lockEnd != nil {
+            let left = min(lockTime, rules.lock)
             guard rules.limit > 0, left > 0 else { return }
             restore(
                 stored.key,

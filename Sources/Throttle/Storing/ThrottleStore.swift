@@ -23,6 +23,8 @@ public protocol ThrottleStore: Sendable {
 
     /// Reads the resets after a given reset.
     ///
+    /// The call confirms that this reset and those before it are applied, so the store may remove them.
+    ///
     /// - Parameter number: The number of the last reset that the throttle knows.
     /// - Returns: The later resets, in order.
     /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
