@@ -301,9 +301,9 @@ let package = Package(
             name: "GatehouseCommand",
             dependencies: [
                 "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Gatehouse", "GatehouseVersion",
-                "HTTPSClient", "HostServices", "LogReader", "LoginConf", "OpenSSLKit", "Passwords", "ProxyFiles",
-                "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "StoreServices", "SystemdNotify",
-                "Throttle", "UserImports",
+                "HTTPSClient", "HelperProcesses", "HostServices", "LogReader", "LoginConf", "OpenSSLKit", "Passwords",
+                "ProxyFiles", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "StoreServices",
+                "SystemdNotify", "Throttle", "UserImports",
                 arguments, lifecycle, logging, signals,
             ]
         ),
@@ -327,8 +327,8 @@ let package = Package(
         .target(
             name: "AuthcheckCommand",
             dependencies: [
-                "Bytes", "CommandSupport", "GatehouseVersion", "HostServices", "JSONReading", "LoginConf",
-                "OpenSSLKit", "RealmConfiguration", "RealmKit", arguments,
+                "Bytes", "CommandSupport", "GatehouseVersion", "HelperProcesses", "HostServices", "JSONReading",
+                "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", arguments,
             ]
         ),
         // The HTTPS client of `authcheck --server`, apart from the command that programs of one's own link.

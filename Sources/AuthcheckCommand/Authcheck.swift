@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
+internal import HelperProcesses
 public import HostServices
 internal import LoginConf
 internal import RealmConfiguration
@@ -12,6 +13,8 @@ public import RealmKit
 /// The command `authcheck`: tests whether a realm accepts a user.
 public enum Authcheck {
     /// Runs the command with the process's arguments and ends the process.
+    ///
+    /// Other processes of the user cannot read the memory of this one.
     ///
     /// The exit status:
     ///
@@ -31,6 +34,7 @@ public enum Authcheck {
         state: ProgramState = .none,
         remote: RemoteTransport? = nil
     ) async -> Never {
+        ProcessMemory.protect()
         let arguments = DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
         exit(await run(arguments, kinds: kinds, state: state, remote: remote).rawValue)
     }

@@ -25,6 +25,46 @@ struct SignalTests {
         #expect(await server.end() == 0)
     }
 
+    @Test(
+        .enabled(if: getuid() == 0, "only root can start a program as another user"),
+        .enabled(if: Program.system("setpriv") != nil, "setpriv is not installed"),
+        arguments: [["gatehouse", "hash", "--password-stdin"], ["authcheck", "--password-stdin", "xtech", "zed"]]
+    )
+    func `another process of the user cannot read the memory of a program that has passwords`(
+        words: [String]
+    ) async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+        let code = "ScriptedLoginModule required code=\"123456\";"
+        try folder.write(
+            Self.configuration.replacing("MyLoginModule required;", with: "MyLoginModule required; \(code)"),
+            to: "realms.conf"
+        )
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o644],
+            ofItemAtPath: folder.url.appending(path: "realms.conf").path
+        )
+        // The program waits for its input. The shell, of the same user, reads the environment until it is denied.
+        let script = """
+            sleep 30 | "$@" & program=$!
+            for try in $(seq 600); do
+                [ "$(cat /proc/$program/comm)" = sh ] || cat /proc/$program/environ >/dev/null || break
+                sleep 0.1
+            done
+            cat /proc/$program/environ >/dev/null && echo read || echo denied
+            (: </proc/$program/mem) || echo denied
+            grep ^Uid: /proc/$program/status
+            kill $program
+            """
+        let read = try await Program.run(
+            try #require(Program.system("setpriv")),
+            ["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", script, "sh"]
+                + [Program.built(words[0]).path] + words.dropFirst(),
+            in: folder.url
+        )
+        #expect(read.output.hasPrefix("denied\ndenied\nUid:\t65534"), "\(read)")
+    }
+
     @Test func `after a SIGHUP during its start the server reloads the configuration when it listens`() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Self.configuration, to: "realms.conf")

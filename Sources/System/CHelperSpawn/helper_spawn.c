@@ -191,3 +191,5 @@ int gatehouse_reap(int descriptor, int *code, bool *signaled) {
 int gatehouse_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int gatehouse_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void gatehouse_protect_memory(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

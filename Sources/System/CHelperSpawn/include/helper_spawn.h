@@ -70,4 +70,7 @@ int gatehouse_pipe(int ends[2]);
 /// eventfd, closed on exec and not blocking.
 int gatehouse_eventfd(void);
 
+/// Denies other processes of the user access to the memory of this one, by PR_SET_DUMPABLE, and core files. exec(2) ends it.
+void gatehouse_protect_memory(void);
+
 #endif
