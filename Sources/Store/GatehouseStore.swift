@@ -14,6 +14,8 @@ public final class GatehouseStore: Sendable {
 
     /// The path of the file; nil for a store in memory.
     public let path: String?
+    /// The state folder; nil for a store in memory.
+    public var folder: String? { path.map { String($0.dropLast(Self.fileName.utf8.count + 1)) } }
     /// True if the store is read-only.
     public let isReadOnly: Bool
     /// The file for the ended sessions that could not be removed from the database; nil for a store in memory.

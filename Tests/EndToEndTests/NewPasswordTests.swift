@@ -86,12 +86,31 @@ import Testing
         #expect(try await people.names() == ["ann"])
     }
 
+    @Test func `a password that must be changed is changed with authcheck on the terminal`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann", "--must-change").status == 0)
+        #expect(try await people.authcheck("ann", People.password).status == 1)
+        for (second, status) in [("another passwort", Int32(1)), ("another password", 0)] {
+            let terminal = try PseudoTerminal(Program.built("authcheck"), ["people", "ann"], in: people.folder.url)
+            try await terminal.answer("Password for ann: ", People.password + "\n")
+            for _ in 0..<(status == 0 ? 1 : 3) {
+                try await terminal.answer("New password for ann: ", "another password\n")
+                try await terminal.answer("New password again for ann: ", "\(second)\n")
+            }
+            #expect(try await terminal.end() == status, "\(terminal.output)")
+        }
+        #expect(try await people.authcheck("ann", "another password").status == 0)
+        #expect(try await people.authcheck("ann", People.password).status == 1)
+    }
+
     static let refused: [(input: [UInt8], status: Int32, words: String)] = [
         ([], 2, "there is no password on standard input"),
         (Array("\n".utf8), 1, "at least 8 characters"),
         (Array("\r\n".utf8), 1, "at least 8 characters"),
         (Array("seven77\n".utf8), 1, "at least 8 characters"),
         (Array("éééé€€€\n".utf8), 1, "at least 8 characters"),
+        (Array("correct\thorse\n".utf8), 1, "control characters"),
+        (Array("correct horse\u{7F}\n".utf8), 1, "control characters"),
         ([UInt8](repeating: 0x61, count: 1025) + [0x0A], 1, "1024"),
         ([UInt8](repeating: 0x61, count: 4097) + [0x0A], 2, "line is longer than 4096 bytes"),
     ]

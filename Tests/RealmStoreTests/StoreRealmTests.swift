@@ -61,6 +61,10 @@ import Testing
             return await stack.login(request, asking: PreparedConversation(password: Secret(utf8: password)))
         }
 
+        func login(_ name: String, asking conversation: any Conversation) async throws -> LoginReport {
+            await stack.login(LoginRequest(realm: "people", username: try Username(name)), asking: conversation)
+        }
+
         func failure(_ name: String, _ password: String) async throws -> LoginFailure? {
             try await login(name, password).refusal?.failure
         }
@@ -144,6 +148,91 @@ import Testing
         #expect(try await fixture.failure("new", "correct horse") == .credentialExpired)
         #expect(try await fixture.failure("none", "correct horse") == .wrongCredentials)
         #expect(try await fixture.failure("none", "") == .wrongCredentials)
+    }
+
+    private static func secrets(_ texts: String...) -> RecordingConversation.Reply {
+        let secrets = texts.map { Answer.secret(Secret(utf8: $0)) }
+        return .answers(secrets.count == 1 ? secrets : [.none] + secrets)
+    }
+
+    @Test func `a user who must change the password is asked for a new one after the old one was right`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse") { $0.mustChangePassword = true }
+        let ann = try Username("ann")
+        let old = try await fixture.realm.exportUsers()[0].hash
+        // HTTP Basic gives the same password again.
+        #expect(try await fixture.failure("ann", "correct horse") == .credentialExpired)
+        let wrong = RecordingConversation([Self.secrets("wrong horse")])
+        #expect(try await fixture.login("ann", asking: wrong).refusal?.failure == .wrongCredentials)
+        #expect(wrong.questions.count == 1)
+        // Different, short and old passwords, and control characters.
+        let bad = RecordingConversation([
+            Self.secrets("correct horse"), Self.secrets("battery staple", "battery stable"),
+            Self.secrets("short", "short"), Self.secrets("battery\tstaple", "battery\tstaple"),
+        ])
+        #expect(try await fixture.login("ann", asking: bad).refusal?.failure == .credentialExpired)
+        #expect(bad.questions.count == 4)
+        let same = RecordingConversation([
+            Self.secrets("correct horse"), Self.secrets("correct horse", "correct horse"),
+        ])
+        #expect(try await fixture.login("ann", asking: same).refusal?.failure == .credentialExpired)
+        #expect(same.questions.count == 2)
+        #expect(try await fixture.realm.exportUsers()[0].hash == old)
+        #expect(await fixture.realm.state(of: ann) == .gone)
+
+        let good = RecordingConversation([
+            Self.secrets("correct horse"), Self.secrets("battery staple", "battery staple"),
+        ])
+        _ = await fixture.realm.refresh()
+        #expect(try await fixture.login("ann", asking: good).identity?.groups == ["User"])
+        // The session of this login must not end as one of the old password would.
+        #expect(await fixture.realm.refresh() == .none)
+        #expect(try await fixture.failure("ann", "battery staple") == nil)
+        #expect(try await fixture.failure("ann", "correct horse") == .wrongCredentials)
+        #expect(await fixture.realm.state(of: ann) != .gone)
+    }
+
+    @Test func `a login that another module or a lock refuses stores no new password, and a lock asks for none`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse") { $0.mustChangePassword = true }
+        let before = try await fixture.realm.exportUsers()[0]
+        let request = LoginRequest(realm: "people", username: try Username("ann"))
+        let replies = [Self.secrets("correct horse"), Self.secrets("battery staple", "battery staple")]
+        let stack = LoginStack(
+            name: "people",
+            [.init(fixture.module, .required), .init(ScriptedModule(.refuse(.wrongCredentials)), .required)],
+            clock: ManualClock()
+        )
+        let asked = RecordingConversation(replies)
+        #expect(await stack.login(request, asking: asked).refusal?.failure == .wrongCredentials)
+        #expect(asked.questions.count == 2)
+        let locked = RecordingConversation(replies)
+        let report = await fixture.stack.login(request, asking: locked, mayGrant: false)
+        #expect(report.identity == nil && locked.questions.count == 1)
+        let after = try await fixture.realm.exportUsers()[0]
+        #expect(after.hash == before.hash && after.record.mustChangePassword)
+    }
+
+    @Test func `a new password is not stored over another change, and the login fails`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse") { $0.mustChangePassword = true }
+        let held = PreparedConversation(password: Secret(utf8: "battery staple"))
+        let conversation = RecordingConversation([Self.secrets("correct horse"), .held(held)])
+        let realm = fixture.realm
+        // The answers to the second question are the same text twice, given after the change of the administrator.
+        let login = Task { try await fixture.login("ann", asking: conversation) }
+        await conversation.untilCalled(2)
+        var changes = UserChanges()
+        changes.hash = try await fixture.passwords.hash(Secret(utf8: "of the administrator"))
+        try await realm.change(try Username("ann"), changes)
+        conversation.release()
+        let report = try await login.value
+        #expect(report.identity == nil)
+        #expect(try await realm.exportUsers()[0].record.mustChangePassword)
+        #expect(try await fixture.failure("ann", "of the administrator") == .credentialExpired)
+        #expect(fixture.logged.withLock { $0 }.contains { $0.contains("the new password of ann was not stored") })
     }
 
     @Test func `CVE-2026-32595, CVE-2026-41263: every login checks one hash of every cost`() async throws {

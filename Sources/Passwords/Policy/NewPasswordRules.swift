@@ -16,17 +16,33 @@ public struct NewPasswordRules: Sendable, Hashable {
     /// Creates the default rules.
     public init() {}
 
-    /// Checks that a new password is long enough.
+    /// Checks that a new password is long enough, and has no control characters.
     ///
     /// - Parameter password: The new password.
-    /// - Throws: ``HashFault`` with the code `unusable` if it is too short.
+    /// - Throws: ``HashFault`` with the code `unusable` if it is too short, or has a control character.
     public func check(_ password: Secret) throws(HashFault) {
+        guard !password.hasControlCharacter else {
+            throw HashFault(.unusable, "a password cannot have control characters, such as a tab")
+        }
         let length = password.withBytes { bytes in
             // In UTF-8, each character has exactly one byte that is not a continuation byte.
             bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
         }
         guard length >= max(1, minimumLength) else {
             throw HashFault(.unusable, "a password must have at least \(max(1, minimumLength)) characters")
+        }
+    }
+
+    /// Returns why a new password is refused; nil if it is accepted.
+    ///
+    /// - Parameter password: The new password.
+    /// - Returns: The reason, for the user.
+    public func refusal(of password: Secret) -> String? {
+        do throws(HashFault) {
+            try check(password)
+            return nil
+        } catch {
+            return "The new password was not accepted: \(error.description)"
         }
     }
 }

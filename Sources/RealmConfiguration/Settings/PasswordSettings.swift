@@ -20,10 +20,10 @@ public struct PasswordSettings: Sendable, Hashable {
     /// Creates the default settings.
     public init() {}
 
-    /// Checks that a new password is long enough.
+    /// Checks that a new password follows the rules.
     ///
     /// - Parameter password: The new password.
-    /// - Throws: ``HashFault`` with the code `unusable` if it is too short.
+    /// - Throws: ``HashFault`` with the code `unusable` if it is refused.
     public func check(_ password: Secret) throws(HashFault) { try rules.check(password) }
 
     /// The rules for new passwords.

@@ -11,7 +11,7 @@ extension LoginAttempt {
     /// - Parameters:
     ///   - old: The password that the user has given.
     ///   - message: The text above the first prompts.
-    ///   - refusal: Checks the new password, which is not empty, or changes it; returns the reason for the user why it is
+    ///   - refusal: Checks the new password, which is not empty and has no control characters, or changes it; returns the reason for the user why it is
     ///     refused, or nil if it is accepted.
     /// - Returns: The new password; nil if the user has given none that is accepted, which a note says.
     /// - Throws: ``LoginFault`` of the conversation or of `refusal`.
@@ -40,6 +40,10 @@ extension LoginAttempt {
             guard !new.isEqual(to: old) else {
                 note("the new password is the old one")
                 return nil
+            }
+            guard !new.hasControlCharacter else {
+                text = "The new password has a control character."
+                continue
             }
             guard let reason = try await refusal(new) else { return new }
             text = reason

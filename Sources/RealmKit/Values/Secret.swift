@@ -74,6 +74,19 @@ internal import Glibc
     /// True if there are no bytes at all.
     public var isEmpty: Bool { count == 0 }
 
+    /// True if the UTF-8 text has a control character (C0, DEL, C1).
+    ///
+    /// A new password cannot have one, because HTTP Basic cannot carry it (RFC 7617 section 2).
+    public var hasControlCharacter: Bool {
+        withBytes { bytes in
+            bytes.indices.contains { index in
+                let byte = bytes[index]
+                return byte < 0x20 || byte == 0x7F
+                    || (byte == 0xC2 && index + 1 < bytes.count && (0x80..<0xA0).contains(bytes[index + 1]))
+            }
+        }
+    }
+
     /// Gives access to the bytes during a call.
     ///
     /// - Parameter body: Reads the bytes. It must wipe every copy after use.

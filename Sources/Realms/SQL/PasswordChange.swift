@@ -18,14 +18,7 @@ struct PasswordChange {
     /// - Returns: The new password.
     /// - Throws: ``LoginFault`` of the conversation; of kind `credentialExpired` if the user has given none.
     func newPassword(instead password: Secret) async throws(LoginFault) -> Secret {
-        let new = try await attempt.newPassword(instead: password) { new in
-            do throws(HashFault) {
-                try realm.rules.check(new)
-                return nil
-            } catch {
-                return "The new password was not accepted: \(error.description)"
-            }
-        }
+        let new = try await attempt.newPassword(instead: password) { realm.rules.refusal(of: $0) }
         guard let new else { throw LoginFault(.credentialExpired, log: "the password has expired") }
         return new
     }

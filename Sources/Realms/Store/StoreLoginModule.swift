@@ -27,6 +27,8 @@ public struct StoreLoginModule: PasswordLoginModule {
     }
 
     /// Succeeds if the user exists and may sign in, and the password matches.
+    ///
+    /// A user who must change the password is asked for a new one; HTTP Basic has no answer to that.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         let found: StoredLogin
         do throws(StoreFault) {
@@ -45,8 +47,15 @@ public struct StoreLoginModule: PasswordLoginModule {
         guard isCorrect, let stored else { return .failed(.wrongCredentials) }
         guard user.record.isEnabled else { return .failed(.disabled) }
         if let expiry = user.record.expiry, expiry <= realm.clock.seconds { return .failed(.accountExpired) }
-        guard !user.record.mustChangePassword else { return .failed(.credentialExpired) }
-        if realm.rehashes, !realm.store.isReadOnly, realm.passwords.policy.needsRehash(of: stored.hash) {
+        if user.record.mustChangePassword {
+            guard !attempt.isLocked, let new = try await newHash(attempt, instead: password) else {
+                return .failed(.credentialExpired)
+            }
+            attempt.updateShared { shared in
+                shared[oldHashKey] = .text(stored.text)
+                shared[newHashKey] = .text(new)
+            }
+        } else if realm.rehashes, !realm.store.isReadOnly, realm.passwords.policy.needsRehash(of: stored.hash) {
             attempt.updateShared { shared in
                 shared[oldHashKey] = .text(stored.text)
                 shared[passwordKey] = .secret(password)
@@ -55,17 +64,45 @@ public struct StoreLoginModule: PasswordLoginModule {
         return attempt.commit(as: user.record.name, groups: found.groups, attributes: found.attributes)
     }
 
-    /// Replaces the stored hash if it is weaker than the policy.
+    /// Asks for a new password, and hashes it; returns nil if the user has given none that is accepted.
+    private func newHash(_ attempt: LoginAttempt, instead old: Secret) async throws(LoginFault) -> String? {
+        var hash: String?
+        _ = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
+            if let reason = realm.rules.refusal(of: new) { return reason }
+            do throws(LoginFault) {
+                hash = try await realm.passwords.hash(new)
+                return nil
+            } catch {
+                guard error.kind == .unusableCredential else { throw error }
+                return "The new password cannot be used."
+            }
+        }
+        return hash
+    }
+
+    /// Stores the new password of the user, or a stronger hash of the password.
     ///
     /// The hash is replaced in the commit phase, which runs only if the stack accepts the login. Otherwise the longer
     /// time of a rejected login, for example to a locked account, would reveal that the password was correct.
     ///
-    /// If the hash cannot be replaced, the login still succeeds.
+    /// If a weak hash cannot be replaced, the login still succeeds. If a new password cannot be stored, the login fails.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
-        guard attempt.succeeded else { return .ignored }
-        guard let old = shared.text(oldHashKey), let password = shared.secret(passwordKey) else { return .done }
+        guard attempt.succeeded, let old = shared.text(oldHashKey) else { return attempt.succeeded ? .done : .ignored }
+        if let new = shared.text(newHashKey) {
+            do throws(RealmError) {
+                try await realm.replacePassword(with: new, of: attempt.username, instead: old)
+                return .done
+            } catch {
+                realm.log(
+                    "realm \(realm.name): the new password of \(attempt.username) was not stored: \(error)",
+                    .error
+                )
+                throw .unavailable("the new password was not stored: \(error)")
+            }
+        }
+        guard let password = shared.secret(passwordKey) else { return .done }
         do {
             var changes = UserChanges()
             changes.hash = try await realm.passwords.hash(password)
@@ -81,6 +118,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     }
 
     private var oldHashKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).hash") }
+    private var newHashKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).new-hash") }
     private var passwordKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).password") }
 
     /// Returns the user's stored password, and a decoy for each cost in the realm.

@@ -28,6 +28,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     public let name: String
     let store: GatehouseStore
     let passwords: PasswordService
+    let rules: NewPasswordRules
     let rehashes: Bool
     let log: RealmLog
     let clock: WallClock
@@ -60,6 +61,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         }
         self.passwords = passwords
         self.clock = clock
+        rules = properties.services[NewPasswordRules.self] ?? NewPasswordRules()
         log = properties.services[RealmLog.self] ?? RealmLog { _, _ in }
         do throws(StoreFault) {
             store = try source.store()
@@ -171,6 +173,31 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         let checked = changes
         try await mappingFaults { [store, name] () async throws(StoreFault) in
             try await store.change(user, in: name, changes: checked, cost: cost)
+        }
+    }
+
+    /// Stores the new password of a user who must change it.
+    ///
+    /// - Parameters:
+    ///   - hash: The hash of the new password.
+    ///   - user: The user.
+    ///   - old: The hash of the old password.
+    /// - Throws: ``RealmError`` if it was not stored, for example because another change has replaced the old hash.
+    func replacePassword(with hash: String, of user: Username, instead old: String) async throws(RealmError) {
+        var changes = UserChanges()
+        changes.hash = hash
+        changes.replacing = old
+        changes.mustChangePassword = false
+        let (cost, checked) = (try cost(hash), changes)
+        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) in
+            var writable = store
+            // authcheck opens the store only for reading.
+            if store.isReadOnly, let folder = store.folder { writable = try GatehouseStore.open(folder: folder) }
+            try await writable.change(user, in: name, changes: checked, cost: cost)
+            return try await writable.user(user, in: name)
+        }
+        guard let stored, stored.hash?.hasBytes(of: hash) == true, !stored.record.mustChangePassword else {
+            throw .unavailable("the user \(user) was changed meanwhile")
         }
     }
 

@@ -56,6 +56,15 @@ struct NewPasswordTests {
         #expect(try await outcome(Array(replies.prefix(2)) + [Self.answers("new", "new")]).password == "new")
     }
 
+    @Test(arguments: ["new\tword", "new\n", "n\0", "n\u{7F}", "n\u{85}"])
+    func `a new password with a control character is refused, because HTTP Basic cannot carry it`(
+        bad: String
+    ) async throws {
+        let found = try await outcome([Self.answers(bad, bad), Self.answers("né\u{A0}w", "né\u{A0}w")])
+        #expect(found.password == "né\u{A0}w")
+        #expect(found.messages == [Self.first, "The new password has a control character."])
+    }
+
     @Test func `a client that has only the old password is asked once`() async throws {
         let found = try await outcome([Self.answers("old", "old")])
         #expect(found.password == nil && found.messages == [Self.first])
