@@ -126,8 +126,11 @@ extension SessionTable {
                     state.hasRoom(for: session) ? nil : .tooManySessions
                 }
             state.insert(session, token: record.token, at: now)
-            // Otherwise the session would be as good as used at every restart until that time.
-            if record.lastSeen > wall, session.markTouched() { state.writes.touch(session) }
+            // Corrected times are stored. Otherwise the session would be as good as used at every restart.
+            let isCorrected =
+                record.lastSeen > wall
+                || SessionLimits.nanoseconds(from: wall, to: record.idleExpiry) > state.limits.idle
+            if isCorrected, session.markTouched() { state.writes.touch(session) }
             var effects = TableEffects()
             if let cause { effects.end(session, cause: cause, in: &state) }
             return effects
@@ -214,16 +217,13 @@ extension SessionRecord {
         // If the wall clock was set back to before the last use, the session is treated as used now.
         let wall = max(wall, lastSeen)
         let age = SessionLimits.nanoseconds(from: created, to: wall)
-        let unused = SessionLimits.nanoseconds(from: lastSeen, to: wall)
-        let idle = min(
-            SessionLimits.nanoseconds(from: wall, to: idleExpiry),
-            limits.idle - min(unused, limits.idle)
-        )
+        let idle = min(SessionLimits.nanoseconds(from: wall, to: idleExpiry), limits.idle)
         let absolute = min(
             SessionLimits.nanoseconds(from: wall, to: absoluteExpiry),
             limits.absolute - min(age, limits.absolute)
         )
         guard idle > 0, absolute > 0 else { return nil }
+        let unused = SessionLimits.nanoseconds(from: lastSeen, to: wall)
         return SessionTimes(
             lastSeen: now - min(unused, now),
             idleEnd: SessionLimits.saturatingSum(now, idle),
