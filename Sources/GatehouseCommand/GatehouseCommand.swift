@@ -4,6 +4,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
+internal import HelperProcesses
 internal import HostServices
 internal import LoginConf
 internal import RealmConfiguration
@@ -16,6 +17,8 @@ internal import Synchronization
 public enum GatehouseCommand {
     /// Runs the command with the process's arguments and ends the process.
     ///
+    /// Other processes of the user cannot read the memory of this one.
+    ///
     /// The exit status:
     ///
     /// - 0: the command has succeeded.
@@ -27,6 +30,7 @@ public enum GatehouseCommand {
     ///
     /// - Parameter kinds: The types of realms and modules that the program contains.
     public static func main(_ kinds: [RealmKind]) async -> Never {
+        ProcessMemory.protect()
         let arguments = DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
         let status = await run(arguments, kinds: kinds)
         LineWriter.standardOutput.flush()
@@ -97,6 +101,24 @@ public enum GatehouseCommand {
         } catch {
             throw CommandError(.unavailable, error.description)
         }
+    }
+
+    /// Waits until a running server has carried out what this command has stored.
+    ///
+    /// - Throws: ``CommandError`` if the server has not done so within five seconds.
+    static func waitForServer(_ store: GatehouseStore) async throws(CommandError) {
+        do {
+            for _ in 0..<250 {
+                guard try await store.isServerBehind() else { return }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        } catch {
+            throw CommandError(.unavailable, "\(error)")
+        }
+        throw CommandError(
+            .unavailable,
+            "the change is stored, but the running server has not carried it out within 5 seconds; see its log"
+        )
     }
 
     /// Reads the configuration, and shows its warnings.

@@ -56,7 +56,7 @@ public final class Realms: Service {
     ///   - configuration: Realms, rules and settings.
     ///   - files: The access to the files of the certificate.
     ///   - logger: The log of realms, logins and sessions.
-    /// - Throws: `ConfigurationErrors` when the state folder cannot be used.
+    /// - Throws: `ConfigurationErrors` when the state folder cannot be used, for example because another server uses it.
     public init(
         _ configuration: Configuration,
         files: ConfigurationFiles,
@@ -90,6 +90,7 @@ public final class Realms: Service {
 
     /// Maintains sessions, failed logins and realms until the application ends.
     public func run() async throws {
+        defer { signIn.releaseState() }
         await withTaskCancellationOrGracefulShutdownHandler {
             await cancelWhenGracefulShutdown { await self.signIn.run() }
         } onCancelOrGracefulShutdown: {

@@ -95,6 +95,132 @@ struct WebSessionTests {
         #expect(try await load("bob", server) == 200)
     }
 
+    @Test func `sessions end and user remove print what is true already`() async throws {
+        for name in ["ann", "bob", "eve"] { #expect(try await people.add(name).status == 0) }
+        let server = try await RunningServer(in: people.folder)
+        try await untilUsersAreRead(by: server)
+        for (name, words, output) in [
+            ("ann", ["sessions", "end", "--user", "ann"], "1 session ended\n"),
+            ("bob", ["sessions", "end", "--realm", "people"], "1 session ended\n"),
+            ("eve", ["user", "remove", "eve"], "eve removed (realm people)\n"),
+        ] {
+            #expect(try await begin(name, server) == 201)
+            let done = try await Program.run(Program.built("gatehouse"), words, in: people.folder.url)
+            #expect(done == (0, output, ""))
+            #expect(try await load(name, server) == 401, "\(words)")
+        }
+        let disabled = try await people.gatehouse("user", "disable", "ann")
+        #expect(disabled == (0, "ann disabled (realm people; open sessions end within seconds)\n", ""))
+    }
+
+    @Test(arguments: [true, false])
+    func `a user who is removed and imported again has none of the old sessions`(isStopped: Bool) async throws {
+        let text =
+            Self.configuration + """
+
+                login fileRealm { FileLoginModule required; }
+                realm files { class FileRealm; file htpasswd; format htpasswd; }
+                login agg { AggregateLoginModule required; }
+                realm all { class AggregateRealm; jaas-context agg; authentication people; authorization people; }
+                protect /files { realm files; auth form; require any; }
+                protect /all { realm all; auth form; require any; }
+                """
+        try people.folder.write(text, to: "realms.conf")
+        try people.folder.write("", to: "htpasswd")
+        let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
+        try people.folder.write("ann:\(hash)", to: "imported")
+        for realm in ["people", "files"] {
+            #expect(try await people.gatehouse("user", "import", "--realm", realm, "imported").status == 0)
+        }
+        var server = try await RunningServer(in: people.folder)
+        var cookies: [String: String] = [:]
+        for realm in ["people", "files", "all"] {
+            #expect(try await begin("ann", server, realm: realm) == 201, "\(realm)")
+            cookies[realm] = try String(contentsOfFile: jar("ann"), encoding: .utf8)
+        }
+        if isStopped { #expect(await server.end() == 0) }
+        for realm in ["people", "files"] {
+            #expect(try await people.gatehouse("user", "remove", "--realm", realm, "ann").status == 0)
+            #expect(try await people.gatehouse("user", "import", "--realm", realm, "imported").status == 0)
+        }
+        if isStopped { server = try await RunningServer(in: people.folder) }
+        for (realm, path) in ["people": "/web", "files": "/files", "all": "/all"] {
+            try people.folder.write(cookies[realm] ?? "", to: "ann.jar")
+            #expect(try await load("ann", server, at: path) == 401, "\(realm)")
+        }
+        #expect(try await begin("ann", server) == 201)
+    }
+
+    @Test func `of two servers on one state folder the second refuses, until the first has ended or crashed`()
+        async throws
+    {
+        #expect(try await people.add("ann").status == 0)
+        var server = try await RunningServer(in: people.folder)
+        for _ in 0..<2 {
+            let second = try await people.gatehouse("serve")
+            let folder = people.folder.url.appending(path: "var").path
+            #expect(second.status == 3 && second.errors.contains("another server uses \(folder)"), "\(second)")
+            // Commands are not affected.
+            #expect(try await people.gatehouse("user", "enable", "ann").status == 0)
+            #expect(try await people.gatehouse("sessions", "end", "--all").status == 0)
+            #expect(try await people.gatehouse("check").status == 0)
+            #expect(try await begin("ann", server) == 201)
+            await server.kill()
+            server = try await RunningServer(in: people.folder)
+        }
+    }
+
+    @Test func `a reload without changes does not end a sign-in that waits for its code`() async throws {
+        let text = """
+            default-realm two;
+            login two { FileLoginModule required; ScriptedLoginModule required code="123456"; }
+            realm two { class FileRealm; jaas-context two; file htpasswd; }
+            server { listen 127.0.0.1:0; throttle { delay 0s; } }
+            protect /web { auth form; require any; }
+            """
+        let hash = try await people.gatehouse("hash", "--password-stdin", input: People.password).output
+        try people.folder.write("ann:\(hash)", to: "htpasswd")
+        try people.folder.write(text, to: "realms.conf")
+        let server = try await RunningServer(in: people.folder)
+        for _ in 0..<2 {
+            let question = try await server.request(
+                "/session",
+                "-c",
+                jar("ann"),
+                "--json",
+                "{\"username\":\"ann\",\"password\":\"\(People.password)\",\"realm\":\"two\"}"
+            )
+            let number = try #require(question.body.firstMatch(of: /"number":([0-9]+)/)?.output.1)
+            for _ in 0..<2 { try await server.hangUp() }
+            let json = "{\"number\":\(number),\"answers\":[\"123456\"]}"
+            let answer = try await server.request("/session", "-b", jar("ann"), "-c", jar("ann"), "--json", json)
+            #expect(answer.status == 201, "\(answer)")
+            #expect(try await load("ann", server) == 200)
+        }
+    }
+
+    @Test func `a user who must change the password does so at the sign-in`() async throws {
+        #expect(try await people.add("ann", "--must-change").status == 0)
+        let server = try await RunningServer(in: people.folder)
+        let basic = try await server.request("/welcome", "-u", "ann:\(People.password)")
+        #expect(basic.status == 401 && server.log.contains("credential-expired"), "\(server.log)")
+        #expect(try await begin("ann", server) == 200)
+        // The first two passwords are refused.
+        var number = 1
+        for (password, status) in [("short", 200), ("with\\ta tab", 200), ("another password", 201)] {
+            let json = "{\"number\":\(number),\"answers\":[\"\",\"\(password)\",\"\(password)\"]}"
+            let answer = try await server.request("/session", "-b", jar("ann"), "-c", jar("ann"), "--json", json)
+            #expect(answer.status == status, "\(password): \(answer)")
+            number += 1
+        }
+        #expect(try await load("ann", server) == 200)
+        #expect(try await server.request("/welcome", "-u", "ann:another password").status == 200)
+        #expect(try await server.request("/welcome", "-u", "ann:\(People.password)").status == 401)
+        #expect(!server.log.contains("another password"))
+        try await untilUsersAreRead(by: server)
+        #expect(try await load("ann", server) == 200)
+    }
+
     @Test func `changes that are made while the server is stopped end sessions at the next start`() async throws {
         for name in ["ann", "bob", "cat"] { #expect(try await people.add(name).status == 0) }
         var server = try await RunningServer(in: people.folder)

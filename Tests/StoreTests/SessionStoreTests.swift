@@ -8,6 +8,7 @@ import RealmKit
 import RealmTesting
 import Sessions
 import Testing
+import Throttle
 
 @testable import Store
 
@@ -103,6 +104,49 @@ import Testing
         #expect(try await store.sessionCommands(after: 6).map(\.number) == [7, 8])
         #expect(try await store.sessionCommands(after: 8).isEmpty)
         #expect(try await store.loadSessions().lastCommand == 8)
+    }
+
+    @Test func `a server has carried out a command or a reset when it asks for the next`() async throws {
+        let store = try GatehouseStore.open(folder: folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try await store.storeCommand(.end(.all))
+        // No server runs.
+        #expect(try await !store.isServerBehind())
+        var lock: StateFolder.Lock? = try StateFolder.Lock(ofServerIn: StateFolder(folder))
+        #expect(try await store.isServerBehind())
+        #expect(try await store.sessionCommands(after: 0).map(\.number) == [1])
+        #expect(try await store.isServerBehind())
+        #expect(try await store.sessionCommands(after: 1).isEmpty)
+        #expect(try await !store.isServerBehind())
+        try await store.clear(.all)
+        #expect(try await store.isServerBehind())
+        let reset = try #require(try await store.lockoutResets(after: 0).last)
+        #expect(try await store.lockoutResets(after: reset.number).isEmpty)
+        #expect(try await !store.isServerBehind())
+        #expect(try await store.load().lastReset == reset.number)
+        #expect(try await store.loadSessions().lastCommand == 1)
+        _ = try await store.storeCommand(.end(.all))
+        #expect(try await store.isServerBehind())
+        withExtendedLifetime(lock) {}
+        lock = nil
+        #expect(try await !store.isServerBehind())
+    }
+
+    @Test func `a state folder has one server at a time`() throws {
+        let state = try StateFolder(folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(!StateFolder.Lock.isServerRunning(in: folder))
+        let lock = try StateFolder.Lock(ofServerIn: state)
+        #expect(StateFolder.Lock.isServerRunning(in: folder))
+        do {
+            _ = try StateFolder.Lock(ofServerIn: state)
+            Issue.record("a second server has the lock")
+        } catch {
+            #expect(error.reason == "another server uses \(folder)")
+        }
+        // The lock of commands is another one.
+        _ = try StateFolder.Lock(state)
+        withExtendedLifetime(lock) {}
     }
 
     @Test func `only the last commands are kept, and their numbers increase`() async throws {

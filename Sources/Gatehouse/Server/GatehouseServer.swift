@@ -109,6 +109,7 @@ public struct GatehouseServer: Service {
     ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
         let server: HTTPListener
+        defer { signIn.releaseState() }
         do throws(ConfigurationErrors) {
             try await signIn.restore(configuration)
         } catch {
@@ -249,7 +250,7 @@ public struct GatehouseServer: Service {
             let responder = try makeResponder(configuration, tls, isReload: true)
             metrics?.countReload(isSuccess: true)
             metrics?.setCertificateExpiry(tls.firstExpiry)
-            signIn.countReload()
+            signIn.countReload(to: configuration)
             server.replaceResponder(with: responder)
             await signIn.recheck(configuration)
             contexts.replace(with: tls.context)

@@ -24,6 +24,7 @@ struct LockoutAdministration {
         } catch {
             throw CommandError(.unavailable, error.message)
         }
+        try await GatehouseCommand.waitForServer(store)
     }
 
     /// Checks that a text is an address, or a network under which failed logins are counted.

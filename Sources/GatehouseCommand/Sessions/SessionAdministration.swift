@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
 internal import Glibc
 internal import HostServices
@@ -16,6 +17,10 @@ struct SessionAdministration {
 
     init(_ options: ConfigurationOptions, kinds: [RealmKind], access: StateAccess) throws(CommandError) {
         (configuration, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: access)
+    }
+
+    init(_ configuration: Configuration, store: GatehouseStore) {
+        (self.configuration, self.store) = (configuration, store)
     }
 
     /// Reads the sessions of sign-ins that have not expired, the session that was used last first.
@@ -42,16 +47,35 @@ struct SessionAdministration {
         }
     }
 
-    /// Stores a command for the server, and prints the number of affected sessions.
+    /// Ends the sessions of a removed user, so that a user who gets the name later does not have them.
+    func endSessions(of user: Username, in realm: String) async throws(CommandError) {
+        var selections = [SessionSelection.user(realm: realm, name: user)]
+        for other in configuration.realms where other.allNested.contains(where: { $0.name.hasBytes(of: realm) }) {
+            try await forEachBatch(.realm(other.name)) { batch in
+                selections += batch.map(\.session).filter {
+                    other.isConcerned($0.user.username, by: [user], of: realm)
+                }.map { SessionSelection.one($0.id) }
+            }
+        }
+        for selection in selections { _ = try await stored(.end(selection)) }
+        try await GatehouseCommand.waitForServer(store)
+    }
+
+    /// Stores a command for the server, waits until the server has carried it out, and prints the number of affected
+    /// sessions.
     func send(_ action: SessionCommand.Action, done: String) async throws(CommandError) {
-        let count: Int
+        let count = try await stored(action)
+        try await GatehouseCommand.waitForServer(store)
+        let sessions = count == 1 ? "1 session" : "\(count) sessions"
+        GatehouseCommand.print("\(sessions) \(done)", on: STDOUT_FILENO)
+    }
+
+    private func stored(_ action: SessionCommand.Action) async throws(CommandError) -> Int {
         do throws(SessionStoreError) {
-            count = try await store.storeCommand(action)
+            return try await store.storeCommand(action)
         } catch {
             throw CommandError(.unavailable, error.message)
         }
-        let sessions = count == 1 ? "1 session" : "\(count) sessions"
-        GatehouseCommand.print("\(sessions) \(done)", on: STDOUT_FILENO)
     }
 
     /// Returns a selection of all sessions of a user.

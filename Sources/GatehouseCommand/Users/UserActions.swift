@@ -71,12 +71,7 @@ extension GatehouseOptions.User.SetPassword: Subcommand {
 extension GatehouseOptions.User.Remove: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let administration = try UserAdministration(options, kinds: kinds)
-        let name = try Username(argument: user)
-        do throws(RealmError) {
-            try await administration.realm.remove(name)
-        } catch {
-            throw CommandError(error)
-        }
+        try await administration.remove(try Username(argument: user))
         administration.report("\(Printable.line(user)) removed")
     }
 }

@@ -7,9 +7,11 @@ internal import HostServices
 internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
+internal import Store
 
 /// A realm whose users can be changed, with the services and settings for new passwords.
 struct UserAdministration {
+    let configuration: Configuration
     let realmName: String
     let realm: any ManagedRealm
     let passwords: PasswordService
@@ -44,6 +46,7 @@ struct UserAdministration {
         guard let passwords = configuration.services[PasswordService.self] else {
             throw CommandError(.configuration, "this program cannot hash passwords")
         }
+        self.configuration = configuration
         realmName = bound.name
         self.realm = realm
         self.passwords = passwords
@@ -83,7 +86,28 @@ struct UserAdministration {
         } catch {
             throw CommandError(error)
         }
-        report("\(Printable.line(text)) \(done)")
+        let isServed = StateFolder.Lock.isServerRunning(in: stateFolder)
+        report("\(Printable.line(text)) \(done)", note: isServed ? "open sessions end within seconds" : nil)
+    }
+
+    /// Removes a user, and ends the user's sessions.
+    func remove(_ name: Username) async throws(CommandError) {
+        do throws(RealmError) {
+            try await realm.remove(name)
+        } catch {
+            throw CommandError(error)
+        }
+        // Without a store there are no sessions.
+        guard let source = services[LazyStore.self],
+            unsafe access("\(source.folder)/\(GatehouseStore.fileName)", F_OK) == 0
+        else { return }
+        let store: GatehouseStore
+        do throws(StoreFault) {
+            store = try source.store()
+        } catch {
+            throw CommandError(.unavailable, "the user was removed, but the user's sessions were not ended: \(error)")
+        }
+        try await SessionAdministration(configuration, store: store).endSessions(of: name, in: realmName)
     }
 
     /// Hashes a new password.
@@ -103,7 +127,8 @@ struct UserAdministration {
     }
 
     /// Prints what the command has done, with the name of the realm.
-    func report(_ text: String) {
-        GatehouseCommand.print("\(text) (realm \(realmName))", on: STDOUT_FILENO)
+    func report(_ text: String, note: String? = nil) {
+        let details = ["realm \(realmName)", note].compactMap(\.self).joined(separator: "; ")
+        GatehouseCommand.print("\(text) (\(details))", on: STDOUT_FILENO)
     }
 }

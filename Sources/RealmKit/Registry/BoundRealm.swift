@@ -60,6 +60,13 @@ public struct BoundRealm: Sendable {
         ownFingerprint + allNested.flatMap { ["nested", $0.name] + $0.nested.map(\.name) + $0.ownFingerprint }
     }
 
+    /// Returns whether another realm, such as the realm of this name after a reload, has the same configuration.
+    ///
+    /// Secrets are not compared.
+    package func hasSameConfiguration(as other: BoundRealm) -> Bool {
+        fingerprint.elementsEqual(other.fingerprint) { $0.hasBytes(of: $1) }
+    }
+
     private var ownFingerprint: [String] {
         [className, "settings"] + settings + ["groups"] + assignedGroups + ["mapping"] + groupMapping.rules + ["stack"]
             + stack.configurationTexts

@@ -48,6 +48,8 @@ public protocol SessionStore: Sendable {
 
     /// Reads the commands that were stored after a command.
     ///
+    /// The call confirms that this command and those before it are carried out, so the store may remove them.
+    ///
     /// - Parameter number: The number of the last command that the caller has read.
     /// - Returns: The later commands that are still stored, in order.
     /// - Throws: ``SessionStoreError`` when the store cannot be read.

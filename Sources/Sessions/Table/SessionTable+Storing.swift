@@ -47,15 +47,19 @@ extension SessionTable {
 
     private func processCommands() async throws(SessionStoreError) {
         guard let store else { return }
-        let last = state.withLock { $0.writes.lastCommand }
-        let commands = try await store.sessionCommands(after: last)
-        if let first = commands.first, first.number > last + 1 {
-            // Some commands were deleted before they were read. One of them may have been a command to end all
-            // sessions.
-            end(.administrator) { _ in true }
+        // The last call confirms the commands of the calls before it.
+        while true {
+            let last = state.withLock { $0.writes.lastCommand }
+            let commands = try await store.sessionCommands(after: last)
+            guard let first = commands.first, let newest = commands.last else { return }
+            if first.number > last + 1 {
+                // Some commands were deleted before they were read. One of them may have been a command to end all
+                // sessions.
+                end(.administrator) { _ in true }
+            }
+            for command in commands { carryOut(command.action) }
+            state.withLock { $0.writes.lastCommand = newest.number }
         }
-        for command in commands { carryOut(command.action) }
-        if let last = commands.last { state.withLock { $0.writes.lastCommand = last.number } }
     }
 
     /// Removes all ended sessions from the store, without a time limit.

@@ -58,6 +58,7 @@ struct LoginFlow: SignInComponent {
             let start = Login.Start(
                 epoch: sessions.revocationEpoch(),
                 generation: generation,
+                authenticator: authenticator,
                 certificateEnd: client.certificate?.notAfter
             )
             let interactive = InteractiveLogin(
@@ -179,8 +180,9 @@ struct LoginFlow: SignInComponent {
                 since: login.start.epoch,
                 replacing: earlier
             )
-            guard state.generation == login.start.generation else {
-                // The configuration was reloaded during the login, and the realm may have been replaced.
+            let start = login.start
+            guard state.isUnchanged(identity.realm, since: start.generation, of: start.authenticator) else {
+                // A reload during the login has changed the realm.
                 _ = await end(session, cause: .userChanged)
                 return (.failed(.unavailable, report), true)
             }

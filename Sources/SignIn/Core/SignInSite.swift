@@ -15,7 +15,7 @@ struct SignInSite: Sendable {
     let refresher: RealmRefresher
     /// The number of reloads that led to this configuration.
     ///
-    /// After a further reload, a login that this site began cannot create a session.
+    /// After a further reload, a login that this site began creates a session only if the realm is unchanged.
     let generation: Int
     /// The names of the realms in which users log in if no rule names other realms.
     let realms: [String]

@@ -16,6 +16,8 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
         let epoch: RevocationEpoch
         /// The number of reloads of the configuration before the login.
         let generation: Int
+        /// The realms of that configuration.
+        let authenticator: Authenticator
         /// The time at which the client certificate expires, in seconds since 1970; nil if there is no certificate.
         var certificateEnd: Int?
     }

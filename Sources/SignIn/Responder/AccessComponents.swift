@@ -30,7 +30,7 @@ extension SignInService {
     /// - Parameters:
     ///   - configuration: Realms, rules and settings.
     ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
-    ///   - isReload: True if the components are for a reload, which ``countReload()`` counts next.
+    ///   - isReload: True if the components are for a reload, which ``countReload(to:)`` counts next.
     /// - Returns: The components.
     /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
     package func components(

@@ -18,6 +18,11 @@ package final class RealmRefresher: Sendable {
     /// The maximum time that a sign-in waits for a check.
     package static let timeLimit = Duration.seconds(2)
 
+    /// The number of further checks of a realm after a reload.
+    ///
+    /// `FileRealm` reports a change after five seconds at the latest.
+    private static let checksOfReplacedRealms = 10
+
     /// The running check and the next check of a realm.
     ///
     /// One check runs at a time. All callers that arrive during a check share the next check.
@@ -27,7 +32,12 @@ package final class RealmRefresher: Sendable {
     }
 
     private struct State {
-        var realms: [(name: String, realm: any RefreshingRealm)] = []
+        var realms: [(bound: BoundRealm, realm: any RefreshingRealm)] = []
+        /// The realms before a reload that has not changed them, each with the number of checks that remain.
+        ///
+        /// A realm may report a change some seconds later, which the realm of the new configuration already knows and
+        /// never reports. Without these checks, a login that runs during a reload could use the old password.
+        var replaced: [(name: String, realm: any RefreshingRealm, checks: Int)] = []
         /// The realms that use other realms.
         var users: [BoundRealm] = []
         var accessController: AccessController?
@@ -64,9 +74,12 @@ package final class RealmRefresher: Sendable {
     ///   - pool: The pool that computes password hashes.
     func use(_ realms: [BoundRealm], accessController: AccessController, pool: HashingPool?) {
         let refreshing = realms.compactMap { bound in
-            (bound.realm as? any RefreshingRealm).map { (name: bound.name, realm: $0) }
+            (bound.realm as? any RefreshingRealm).map { (bound: bound, realm: $0) }
         }
         state.withLock { state in
+            state.replaced += state.realms.filter { before in
+                realms.contains { $0.name.hasBytes(of: before.bound.name) && $0.hasSameConfiguration(as: before.bound) }
+            }.map { (name: $0.bound.name, realm: $0.realm, checks: Self.checksOfReplacedRealms) }
             state.realms = refreshing
             state.users = realms.filter { !$0.nested.isEmpty }
             state.accessController = accessController
@@ -100,13 +113,20 @@ package final class RealmRefresher: Sendable {
 
     /// Checks the realms once.
     package func refresh() async {
-        let (realms, accessController, pool) = state.withLock { ($0.realms, $0.accessController, $0.pool) }
+        let (realms, replaced, accessController, pool) = state.withLock { state in
+            state.replaced.removeAll { $0.checks == 0 }
+            for index in state.replaced.indices { state.replaced[index].checks -= 1 }
+            return (state.realms, state.replaced, state.accessController, state.pool)
+        }
         if let pool { rejectionLog.logRejections(of: pool) }
         // A realm that does not respond must not delay the checks of other realms.
         await withTaskGroup(of: Void.self) { group in
-            for (name, realm) in realms {
-                let check = nextCheck(of: realm, name, accessController)
+            for (bound, realm) in realms {
+                let check = nextCheck(of: realm, bound.name, accessController)
                 group.addTask { await check.value }
+            }
+            for (name, realm, _) in replaced {
+                group.addTask { [self] in await apply(await realm.refresh(), of: name, to: accessController) }
             }
         }
     }
@@ -124,10 +144,11 @@ package final class RealmRefresher: Sendable {
             let used = state.users.first { $0.name.hasBytes(of: name) }?.allNested.map(\.name) ?? []
             let names = used + [name]
             return (
-                state.realms.filter { realm in names.contains { $0.hasBytes(of: realm.name) } }, state.accessController
+                state.realms.filter { realm in names.contains { $0.hasBytes(of: realm.bound.name) } },
+                state.accessController
             )
         }
-        let checks = realms.map { nextCheck(of: $0.realm, $0.name, accessController) }
+        let checks = realms.map { nextCheck(of: $0.realm, $0.bound.name, accessController) }
         guard let last = checks.last else { return true }
         let all =
             checks.count == 1
@@ -153,14 +174,18 @@ package final class RealmRefresher: Sendable {
                     let next = state.checks[name]?.next
                     state.checks[name] = Checks(running: next)
                 }
-                let changed = await realm.refresh()
-                accessController?.revoke(changed, of: name)
-                if changed == .all { await accessController?.revalidateSessions(of: name) }
-                await self.revoke(changed, ofRealmsUsing: name, by: accessController)
+                await apply(await realm.refresh(), of: name, to: accessController)
             }
             state.checks[name, default: Checks()].next = task
             return task
         }
+    }
+
+    /// Applies changes of a realm's users.
+    private func apply(_ changed: ChangedUsers, of name: String, to accessController: AccessController?) async {
+        accessController?.revoke(changed, of: name)
+        if changed == .all { await accessController?.revalidateSessions(of: name) }
+        await revoke(changed, ofRealmsUsing: name, by: accessController)
     }
 
     /// Applies changes of a realm's users to the users of the realms that use it.

@@ -12,6 +12,7 @@ package import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 internal import Store
+internal import Synchronization
 internal import Throttle
 
 /// The state of the sign-in: sessions, failed logins and the checks for changed users.
@@ -25,6 +26,8 @@ package final class SignInService: Sendable {
     /// Counts logins; nil if there are no metrics.
     let loginMetrics: LoginMetrics?
     private let metrics: ServiceMetrics?
+    /// The lock of the state folder while the server runs.
+    private let stateLock = Mutex<StateFolder.Lock?>(nil)
 
     /// The service for a configuration.
     ///
@@ -58,13 +61,25 @@ package final class SignInService: Sendable {
         }
     }
 
-    /// Reads the stored locks and sessions, and the message to all users.
+    /// Locks the state folder, and reads the stored locks and sessions, and the message to all users.
     ///
     /// The function must be called before the first login. Otherwise a locked account could log in after a restart.
     ///
     /// - Parameter configuration: Realms, rules and settings.
-    /// - Throws: ``ConfigurationErrors`` when the locks or the sessions cannot be read.
+    /// - Throws: ``ConfigurationErrors`` when another server uses the folder, or the locks or the sessions cannot be
+    ///   read.
     package func restore(_ configuration: Configuration) async throws(ConfigurationErrors) {
+        if let folder = configuration.services[LazyStore.self]?.folder {
+            do throws(StateFolder.Fault) {
+                let lock = try StateFolder.Lock(ofServerIn: StateFolder(folder))
+                stateLock.withLock { $0 = lock }
+            } catch {
+                throw configuration.server.stateFolder.errors(
+                    "the state folder cannot be used: \(error.reason)",
+                    hint: "each server needs a folder of its own, which `state` sets"
+                )
+            }
+        }
         do throws(ThrottleStoreError) {
             try await throttle.restore()
         } catch {
@@ -113,6 +128,11 @@ package final class SignInService: Sendable {
         } while true
     }
 
+    /// Releases the lock of the state folder.
+    ///
+    /// The server must have ended.
+    package func releaseState() { stateLock.withLock { $0 = nil } }
+
     /// Ends all event streams.
     ///
     /// Open streams would prevent the server from stopping.
@@ -120,8 +140,8 @@ package final class SignInService: Sendable {
 
     /// Counts a reload of the configuration.
     ///
-    /// A login of a request that was received before the reload cannot create a session.
-    package func countReload() { state.countReload() }
+    /// A login of a request that was received before the reload creates a session only if the realm is unchanged.
+    package func countReload(to configuration: Configuration) { state.countReload(to: configuration.authenticator) }
 
     /// Checks the realms for changed users once.
     ///

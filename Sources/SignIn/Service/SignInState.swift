@@ -36,16 +36,29 @@ final class SignInState: Sendable {
     let logouts: LogoutQueue
     /// The numbers of questions to users.
     let questionNumbers = QuestionNumbers()
-    private let reloads = Atomic(0)
+    private let reloads = Mutex<(count: Int, last: Authenticator?)>((0, nil))
     private let log: SessionLog
 
     /// The number of reloads of the configuration.
-    var generation: Int { reloads.load(ordering: .acquiring) }
+    var generation: Int { reloads.withLock { $0.count } }
 
     /// Counts a reload of the configuration.
     ///
-    /// A login of a request that was received before the reload cannot create a session.
-    func countReload() { reloads.add(1, ordering: .acquiringAndReleasing) }
+    /// - Parameter authenticator: The authenticator of the new configuration.
+    func countReload(to authenticator: Authenticator) {
+        reloads.withLock { $0 = ($0.count + 1, authenticator) }
+    }
+
+    /// Returns whether a realm is the same as when a login began: since then, the configuration was not reloaded, or
+    /// not changed.
+    ///
+    /// Secrets are not compared, as for sessions.
+    func isUnchanged(_ realm: String, since generation: Int, of authenticator: Authenticator) -> Bool {
+        let (count, last) = reloads.withLock { $0 }
+        guard count != generation else { return true }
+        guard let before = authenticator.realms[realm], let now = last?.realms[realm] else { return false }
+        return now.hasSameConfiguration(as: before)
+    }
 
     init(
         sessions: SessionTable,

@@ -28,7 +28,29 @@ extension StateFolder {
             // The lock is a separate file that only the owner may open. A lock on the folder could be taken by every
             // user who may read the folder.
             descriptor = try folder.openLock("store")
-            try Self.take(LOCK_EX, of: descriptor, in: folder.path)
+            try Self.wait(for: LOCK_EX, of: descriptor, in: folder.path)
+        }
+
+        /// Takes the lock that a server holds while it runs.
+        ///
+        /// The server keeps sessions and counters in memory and would not see those of a second server.
+        ///
+        /// - Parameter folder: The folder of the server.
+        /// - Throws: ``Fault`` if the folder cannot be locked, or another server holds the lock.
+        package init(ofServerIn folder: StateFolder) throws(Fault) {
+            descriptor = try folder.openLock("server")
+            // A program that asks whether a server runs holds the lock for an instant.
+            guard try Self.take(LOCK_EX, of: descriptor, in: folder.path, timeLimit: 20) else {
+                throw Fault(reason: "another server uses \(folder.path)")
+            }
+        }
+
+        /// Returns whether a server holds its lock of a folder.
+        package static func isServerRunning(in folder: String) -> Bool {
+            let descriptor = unsafe open("\(folder)/.server.lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { return false }
+            defer { close(descriptor) }
+            return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
         }
 
         deinit { close(descriptor) }
@@ -44,16 +66,28 @@ extension StateFolder {
             let descriptor = unsafe open("\(folder)/.store.lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { return }
             defer { close(descriptor) }
-            try take(LOCK_SH, of: descriptor, in: folder)
+            try wait(for: LOCK_SH, of: descriptor, in: folder)
         }
 
-        private static func take(_ kind: Int32, of descriptor: Int32, in folder: String) throws(Fault) {
+        private static func wait(for kind: Int32, of descriptor: Int32, in folder: String) throws(Fault) {
+            guard try take(kind, of: descriptor, in: folder, timeLimit: timeLimit) else {
+                throw Fault(reason: "another program has locked \(folder)")
+            }
+        }
+
+        /// Returns false if another program holds the lock for the whole time.
+        private static func take(
+            _ kind: Int32,
+            of descriptor: Int32,
+            in folder: String,
+            timeLimit: Int
+        ) throws(Fault) -> Bool {
             for _ in 0..<timeLimit {
-                if flock(descriptor, kind | LOCK_NB) == 0 { return }
+                if flock(descriptor, kind | LOCK_NB) == 0 { return true }
                 guard errno == EWOULDBLOCK || errno == EINTR else { throw Fault("cannot lock \(folder)") }
                 usleep(10_000)
             }
-            throw Fault(reason: "another program has locked \(folder)")
+            return false
         }
     }
 }

@@ -25,7 +25,11 @@ extension GatehouseStore: ThrottleStore {
                     sql: "SELECT * FROM throttle_records WHERE expiry > ?",
                     arguments: [now]
                 )
-                let last = try Int.fetchOne(database, sql: "SELECT max(number) FROM throttle_clearances")
+                // The number is read from the sequence, because the table may be empty. Numbers are never reused.
+                let last = try Int.fetchOne(
+                    database,
+                    sql: "SELECT seq FROM sqlite_sequence WHERE name = 'throttle_clearances'"
+                )
                 return ThrottleSnapshot(records: rows.map(Self.record), lastReset: last ?? 0)
             }
         }
@@ -50,10 +54,11 @@ extension GatehouseStore: ThrottleStore {
         }
     }
 
-    /// Reads the resets after a number.
+    /// Reads the resets after a number, and removes the others.
     public func lockoutResets(after number: Int) async throws(ThrottleStoreError) -> [LockoutReset] {
         try await withThrottleErrors { store in
-            try await store.read { database in
+            try await store.removeConfirmed(from: "throttle_clearances", through: number)
+            return try await store.read { database in
                 try Row.fetchAll(
                     try database.cachedStatement(
                         sql:

@@ -6,10 +6,11 @@ internal import RealmKit
 public import Sessions
 
 extension GatehouseStore {
-    /// Reads the commands after a number.
+    /// Reads the commands after a number, and removes the others.
     public func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
         try await withSessionErrors { store in
-            try await store.read { database in
+            try await store.removeConfirmed(from: "session_orders", through: number)
+            return try await store.read { database in
                 try Row.fetchAll(
                     try database.cachedStatement(
                         sql: "SELECT * FROM session_orders WHERE number > ? ORDER BY number"
@@ -59,6 +60,28 @@ extension GatehouseStore {
                 )
                 return count
             }
+        }
+    }
+
+    /// Removes the commands or resets that the server has carried out.
+    func removeConfirmed(from table: String, through number: Int) async throws(StoreFault) {
+        let sql = "SELECT EXISTS (SELECT 1 FROM \(table) WHERE number <= ?)"
+        let isEmpty = try await read { database in
+            try Bool.fetchOne(try database.cachedStatement(sql: sql), arguments: [number]) != true
+        }
+        guard !isEmpty else { return }
+        try await write { try $0.execute(sql: "DELETE FROM \(table) WHERE number <= ?", arguments: [number]) }
+    }
+
+    /// True if a server runs that has not carried out all stored commands and resets.
+    package func isServerBehind() async throws(StoreFault) -> Bool {
+        guard let folder, StateFolder.Lock.isServerRunning(in: folder) else { return false }
+        return try await read { database in
+            try Bool.fetchOne(
+                database,
+                sql:
+                    "SELECT EXISTS (SELECT 1 FROM session_orders) OR EXISTS (SELECT 1 FROM throttle_clearances)"
+            ) == true
         }
     }
 

@@ -32,7 +32,7 @@ import Testing
             source: ClientNetwork(source),
             browser: try browser(number),
             destination: Destination(),
-            start: .init(epoch: RevocationLog<Session>().epoch, generation: 0),
+            start: .init(epoch: RevocationLog<Session>().epoch, generation: 0, authenticator: Authenticator([])),
             question: .init(callbacks: [], number: number)
         )
     }

@@ -39,6 +39,7 @@ private struct VillageModule: ImmediateLoginModule {
 
 @Suite struct RealmRefresherTests {
     private let village: Village
+    private let realm: BoundRealm
     private let accessController: AccessController
     private let refresher: RealmRefresher
     private let sessions: SessionTable
@@ -51,7 +52,7 @@ private struct VillageModule: ImmediateLoginModule {
             options: try ModuleOptions(schema: VillageModule.options, realmName: "village")
         )
         let clock = SystemClock()
-        let realm = BoundRealm(
+        realm = BoundRealm(
             name: "village",
             className: "Village",
             realm: village,
@@ -111,6 +112,26 @@ private struct VillageModule: ImmediateLoginModule {
         village.changed.withLock { $0 = .all }
         await refresher.refresh()
         for name in ["ann", "bob"] { #expect(try await !isCached(name)) }
+    }
+
+    @Test func `after a reload, the realm before it still reports the last changes`() async throws {
+        let settings = try RealmProperties(schema: Village.properties, realmName: "village")
+        let next = BoundRealm(
+            name: "village",
+            className: "Village",
+            realm: try Village(settings),
+            stack: realm.stack
+        )
+        refresher.use([next], accessController: accessController, pool: nil)
+        for name in ["ann", "bob"] { #expect(try await !isCached(name)) }
+        village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
+        await refresher.refresh()
+        #expect(try await isCached("bob"))
+        #expect(try await !isCached("ann"))
+        for _ in 0..<20 { await refresher.refresh() }
+        village.changed.withLock { $0 = .all }
+        await refresher.refresh()
+        #expect(try await isCached("ann"))
     }
 
     @Test func `a lockout evicts the cached credentials of all spellings of the account`() async throws {
