@@ -11,8 +11,8 @@ extension LoginAttempt {
     /// - Parameters:
     ///   - old: The password that the user has given.
     ///   - message: The text above the first prompts.
-    ///   - refusal: Checks the new password, which is not empty and has no control characters, or changes it; returns the reason for the user why it is
-    ///     refused, or nil if it is accepted.
+    ///   - refusal: Checks the new password, which is not empty and has no control characters, or changes it; returns the
+    ///     reason for the user why it is refused, or nil if it is accepted.
     /// - Returns: The new password; nil if the user has given none that is accepted, which a note says.
     /// - Throws: ``LoginFault`` of the conversation or of `refusal`.
     public func newPassword(

@@ -47,25 +47,21 @@ public struct StoreLoginModule: PasswordLoginModule {
         guard isCorrect, let stored else { return .failed(.wrongCredentials) }
         guard user.record.isEnabled else { return .failed(.disabled) }
         if let expiry = user.record.expiry, expiry <= realm.clock.seconds { return .failed(.accountExpired) }
-        if user.record.mustChangePassword {
-            guard !attempt.isLocked, let new = try await newHash(attempt, instead: password) else {
-                return .failed(.credentialExpired)
-            }
-            attempt.updateShared { shared in
-                shared[oldHashKey] = .text(stored.text)
-                shared[newHashKey] = .text(new)
-            }
-        } else if realm.rehashes, !realm.store.isReadOnly, realm.passwords.policy.needsRehash(of: stored.hash) {
+        let mustChange = user.record.mustChangePassword
+        if mustChange
+            || realm.rehashes && !realm.store.isReadOnly && realm.passwords.policy.needsRehash(of: stored.hash)
+        {
             attempt.updateShared { shared in
                 shared[oldHashKey] = .text(stored.text)
                 shared[passwordKey] = .secret(password)
+                shared[changeKey] = mustChange ? .text("yes") : nil
             }
         }
         return attempt.commit(as: user.record.name, groups: found.groups, attributes: found.attributes)
     }
 
-    /// Asks for a new password, and hashes it; returns nil if the user has given none that is accepted.
-    private func newHash(_ attempt: LoginAttempt, instead old: Secret) async throws(LoginFault) -> String? {
+    /// Asks for a new password, and hashes it.
+    private func newHash(_ attempt: LoginAttempt, instead old: Secret) async throws(LoginFault) -> String {
         var hash: String?
         _ = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
             if let reason = realm.rules.refusal(of: new) { return reason }
@@ -77,20 +73,23 @@ public struct StoreLoginModule: PasswordLoginModule {
                 return "The new password cannot be used."
             }
         }
+        guard let hash else { throw LoginFault(.credentialExpired, log: "the password must be changed") }
         return hash
     }
 
-    /// Stores the new password of the user, or a stronger hash of the password.
+    /// Asks for a new password if it must be changed, and stores it; or stores a stronger hash of the password.
     ///
-    /// The hash is replaced in the commit phase, which runs only if the stack accepts the login. Otherwise the longer
-    /// time of a rejected login, for example to a locked account, would reveal that the password was correct.
+    /// This is done in the commit phase, which runs only if the stack accepts the login. Otherwise the question, or the
+    /// longer time of a rejected login, would reveal that the password was correct.
     ///
     /// If a weak hash cannot be replaced, the login still succeeds. If a new password cannot be stored, the login fails.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
-        guard attempt.succeeded, let old = shared.text(oldHashKey) else { return attempt.succeeded ? .done : .ignored }
-        if let new = shared.text(newHashKey) {
+        guard attempt.succeeded else { return .ignored }
+        guard let old = shared.text(oldHashKey), let password = shared.secret(passwordKey) else { return .done }
+        if shared.text(changeKey) != nil {
+            let new = try await newHash(attempt, instead: password)
             do throws(RealmError) {
                 try await realm.replacePassword(with: new, of: attempt.username, instead: old)
                 return .done
@@ -102,7 +101,6 @@ public struct StoreLoginModule: PasswordLoginModule {
                 throw .unavailable("the new password was not stored: \(error)")
             }
         }
-        guard let password = shared.secret(passwordKey) else { return .done }
         do {
             var changes = UserChanges()
             changes.hash = try await realm.passwords.hash(password)
@@ -118,7 +116,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     }
 
     private var oldHashKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).hash") }
-    private var newHashKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).new-hash") }
+    private var changeKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).change") }
     private var passwordKey: SharedState.Key { SharedState.Key("gatehouse.store.\(realm.name).password") }
 
     /// Returns the user's stored password, and a decoy for each cost in the realm.
