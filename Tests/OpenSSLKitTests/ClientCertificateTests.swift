@@ -255,13 +255,27 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test func `a file without a revocation list or with a truncated revocation list is refused`() throws {
+    /// A list with a deltaCRLIndicator (RFC 5280 5.2.4), as NIST PKITS 4.15 and Active Directory have them.
+    private static let deltaList = """
+        -----BEGIN X509 CRL-----
+        MIG0MFsCAQEwCgYIKoZIzj0EAwIwDTELMAkGA1UEAwwCQ0EXDTI2MTEyNzA1Mzkx
+        N1oXDTI2MTIyNzA1MzkxN1qgHTAbMA0GA1UdGwEB/wQDAgEBMAoGA1UdFAQDAgEB
+        MAoGCCqGSM49BAMCA0kAMEYCIQDgww2peM7vxUysMTjgE6F1rg6mB48lv6/APVov
+        EKU78QIhAOpIYnqbxI068VZHRN2/Ssix8NUbqtWToFOfAy98X8qw
+        -----END X509 CRL-----
+        """
+
+    @Test func `a file without a revocation list, with a truncated list or a delta is refused`() throws {
         let good = try pki.bytes("all.crl")
         #expect(try RevocationList.lists(pem: good, name: "x").map(\.issuer) == ["CN=root", "CN=inter"])
         for bytes in [[], Array("text".utf8), try pki.bytes("root.pem")] {
             #expect(throws: OpenSSLError(.noRevocationList, context: "")) {
                 try RevocationList.lists(pem: bytes, name: "x")
             }
+        }
+        // Between complete lists, too.
+        #expect(throws: OpenSSLError(.deltaRevocationList, context: "")) {
+            try RevocationList.lists(pem: good + Array("\n\(Self.deltaList)".utf8) + good, name: "x")
         }
         let half = Array(good[..<(good.count - 100)])
         #expect(throws: OpenSSLError(.malformedRevocationList, context: "")) {

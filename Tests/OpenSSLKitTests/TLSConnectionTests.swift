@@ -90,12 +90,52 @@ import Testing
         let strange = try Pair(server: .server(stranger), client: client())
         let error = #expect(throws: OpenSSLError.self) { try strange.shakeHands() }
         #expect(error?.code == .certificateRejected)
-        #expect(error?.description.contains("self-signed certificate") == true)
+        let reason = "self-signed certificate: the certificate of CN=localhost, issued by CN=localhost, is valid until "
+        #expect(error?.reasons.last?.hasPrefix(reason) == true, "\(error?.reasons ?? [])")
         for name in ["other.test", "127.0.0.2"] {
             let misnamed = try Pair(server: .server(identity), client: client(), name: name)
-            #expect(throws: OpenSSLError(.certificateRejected, context: "")) { try misnamed.shakeHands() }
+            let error = #expect(throws: OpenSSLError.self) { try misnamed.shakeHands() }
+            #expect(error?.code == .certificateRejected)
+            #expect(error?.reasons.last?.contains("is for localhost, 127.0.0.1") == true, "\(error?.reasons ?? [])")
         }
         try Pair(server: .server(identity), client: client(), name: "127.0.0.1").shakeHands()
+    }
+
+    @Test func `the error about a server's certificate has its subject, its issuer and the date that is wrong`() throws
+    {
+        func reason(from now: Int64, days: Int = 9, names: [String] = ["localhost"]) throws -> String? {
+            let (certificate, key) = try SelfSignedCertificate.make(
+                dnsNames: names,
+                ipAddresses: [],
+                validFor: days,
+                now: now
+            )
+            let identity = try TLSIdentity(certificateChain: [certificate], privateKey: key)
+            let pin = try certificate.publicKeyDigest()
+            let trusts = [TLSTrust.authorities([certificate]), .pinnedKeys([pin], authorities: [certificate])]
+            let reasons = try trusts.map { trust in
+                let pair = try Pair(server: .server(identity), client: .client(trusting: trust))
+                let error = #expect(throws: OpenSSLError.self) { try pair.shakeHands() }
+                #expect(error?.code == .certificateRejected)
+                return error?.reasons.last
+            }
+            #expect(reasons[0] == reasons[1])
+            return reasons[0]
+        }
+        let subject = "the certificate of CN=localhost, issued by CN=localhost,"
+        #expect(
+            try reason(from: 1_000_000_000)
+                == "certificate has expired: \(subject) was valid until 2001-09-18T01:46:40Z"
+        )
+        #expect(
+            try reason(from: 4_000_000_000)
+                == "certificate is not yet valid: \(subject) is valid from 2096-10-02T07:01:40Z"
+        )
+        let names = (1...7).map { "n\($0).test" }
+        #expect(
+            try reason(from: secondsNow, names: names)
+                == "hostname mismatch: the certificate of CN=n1.test, issued by CN=n1.test, is for n1.test, n2.test, n3.test, n4.test, n5.test and 2 more"
+        )
     }
 
     @Test func `a client accepts a pinned certificate under any name, and no other certificate`() throws {

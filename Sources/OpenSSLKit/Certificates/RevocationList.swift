@@ -3,7 +3,7 @@
 
 internal import COpenSSL
 
-/// A list of revoked certificates (CRL, RFC 5280 5).
+/// A complete list of revoked certificates (CRL, RFC 5280 5).
 ///
 /// It is immutable and can be used from any thread.
 @safe
@@ -20,6 +20,11 @@ public final class RevocationList: @unchecked Sendable {
 
     private init(owning crl: OpaquePointer, context: String) throws(OpenSSLError) {
         do throws(OpenSSLError) {
+            // OpenSSL would use a delta as a complete list (RFC 5280 5.2.4), so that what the complete list revokes is
+            // good. With X509_V_FLAG_USE_DELTAS it would leave out a delta that the complete list does not announce.
+            guard unsafe X509_CRL_get_ext_by_NID(crl, NID_delta_crl, -1) < 0 else {
+                throw OpenSSLError(.deltaRevocationList, context: context)
+            }
             issuer = try unsafe Certificate.text(of: X509_CRL_get_issuer(crl), context: context)
             if let next = unsafe X509_CRL_get0_nextUpdate(crl) {
                 nextUpdate = try unsafe Certificate.seconds(of: next, context: context)
@@ -43,7 +48,8 @@ public final class RevocationList: @unchecked Sendable {
     ///   - pem: The text.
     ///   - name: The name of the file, for error messages.
     /// - Returns: One list or more.
-    /// - Throws: ``OpenSSLError`` with code `noRevocationList` or `malformedRevocationList`. Its context contains `name`.
+    /// - Throws: ``OpenSSLError`` with code `noRevocationList`, `malformedRevocationList` or `deltaRevocationList`. Its
+    ///   context contains `name`.
     public static func lists(pem: [UInt8], name: String) throws(OpenSSLError) -> [RevocationList] {
         let context = "revocation list file \(name)"
         guard !pem.isEmpty else { throw OpenSSLError(.noRevocationList, context: context) }

@@ -119,7 +119,7 @@ struct ContextBuilder {
     }
 
     private func apply(_ trust: TLSTrust) throws(OpenSSLError) {
-        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, describeProblem)
         switch trust {
         case .system:
             try check(unsafe SSL_CTX_set_default_verify_paths(context), "system certificates")

@@ -26,6 +26,8 @@ public struct OpenSSLError: Error, Sendable {
         case noRevocationList
         /// A PEM revocation list cannot be read.
         case malformedRevocationList
+        /// A revocation list has only the changes to a complete list.
+        case deltaRevocationList
         /// An OCSP response cannot be read.
         case malformedOCSPResponse
         /// An OCSP response is about another certificate, or does not report the certificate as good.
@@ -105,6 +107,9 @@ extension OpenSSLError.Code {
         case .notP256: "the key is not an EC key on the curve P-256"
         case .noRevocationList: "contains no revocation list; expected a PEM block \"BEGIN X509 CRL\""
         case .malformedRevocationList: "the revocation list cannot be read"
+        case .deltaRevocationList:
+            "the revocation list is a delta of a complete list, and cannot be used; name the complete list only, and "
+                + "publish it as often as the delta"
         case .malformedOCSPResponse: "the response cannot be read; expected DER, as openssl ocsp -respout writes it"
         case .rejectedOCSPResponse: "the response cannot be sent to clients"
         case .certificateExpired: "the certificate has expired"
