@@ -78,7 +78,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
     ],
     targets: [
-        // Text and bytes, as several targets need them.
+        // Text, bytes and the check of files, as several targets need them.
         .target(name: "Bytes"),
         // A strict reader of JSON.
         .target(name: "JSONReading", dependencies: ["Bytes"]),
@@ -268,7 +268,7 @@ let package = Package(
         // The TLS of a configuration: its certificates, or one for development.
         .target(
             name: "ConfiguredTLS",
-            dependencies: ["LoginConf", "OpenSSLKit", "RealmConfiguration", "Store"]
+            dependencies: ["Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store"]
         ),
 
         // Metrics as text for Prometheus. No server.
@@ -359,7 +359,7 @@ let package = Package(
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
-                "BuiltInRealms", "HTTPLimits", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "BuiltInRealms", "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
                 "RealmTesting", "SeededRandom", "Sessions", "Throttle",
             ]
         ),
@@ -514,8 +514,8 @@ let package = Package(
         .testTarget(
             name: "ConfiguredTLSTests",
             dependencies: [
-                "BuiltInRealms", "ConfiguredTLS", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmTesting",
-                "TLSTesting",
+                "BuiltInRealms", "ConfiguredTLS", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+                "RealmTesting", "TLSTesting",
             ]
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
 internal import LoginConf
 internal import OpenSSLKit
@@ -46,6 +47,7 @@ extension RemoteCheck {
         if let ca = options.remote.ca { (server.key, server.authorities) = (nil, Self.absolute(ca)) }
         if let key = server.key { return .key(key) }
         guard let authorities = server.authorities else { return .system }
+        warn(about: authorities, as: .certificates)
         switch ConfigurationFiles.system.read(authorities) {
         case .success(let contents): return .authorities(pem: contents.bytes, file: authorities)
         case .failure(let fault):

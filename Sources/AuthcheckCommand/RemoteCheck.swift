@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
 internal import Glibc
 internal import LoginConf
@@ -52,7 +53,7 @@ struct RemoteCheck {
         do throws(Ended) {
             try readKnownServers()
             if let tokenFile = options.remote.tokenFile { server.tokenFile = Self.absolute(tokenFile) }
-            let token = try server.tokenFile.map { path throws(Ended) in try Self.token(in: path) }
+            let token = try server.tokenFile.map { path throws(Ended) in try self.token(in: path) }
             let (realms, trust) = try await realms(token: token)
             guard !options.remote.list else {
                 try remember()
@@ -113,7 +114,16 @@ struct RemoteCheck {
         return "\(unsafe String(cString: folder))/\(path)"
     }
 
-    private static func token(in path: String) throws(Ended) -> Secret {
+    /// Warns about what other users of the machine could do to a file.
+    func warn(about path: String, as use: FileTrust.Use) {
+        guard !options.quiet else { return }
+        for finding in FileTrust.findings(path, as: use) {
+            Output.write("authcheck: warning: \(Printable.line(finding.text))", to: STDERR_FILENO)
+        }
+    }
+
+    private func token(in path: String) throws(Ended) -> Secret {
+        warn(about: path, as: .secret)
         let contents: ConfigurationFiles.Contents
         switch ConfigurationFiles.system.read(path) {
         case .success(let read): contents = read

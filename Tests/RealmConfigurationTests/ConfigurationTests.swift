@@ -156,8 +156,8 @@ struct ConfigurationTests {
         folder.writable = ["etc/realms.conf", "etc/a.conf"]
         #expect(
             folder.diagnostics() == [
-                "etc/realms.conf:1:1: warning: all users of this machine can write to this file and change the access rules | chmod o-w",
-                "etc/a.conf:1:1: warning: all users of this machine can write to this file and change the access rules | chmod o-w",
+                "etc/realms.conf:1:1: warning: etc/realms.conf: every user of this machine may write to it | chmod o-w etc/realms.conf",
+                "etc/realms.conf:1:14: warning: etc/a.conf: every user of this machine may write to it | chmod o-w etc/a.conf",
             ]
         )
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import Foundation
 import OpenSSLKit
 import RealmConfiguration
 import Testing
@@ -110,22 +109,5 @@ import Testing
                 "etc/realms.conf:1:10: warning: identity-token has no effect without trusted-proxies | name the addresses of the proxies"
             ]
         )
-    }
-
-    @Test(arguments: [
-        (0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o660, false), (0o644, false), (0o620, false),
-    ])
-    func `the mode of a file decides whether it is private`(mode: Int, isPrivate: Bool) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("key.pem").path
-        let permissions = [FileAttributeKey.posixPermissions: mode]
-        #expect(FileManager.default.createFile(atPath: file, contents: Data("x".utf8), attributes: permissions))
-        let attributes = try FileManager.default.attributesOfItem(atPath: file)
-        let isRoot = attributes[.ownerAccountID] as? Int == 0
-        let contents = try ConfigurationFiles.system.read(file).get()
-        // The group may read a file of root.
-        #expect(contents.isPrivate == (isPrivate || isRoot && mode == 0o640))
     }
 }

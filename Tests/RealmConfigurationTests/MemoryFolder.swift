@@ -2,6 +2,7 @@
 // Gatehouse
 
 import BuiltInRealms
+import Bytes
 import LoginConf
 import RealmConfiguration
 import RealmKit
@@ -33,15 +34,15 @@ struct MemoryFolder: Sendable {
                 guard let bytes = files[path] else {
                     return .failure(Expansion.UnreadableFile("No such file or directory"))
                 }
-                let contents = ConfigurationFiles.Contents(
-                    bytes: bytes,
-                    isWritableByAll: writable.contains(path),
-                    isReadableByAll: readable.contains(path),
-                    isPrivate: !readable.contains(path)
-                )
-                return .success(contents)
+                return .success(ConfigurationFiles.Contents(bytes: bytes))
             },
-            environment: { environment[$0] }
+            environment: { environment[$0] },
+            findings: { path, use, _ in
+                var dangers: [FileTrust.Danger] = writable.contains(path) ? [.everyoneWrites] : []
+                if readable.contains(path), use == .privateKey { dangers.append(.othersRead) }
+                if readable.contains(path), use == .secret { dangers.append(.everyoneReads) }
+                return dangers.map { FileTrust.Finding($0, of: path, as: use) }
+            }
         )
         // Only two built-in realms are used. Otherwise each new realm would change the diagnostics that list all realms.
         let builtIn = builtInRealms.filter { !Set($0.classNames).isDisjoint(with: ["StackRealm", "StartWithRealm"]) }

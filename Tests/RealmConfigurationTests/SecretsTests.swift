@@ -2,7 +2,6 @@
 // Gatehouse
 
 import BuiltInRealms
-import Foundation
 import LoginConf
 import RealmConfiguration
 import RealmKit
@@ -207,18 +206,5 @@ struct SecretsTests {
         let warning = "all users of this machine can read this file, which contains a secret"
         #expect(folder.diagnostics().contains { $0.contains("etc/realms.conf:1:1: warning: \(warning)") } == isWritten)
         #expect(!folder.diagnostics().contains { $0.contains("etc/a.conf") })
-    }
-
-    @Test func `only the owner can read a file in a folder that others cannot enter`() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appendingPathComponent("realms.conf").path
-        let permissions = [FileAttributeKey.posixPermissions: 0o644]
-        #expect(FileManager.default.createFile(atPath: file, contents: Data("x".utf8), attributes: permissions))
-        for (mode, isReadable) in [(0o755, true), (0o711, true), (0o750, false), (0o700, false)] {
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
-            #expect(try ConfigurationFiles.system.read(file).get().isReadableByAll == isReadable)
-        }
     }
 }

@@ -122,18 +122,6 @@ struct LoadingTests {
         #expect(fault() == "none")
     }
 
-    @Test func `group-writable files and a world-readable user file get warnings`() throws {
-        try folder.write("ann:\(KnownHashes.ssha)\n", mode: 0o664)
-        try folder.write("", to: "groups", mode: 0o664)
-        #expect(
-            try FileRealm.make(folder, groups: "groups").warnings(in: folder) == [
-                "users: every user of this machine may read the password hashes; chmod o-r users",
-                "users: its group may write to it; chmod g-w users",
-                "groups: its group may write to it; chmod g-w groups",
-            ]
-        )
-    }
-
     @Test func `a file of 20,000 users is read`() async throws {
         let count = 20_000
         var text = ""

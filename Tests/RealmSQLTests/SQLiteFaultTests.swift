@@ -70,11 +70,31 @@ struct SQLiteFaultTests {
         #expect(error.contains(expected), "\(error)")
     }
 
-    @Test func `a file that every user may write to is refused`() throws {
+    @Test(arguments: ["", "-wal", "-shm", "-journal"])
+    func `a file that every user may write to is refused, and so is a file beside it that SQLite reads`(
+        suffix: String
+    ) throws {
         let file = try SQLiteFile.glassFish()
-        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
+        let path = file.path + suffix
+        if !suffix.isEmpty { try #require(FileManager.default.createFile(atPath: path, contents: nil)) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
         let error = Self.error(file.glassFishProperties)
-        #expect(error.contains("every user of this machine may write to it; chmod o-w \(file.path)"), "\(error)")
+        #expect(error.contains("every user of this machine may write to it; chmod o-w \(path)"), "\(error)")
+    }
+
+    @Test func `a file that every user may replace is refused`() throws {
+        let file = try SQLiteFile.glassFish()
+        let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent()
+        let inner = folder.appendingPathComponent("open-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: inner) }
+        let copy = inner.appendingPathComponent("users.db").path
+        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: inner.path)
+        var properties = file.glassFishProperties
+        properties["database"] = "sqlite:\(copy)"
+        let error = Self.error(properties)
+        #expect(error.contains("may replace it; chmod o-w \(inner.path)"), "\(error)")
     }
 
     @Test func `the property of GlassFish's data source says what to set`() {

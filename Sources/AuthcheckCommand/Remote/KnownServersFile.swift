@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Glibc
 internal import RealmConfiguration
 
@@ -37,9 +38,7 @@ enum KnownServersFile {
         guard unsafe fstat(descriptor, &status) == 0 else { throw Fault(reason: reason(errno)) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Fault(reason: "it is not a regular file") }
         // A user who can change the file could replace the key of a server.
-        guard status.st_mode & 0o022 == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw Fault(reason: "other users may change it")
-        }
+        if let finding = FileTrust.error(path, as: .ownFile, opened: status) { throw Fault(reason: finding.text) }
         // The checked descriptor is read, not the path, so that the file cannot be replaced after the check.
         guard let text = String(validating: try bytes(of: descriptor), as: UTF8.self) else {
             throw Fault(reason: "it is not UTF-8")

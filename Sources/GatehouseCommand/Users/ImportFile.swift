@@ -25,15 +25,12 @@ struct ImportFile {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw Fault.system() }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Fault(reason: "it is not a regular file") }
-        guard status.st_mode & S_IWOTH == 0 else {
-            throw Fault(reason: "every user of this machine may write to it; chmod o-w \(path)")
-        }
+        let findings = FileTrust.findings(path, as: .passwordHashes, opened: status)
+        if let error = findings.first(where: \.isError) { throw Fault(reason: error.text) }
         guard status.st_size <= Self.maximumSize else {
             throw Fault(reason: "it is longer than \(Self.maximumSize >> 20) MiB")
         }
-        warnings =
-            status.st_mode & S_IROTH == 0
-            ? [] : ["\(path): every user of this machine may read the passwords; chmod o-r \(path)"]
+        warnings = findings.map(\.text)
         bytes = try Self.read(descriptor, count: Int(status.st_size))
     }
 

@@ -1,40 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+package import Bytes
 internal import Glibc
 public import LoginConf
 
 /// Reads the files and environment variables for a configuration.
 public struct ConfigurationFiles: Sendable {
-    /// The contents of a file, and whether its mode protects it.
+    /// The contents of a file.
     public struct Contents: Sendable {
         /// The bytes of the whole file.
         public let bytes: [UInt8]
-        /// True if all users of the machine can write to the file.
-        public let isWritableByAll: Bool
-        /// True if all users of the machine can read the file, and reach it in its folder.
-        public let isReadableByAll: Bool
-        /// True if the mode is suitable for a private key: 0600, or 0640 if root owns the file, or less.
-        public let isPrivate: Bool
 
         /// Creates the contents of a file.
         ///
-        /// - Parameters:
-        ///   - bytes: The bytes of the whole file.
-        ///   - isWritableByAll: True if all users of the machine can write to the file.
-        ///   - isReadableByAll: True if all users of the machine can read the file.
-        ///   - isPrivate: True if the mode is suitable for a private key.
-        public init(
-            bytes: [UInt8],
-            isWritableByAll: Bool = false,
-            isReadableByAll: Bool = false,
-            isPrivate: Bool = true
-        ) {
-            self.bytes = bytes
-            self.isWritableByAll = isWritableByAll
-            self.isReadableByAll = isReadableByAll
-            self.isPrivate = isPrivate
-        }
+        /// - Parameter bytes: The bytes of the whole file.
+        public init(bytes: [UInt8]) { self.bytes = bytes }
     }
 
     /// The maximum size of a file: 16 MiB.
@@ -44,6 +25,8 @@ public struct ConfigurationFiles: Sendable {
     public let read: @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>
     /// Returns the value of an environment variable; nil if it is not set.
     public let environment: @Sendable (_ name: String) -> String?
+    /// Returns the dangers of a file.
+    package let findings: @Sendable (_ path: String, FileTrust.Use, _ stateFolder: String?) -> [FileTrust.Finding]
 
     /// Creates a source of files and environment variables.
     ///
@@ -54,8 +37,23 @@ public struct ConfigurationFiles: Sendable {
         read: @escaping @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>,
         environment: @escaping @Sendable (_ name: String) -> String?
     ) {
+        self.init(read: read, environment: environment, findings: { _, _, _ in [] })
+    }
+
+    /// Creates a source of files and environment variables with a check of their owners and modes.
+    ///
+    /// - Parameters:
+    ///   - read: Reads a whole file.
+    ///   - environment: Returns the value of an environment variable; nil if it is not set.
+    ///   - findings: Returns the dangers of a file, which may be missing.
+    package init(
+        read: @escaping @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>,
+        environment: @escaping @Sendable (_ name: String) -> String?,
+        findings: @escaping @Sendable (_ path: String, FileTrust.Use, _ stateFolder: String?) -> [FileTrust.Finding]
+    ) {
         self.read = read
         self.environment = environment
+        self.findings = findings
     }
 
     /// The files and environment variables of the system.
@@ -67,7 +65,8 @@ public struct ConfigurationFiles: Sendable {
                 return .failure(error)
             }
         },
-        environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+        environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } },
+        findings: { path, use, stateFolder in FileTrust.findings(path, as: use, stateFolder: stateFolder) }
     )
 }
 
@@ -84,24 +83,7 @@ private enum SystemFile {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")
         }
-        // A service whose key belongs to root reads it as a member of the file's group.
-        let forbidden: mode_t = status.st_uid == 0 ? 0o027 : 0o077
-        return ConfigurationFiles.Contents(
-            bytes: try bytes(of: descriptor),
-            isWritableByAll: status.st_mode & S_IWOTH != 0,
-            isReadableByAll: status.st_mode & S_IROTH != 0 && isReachable(path),
-            isPrivate: status.st_mode & forbidden == 0
-        )
-    }
-
-    /// Returns whether all users can reach a file in its folder; true if this is not known.
-    private static func isReachable(_ path: String) -> Bool {
-        // If the path is a link, the folder of the file counts.
-        guard let resolved = unsafe realpath(path, nil) else { return true }
-        defer { unsafe free(resolved) }
-        var status = stat()
-        guard unsafe stat(RelativePath.folder(of: String(cString: resolved)), &status) == 0 else { return true }
-        return status.st_mode & S_IXOTH != 0
+        return ConfigurationFiles.Contents(bytes: try bytes(of: descriptor))
     }
 
     private static func bytes(of descriptor: Int32) throws(Expansion.UnreadableFile) -> [UInt8] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 
 /// The statements of a block by keyword; unknown and repeated statements are reported.
@@ -106,12 +107,16 @@ struct Block {
     }
 
     /// Returns the path in the first statement of a keyword, relative to the folder of the configuration file.
-    func file(_ keyword: String) -> Located<String>? { files(keyword).first }
+    func file(_ keyword: String, as use: FileTrust.Use = .settings) -> Located<String>? {
+        files(keyword, as: use).first
+    }
 
     /// Returns the paths in all statements of a keyword; each statement takes one path.
-    func files(_ keyword: String) -> [Located<String>] {
+    func files(_ keyword: String, as use: FileTrust.Use = .settings) -> [Located<String>] {
         all(keyword).compactMap { statement in
-            guard let word = builder.singleWord(statement), let path = builder.filePath(word) else { return nil }
+            guard let word = builder.singleWord(statement), let path = builder.filePath(word, as: use) else {
+                return nil
+            }
             return Located(path, in: builder.text, at: word.range)
         }
     }

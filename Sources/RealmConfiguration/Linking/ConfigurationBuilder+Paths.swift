@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
+internal import Synchronization
 
 extension ConfigurationBuilder {
     /// Returns the path in a word, relative to the folder of the configuration file.
     ///
     /// A path that a shell would expand is an error, because the file would not be the one that the shell means.
-    func filePath(_ word: RealmsConfWord) -> String? {
+    func filePath(_ word: RealmsConfWord, as use: FileTrust.Use) -> String? {
         guard let path = expanded(word), isPlainPath(path, at: word) else { return nil }
-        return RelativePath.resolve(path, beside: text.name)
+        let file = RelativePath.resolve(path, beside: text.name)
+        note(file, as: use, at: word.range, in: text)
+        return file
+    }
+
+    /// Notes a file for ``checkFiles(stateFolder:)``.
+    func note(_ path: String, as use: FileTrust.Use, at range: SourceRange, in text: SourceText) {
+        log.files.append(DiagnosticLog.NamedFile(path: path, use: use, range: range, text: text))
+    }
+
+    /// Notes the files that the references of a value have named.
+    func noteReferences(as use: FileTrust.Use, at range: SourceRange, in text: SourceText) {
+        for path in references.take() { note(path, as: use, at: range, in: text) }
+    }
+
+    /// Reports what other users of the machine could do to the noted files, once for each file and folder.
+    func checkFiles(stateFolder: Located<String>) {
+        note(stateFolder.value, as: .settings, at: stateFolder.range, in: text)
+        var reported: Set<String> = []
+        for file in log.files {
+            for finding in loader.files.findings(file.path, file.use, stateFolder.value)
+            where reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted {
+                log.add(
+                    finding.isError
+                        ? file.text.error(at: file.range, finding.message, hint: finding.hint)
+                        : file.text.warning(at: file.range, finding.message, hint: finding.hint)
+                )
+            }
+        }
     }
 
     /// Reports a path that begins with `~` or `$NAME`, or has a line break.
@@ -32,5 +62,20 @@ extension ConfigurationBuilder {
         let message = "\(beginning) is not expanded in \(path)"
         error(at: word.range, message, hint: "\(hint); a file of this name is ./\(path)")
         return false
+    }
+}
+
+/// The files that references `${file:PATH}` have named.
+final class FileReferences: Sendable {
+    private let paths = Mutex<[String]>([])
+
+    func add(_ path: String) { paths.withLock { $0.append(path) } }
+
+    /// Returns the files, and forgets them.
+    func take() -> [String] {
+        paths.withLock { paths in
+            defer { paths = [] }
+            return paths
+        }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 internal import RealmKit
 
@@ -8,14 +9,16 @@ internal import RealmKit
 struct ConfigurationBuilder {
     let text: SourceText
     let expansion: Expansion
+    /// The files that the references of the present value have named.
+    let references = FileReferences()
     let loader: ConfigurationLoader
     let log: DiagnosticLog
 
     static let keywords = ["default-realm", "login-config", "login", "realm", "role", "server", "protect", "passwords"]
 
-    init(_ text: SourceText, expansion: Expansion, loader: ConfigurationLoader, log: DiagnosticLog) {
+    init(_ text: SourceText, loader: ConfigurationLoader, log: DiagnosticLog) {
         self.text = text
-        self.expansion = expansion
+        expansion = loader.expansion(for: text.name) { [references] in references.add($0) }
         self.loader = loader
         self.log = log
     }
@@ -29,6 +32,7 @@ struct ConfigurationBuilder {
             repeated: ["login-config", "login", "realm", "role", "protect"],
             in: self
         )
+        note(text.name, as: .settings, at: .none, in: text)
         let contexts = LoginContextTable(
             files: block.all("login-config"),
             inline: block.all("login"),
@@ -67,6 +71,7 @@ struct ConfigurationBuilder {
         if realms.count == block.all("realm").count {
             contexts.warnAboutUnknownModules(known: loader.kinds, unlessUsedBy: realms)
         }
+        checkFiles(stateFolder: server.stateFolder)
         return Configuration(
             file: text.name,
             defaultRealm: defaultRealm,
@@ -77,6 +82,9 @@ struct ConfigurationBuilder {
             services: services,
             roles: roles,
             rules: rules,
+            certificateFiles: log.files.filter { $0.use == .certificates }.map {
+                Located($0.path, in: $0.text, at: $0.range)
+            },
             warnings: log.diagnostics.filter { $0.severity == .warning },
             authenticator: Authenticator(realms)
         )
@@ -121,6 +129,7 @@ struct ConfigurationBuilder {
     func expanded(_ word: RealmsConfWord) -> String? {
         do throws(Diagnostic) {
             let value = try word.expanded(by: expansion, in: text)
+            noteReferences(as: .settings, at: word.range, in: text)
             log.hide(value, writtenAs: word.text, at: word.range, in: text)
             return value
         } catch {

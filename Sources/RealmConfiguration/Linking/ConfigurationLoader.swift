@@ -44,7 +44,7 @@ public struct ConfigurationLoader: Sendable {
         switch files.read(path) {
         case .success(let contents):
             text = SourceText(name: path, bytes: contents.bytes, secretNames: secretNames)
-            return try link(text, isWritableByAll: contents.isWritableByAll)
+            return try link(text)
         case .failure(let fault):
             text = SourceText(name: path, bytes: [])
             var message = "the configuration cannot be read: \(fault.reason)"
@@ -53,12 +53,11 @@ public struct ConfigurationLoader: Sendable {
         }
     }
 
-    private func link(_ text: SourceText, isWritableByAll: Bool) throws(ConfigurationErrors) -> Configuration {
+    private func link(_ text: SourceText) throws(ConfigurationErrors) -> Configuration {
         let log = DiagnosticLog()
-        if isWritableByAll { log.warnWritable(text) }
         let parsed = RealmsConf.parse(text)
         log.add(parsed.diagnostics)
-        let builder = ConfigurationBuilder(text, expansion: expansion(for: text.name), loader: self, log: log)
+        let builder = ConfigurationBuilder(text, loader: self, log: log)
         let configuration = builder.build(parsed.partial)
         let diagnostics = parsed.hasErrors ? SyntaxErrors(parsed, in: text).withIndependent(log) : log.diagnostics
         if let errors = ConfigurationErrors(diagnostics) { throw errors }
@@ -75,11 +74,11 @@ public struct ConfigurationLoader: Sendable {
     ///
     /// - Parameters:
     ///   - file: The path of the file with the references.
-    ///   - onRead: Receives the path and the contents of each file that a reference names.
+    ///   - onRead: Receives the path of each file that a reference names and that can be read.
     /// - Returns: The values.
     func expansion(
         for file: String,
-        onRead: @escaping @Sendable (String, ConfigurationFiles.Contents) -> Void = { _, _ in }
+        onRead: @escaping @Sendable (String) -> Void = { _ in }
     ) -> Expansion {
         var properties = properties
         properties["config.dir"] = RelativePath.folder(of: file)
@@ -89,7 +88,7 @@ public struct ConfigurationLoader: Sendable {
             file: { [files] reference in
                 let path = RelativePath.resolve(reference, beside: file)
                 return files.read(path).map { contents in
-                    onRead(path, contents)
+                    onRead(path)
                     return contents.bytes
                 }
             }

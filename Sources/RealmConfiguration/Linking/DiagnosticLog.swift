@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 
 /// The errors and warnings of a configuration in the order in which they were found, without duplicates.
 final class DiagnosticLog {
     private(set) var diagnostics: [Diagnostic] = []
+    /// The files that the configuration names, with the places that name them.
+    var files: [NamedFile] = []
     private var seen: Set<Diagnostic> = []
     private var dependent: Set<Diagnostic> = []
     private var errorCount = 0
     /// The texts with hidden values, by their names.
     private var texts: [String: SourceText] = [:]
+
+    /// A file, and the place that names it.
+    struct NamedFile {
+        let path: String
+        let use: FileTrust.Use
+        let range: SourceRange
+        let text: SourceText
+    }
 
     /// The maximum number of errors of one configuration; further errors are dropped.
     private static let limit = 200
@@ -54,15 +65,5 @@ final class DiagnosticLog {
 
     func add(_ diagnostics: [Diagnostic]) {
         diagnostics.forEach { add($0) }
-    }
-
-    func warnWritable(_ text: SourceText) {
-        add(
-            text.warning(
-                at: .none,
-                "all users of this machine can write to this file and change the access rules",
-                hint: "chmod o-w"
-            )
-        )
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 internal import OpenSSLKit
 
@@ -25,7 +26,7 @@ struct IdentityTokenReader {
             builder.error(at: extra.keyword.range, "identity-token takes at most \(Self.maximumKeys) keys")
         }
         var keys: [SigningKey] = []
-        for file in block.files("key") {
+        for file in block.files("key", as: .privateKey) {
             guard let key = key(file) else { continue }
             if keys.contains(where: { $0.x == key.x && $0.y == key.y }) {
                 builder.error(at: file.range, "the key in \(file.value) occurs twice")
@@ -42,11 +43,6 @@ struct IdentityTokenReader {
             builder.error(at: file.range, message, hint: Self.command)
             return nil
         case .success(let contents):
-            guard contents.isPrivate else {
-                let message = "\(file.value) contains a private key that other users can read or change"
-                builder.error(at: file.range, message, hint: "set its mode to 0600, or to 0640 if root owns it")
-                return nil
-            }
             var bytes = contents.bytes
             defer { for index in bytes.indices { bytes[index] = 0 } }
             do throws(OpenSSLError) {

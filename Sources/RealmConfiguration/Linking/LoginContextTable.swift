@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 internal import RealmKit
 
@@ -33,7 +34,7 @@ struct LoginContextTable {
     }
 
     private mutating func addFile(_ word: RealmsConfWord) {
-        guard let path = builder.filePath(word) else {
+        guard let path = builder.filePath(word, as: .settings) else {
             isComplete = false
             return
         }
@@ -43,7 +44,6 @@ struct LoginContextTable {
             isComplete = false
         case .success(let contents):
             let text = SourceText(name: path, bytes: contents.bytes, secretNames: builder.loader.secretNames)
-            if contents.isWritableByAll { builder.log.warnWritable(text) }
             let parsed = LoginConf.parse(
                 text,
                 expansion: builder.loader.expansion(for: builder.text.name),

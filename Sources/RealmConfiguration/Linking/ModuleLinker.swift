@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 internal import RealmKit
 
@@ -139,6 +140,7 @@ struct ModuleLinker {
                 return .secret(Secret(try reader.bytes(at: option.valueRange, in: entry.text, expand)))
             }
             let bytes = try expand(builder.expansion)
+            builder.noteReferences(as: .settings, at: option.valueRange, in: entry.text)
             let text = String(decoding: bytes, as: UTF8.self)
             // The references of a login.conf are properties, and are replaced by its parser.
             if entry.isInline {
@@ -148,7 +150,9 @@ struct ModuleLinker {
             do throws(BadValue) {
                 let value = try PropertyValue(words, as: property.kind)
                 if case .path = property.kind {
-                    return .string(RelativePath.resolve(text, beside: entry.text.name))
+                    let path = RelativePath.resolve(text, beside: entry.text.name)
+                    builder.note(path, as: property.fileUse, at: option.valueRange, in: entry.text)
+                    return .string(path)
                 }
                 return value
             } catch {

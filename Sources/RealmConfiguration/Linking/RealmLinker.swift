@@ -73,6 +73,7 @@ struct RealmLinker {
         let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
         guard let realm = make(kind, name: name, at: nameWord, values: values, block: reader) else { return nil }
+        noteFiles(values, schema: kind.properties, block: reader)
         let ownStack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
         guard
             let stack = ownStack
@@ -186,6 +187,17 @@ struct RealmLinker {
                 builder.error(at: first.range, "\(property.name) \(error)", valuesUntil: statement.argumentsEnd)
             }
             return nil
+        }
+    }
+
+    /// Notes the files of a realm, for the check of their owners and modes.
+    private func noteFiles(_ values: [String: PropertyValue], schema: PropertySchema, block: Block) {
+        for property in schema.properties {
+            guard case .string(let text) = values[property.name], let word = block.first(property.name)?.arguments.first
+            else { continue }
+            var path = property.kind == .path ? text : nil
+            if case .location(let scheme) = property.kind { path = RelativePath.path(in: text, scheme: scheme) }
+            if let path { builder.note(path, as: property.fileUse, at: word.range, in: builder.text) }
         }
     }
 

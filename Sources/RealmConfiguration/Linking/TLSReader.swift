@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 
 /// Reads the `tls` block.
@@ -50,8 +51,8 @@ struct TLSReader {
     }
 
     private func certificateFiles(_ block: Block, of statement: Statement) -> TLSSettings.CertificateFiles? {
-        let certificate = block.file("certificate")
-        let key = block.file("key")
+        let certificate = block.file("certificate", as: .certificates)
+        let key = block.file("key", as: .secret)
         let ocsp = block.file("ocsp-response")
         if (block.first("certificate") == nil) != (block.first("key") == nil) {
             builder.error(
@@ -67,7 +68,6 @@ struct TLSReader {
             )
         }
         guard let certificate, let key else { return nil }
-        builder.warnIfReadable(key)
         return TLSSettings.CertificateFiles(certificate: certificate, key: key, ocspResponse: ocsp)
     }
 
@@ -114,8 +114,7 @@ struct TLSReader {
 
     private func readTickets(_ block: Block, into settings: inout TLSSettings) {
         SettingReader(builder: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
-        settings.ticketKeyFiles = block.files("ticket-key")
-        settings.ticketKeyFiles.forEach(builder.warnIfReadable)
+        settings.ticketKeyFiles = block.files("ticket-key", as: .secret)
         if !settings.sessionTickets, let key = block.first("ticket-key") {
             builder.error(
                 at: key.keyword.range,
@@ -141,7 +140,7 @@ struct TLSReader {
             }
             settings.clientCertificates = mode
         }
-        settings.clientAuthorityFile = block.file("client-ca")
+        settings.clientAuthorityFile = block.file("client-ca", as: .certificates)
         settings.clientRevocationFiles = block.files("client-crl")
         if let word = block.word("client-depth"), let text = builder.expanded(word) {
             if let depth = Int(text), (0...20).contains(depth) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
 
 /// Reads the `languages` and `translation` statements of the `sign-in` block, and the translation files.
@@ -46,7 +47,8 @@ struct TranslationReader {
             }
             return
         }
-        guard let tag = builder.expanded(words[0])?.lowercased(), let name = builder.filePath(words[1]) else {
+        guard let tag = builder.expanded(words[0])?.lowercased(), let name = builder.filePath(words[1], as: .settings)
+        else {
             return
         }
         guard Self.isLanguageTag(tag) else {
@@ -98,8 +100,7 @@ private struct TranslationFile {
         let parsed = RealmsConf.parse(text)
         builder.log.add(parsed.diagnostics)
         statements = parsed.partial
-        let expansion = builder.loader.expansion(for: text.name)
-        self.builder = ConfigurationBuilder(text, expansion: expansion, loader: builder.loader, log: builder.log)
+        self.builder = ConfigurationBuilder(text, loader: builder.loader, log: builder.log)
     }
 
     /// Reads the file into a translation.

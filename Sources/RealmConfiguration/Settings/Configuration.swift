@@ -48,6 +48,8 @@ public struct Configuration: Sendable {
     public let roles: [Role]
     /// The `protect` rules, in the order of the file.
     public let rules: [ProtectRule]
+    /// The files with certificates: of the server, of authorities, and of the connections to other servers.
+    public let certificateFiles: [Located<String>]
     /// The warnings about the files.
     public let warnings: [Diagnostic]
     /// The authenticator of the realms.

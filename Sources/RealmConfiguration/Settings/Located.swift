@@ -26,6 +26,11 @@ public struct Located<Value: Sendable>: Sendable {
     /// Returns a property of the value.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
 
+    /// Returns another value at the same place.
+    package func map<Other: Sendable>(_ transform: (Value) -> Other) -> Located<Other> {
+        Located<Other>(transform(value), in: text, at: range)
+    }
+
     /// Returns a warning at the value's place.
     ///
     /// - Parameters:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+package import Bytes
+
 /// The declaration of a property of a realm, or of an option of a module: its name, its kind and its default.
 public struct Property: Sendable, Hashable {
     /// The kinds of values.
@@ -41,6 +43,8 @@ public struct Property: Sendable, Hashable {
     public let defaultText: String?
     /// True if the configuration must set it.
     public let isRequired: Bool
+    /// The kind of the file that a path or a location names, which decides how its owner and mode are checked.
+    package var fileUse = FileTrust.Use.settings
 
     /// Declares a property.
     ///
@@ -92,5 +96,12 @@ public struct Property: Sendable, Hashable {
     /// - Returns: The property.
     public static func optional(_ name: String, _ kind: Kind = .string) -> Property {
         Property(name, kind)
+    }
+
+    /// Returns the property with the kind of the file that it names.
+    package func naming(_ use: FileTrust.Use) -> Property {
+        var property = self
+        property.fileUse = use
+        return property
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import HelperProcesses
 public import RealmKit
 internal import WorkerThreads
@@ -23,7 +24,7 @@ public struct ExecRealm: Realm {
     /// The properties that are listed above.
     public static let properties: PropertySchema = [
         .jaasContext(default: "execRealm"),
-        .required("program", .path),
+        .required("program", .path).naming(.program),
         .optional("arguments", .list),
         .optional("service-name"),
         Property("mode", .choice(["once", "lines"]), default: "once"),

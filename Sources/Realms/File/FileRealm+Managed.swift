@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 public import RealmKit
 internal import Synchronization
@@ -101,7 +102,7 @@ extension FileRealm: UserFileRealm {
             try check.read(part)
             progress(opened.size > 0 ? part.end * 100 / opened.size : 100)
         }
-        let groupWarnings = groups.map { $0.permissions.warnings(of: groupFile ?? "", containsHashes: false) } ?? []
+        let groupWarnings = groupFile.map { FileTrust.findings($0, as: .users).map(\.text) } ?? []
         return CheckedUserFile(
             users: UserFileSource(
                 count: check.count,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 public import RealmKit
 internal import Synchronization
@@ -24,9 +25,9 @@ public struct FileRealm: Realm {
     /// The properties that are listed above.
     public static let properties: PropertySchema = [
         .jaasContext(default: "fileRealm"),
-        .required("file", .path),
-        .optional("group-file", .path),
-        .optional("attribute-file", .path),
+        .required("file", .path).naming(.passwordHashes),
+        .optional("group-file", .path).naming(.users),
+        .optional("attribute-file", .path).naming(.users),
         Property("format", .choice(["auto", "glassfish", "htpasswd"]), default: "auto"),
         Property("clear-text", .boolean, default: "false"),
         Property("rehash", .boolean, default: "false"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Glibc
 internal import HelperProcesses
 public import RealmKit
@@ -31,7 +32,7 @@ public struct PAMRealm: Realm {
         .jaasContext(default: "pamRealm"),
         .string("service", default: "gatehouse"),
         .optional("confdir", .path),
-        .optional("helper", .path),
+        .optional("helper", .path).naming(.program),
         Property("helpers", .integer(1...256), default: "8"),
         Property("requests-per-helper", .integer(1...1_000_000), default: "200"),
         Property("timeout", .duration, default: "20s"),

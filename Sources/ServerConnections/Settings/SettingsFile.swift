@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Glibc
 package import OpenSSLKit
 package import RealmKit
@@ -20,8 +21,7 @@ package enum SettingsFile {
     ///   - setting: The name of the property.
     ///   - isPrivateKey: True if the file contains a private key, so that other users must not be able to read it.
     /// - Returns: The bytes.
-    /// - Throws: ``BadRealm`` if the file cannot be read, is too long, or is a private key with other modes than 0600,
-    ///   or 0640 if root owns it.
+    /// - Throws: ``BadRealm`` if the file cannot be read, is too long, or is a private key of other users.
     package static func read(_ path: String, setting: String, isPrivateKey: Bool = false) throws(BadRealm) -> Secret {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault(path, setting: setting) }
@@ -31,14 +31,8 @@ package enum SettingsFile {
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumBytes else {
             throw BadRealm("\(path) is not a file of at most \(maximumBytes) bytes", setting: setting)
         }
-        // A service whose key belongs to root reads it as a member of the file's group.
-        let forbidden: mode_t = status.st_uid == 0 ? 0o027 : 0o077
-        guard !isPrivateKey || status.st_mode & forbidden == 0 else {
-            throw BadRealm(
-                "\(path) contains a private key that other users can read or change; "
-                    + "set its mode to 0600, or to 0640 if root owns it",
-                setting: setting
-            )
+        if isPrivateKey, let finding = FileTrust.error(path, as: .privateKey, opened: status) {
+            throw BadRealm(finding.text, setting: setting)
         }
         return try Secret(capacity: Int(status.st_size)) { output throws(BadRealm) in
             try unsafe output.withUnsafeMutableBufferPointer { buffer, count throws(BadRealm) in

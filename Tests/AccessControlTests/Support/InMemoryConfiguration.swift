@@ -17,7 +17,7 @@ struct InMemoryConfiguration {
         let files = ConfigurationFiles(
             read: { path in
                 guard path == "realms.conf" else { return .failure(Expansion.UnreadableFile("No such file")) }
-                return .success(ConfigurationFiles.Contents(bytes: Array(text.utf8), isWritableByAll: false))
+                return .success(ConfigurationFiles.Contents(bytes: Array(text.utf8)))
             },
             environment: { _ in nil }
         )

@@ -110,9 +110,7 @@ final class MappingFile: Sendable {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw MappingFault("\(path): it is not a regular file") }
-        guard status.st_mode & S_IWOTH == 0 else {
-            throw MappingFault("\(path): every user of this machine may write to it; chmod o-w \(path)")
-        }
+        if let finding = FileTrust.error(path, as: .users, opened: status) { throw MappingFault(finding.text) }
         let size = Int(status.st_size)
         guard size <= maximumSize else { throw MappingFault("\(path): it is longer than \(maximumSize >> 20) MiB") }
         do throws(FileBytes.Fault) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 /// The settings for names in certificates: properties of the realm, or options of the module in another realm.
@@ -18,7 +19,7 @@ struct CertificateSettings: Sendable {
     static let properties: PropertySchema = [
         Property("name-from", .choice(NameSource.allCases.map(\.rawValue)), default: NameSource.subject.rawValue),
         Property("common-name-as-principal-name", .boolean, default: "false"),
-        .optional("mapping-file", .path),
+        .optional("mapping-file", .path).naming(.users),
         Property("groups-from", .list, default: ""),
         Property("dn-parts-used-for-groups", .list, default: ""),
         .optional("issuers", .list),

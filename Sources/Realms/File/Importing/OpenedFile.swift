@@ -9,7 +9,6 @@ internal import RealmKit
 final class OpenedFile: Sendable {
     /// The name of the file, for messages.
     let name: String
-    let permissions: FilePermissions
     let size: Int
     private let descriptor: Int32
     /// The size of the parts, and the maximum length of a line.
@@ -35,9 +34,8 @@ final class OpenedFile: Sendable {
             throw fault
         }
         size = Int(status.st_size)
-        permissions = FilePermissions(status)
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileFault("\(name): it is not a regular file") }
-        try permissions.checkTrust(of: path)
+        try FilePermissions.checkTrust(of: name, opened: status)
     }
 
     deinit { close(descriptor) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 internal import RealmKit
 
@@ -53,7 +54,7 @@ struct UserFileCheck {
 
     /// The problems of the file as a whole.
     var fileWarnings: [String] {
-        var warnings = file.permissions.warnings(of: file.name, containsHashes: true)
+        var warnings = FileTrust.findings(file.name, as: .passwordHashes).map(\.text)
         if !hasContent { warnings.append("\(file.name): it is empty, so no user can sign in") }
         if let warning = HashCost.warning(about: costs.map(\.description).sorted()) { warnings.append(warning) }
         return warnings

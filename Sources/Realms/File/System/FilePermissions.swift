@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Glibc
 
 /// The owner, the group and the mode of a file.
@@ -29,28 +30,13 @@ struct FilePermissions: Sendable, Hashable {
         return unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
     }
 
-    /// Throws if every user of the machine may change or replace the file.
-    func checkTrust(of path: String) throws(FileFault) {
-        guard mode & S_IWOTH == 0 else {
-            throw FileFault("\(path): every user of this machine may write to it; chmod o-w \(path)")
-        }
-        let folder = FileSnapshot.split(path).folder
-        var status = stat()
-        guard unsafe stat(folder, &status) == 0 else { throw .system(folder) }
-        guard status.st_mode & S_IWOTH == 0 || status.st_mode & S_ISVTX != 0 else {
-            throw FileFault("\(path): every user of this machine may replace it; chmod o-w \(folder)")
-        }
-    }
-
-    /// Returns warnings about the mode of a file of hashes or groups.
-    func warnings(of path: String, containsHashes: Bool) -> [String] {
-        var warnings: [String] = []
-        if containsHashes, mode & S_IROTH != 0 {
-            warnings.append("\(path): every user of this machine may read the password hashes; chmod o-r \(path)")
-        }
-        if mode & S_IWGRP != 0 {
-            warnings.append("\(path): its group may write to it; chmod g-w \(path)")
-        }
-        return warnings
+    /// Throws if every user of the machine may change or replace a file.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - status: The status of the open file.
+    /// - Throws: ``FileFault``.
+    static func checkTrust(of path: String, opened status: stat) throws(FileFault) {
+        if let finding = FileTrust.error(path, as: .users, opened: status) { throw FileFault(finding.text) }
     }
 }

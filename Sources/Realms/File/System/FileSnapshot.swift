@@ -28,7 +28,7 @@ struct FileSnapshot: Sendable {
         self.path = path
         stamp = FileStamp(status)
         permissions = FilePermissions(status)
-        try permissions.checkTrust(of: path)
+        try FilePermissions.checkTrust(of: name, opened: status)
         bytes = try Self.bytes(of: descriptor, count: Int(status.st_size), name: name)
         var after = stat()
         guard unsafe fstat(descriptor, &after) == 0 else { throw .system(name) }

@@ -101,7 +101,7 @@ struct UserFilesVersion: Sendable {
                 "\(settings.file): it is a GlassFish key file, which contains the groups itself; remove group-file"
             )
         }
-        var warnings = file.permissions.warnings(of: settings.file, containsHashes: true)
+        var warnings: [String] = []
         if !lines.contains(where: { !file.bytes.trimmed($0.content).isEmpty }) {
             warnings.append("\(settings.file): it is empty, so no user can sign in")
         }
@@ -111,7 +111,6 @@ struct UserFilesVersion: Sendable {
             try TextLine.checkText(groupFile.bytes, path: path)
             let read = GroupFile(groupFile.bytes)
             groups = read.groupsByUser()
-            warnings += groupFile.permissions.warnings(of: path, containsHashes: false)
             groupWarnings = read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
         }
         var attributes: [Username: [UserAttribute]] = [:]
@@ -119,7 +118,6 @@ struct UserFilesVersion: Sendable {
             try TextLine.checkText(attributeFile.bytes, path: path)
             let read = AttributeFile(attributeFile.bytes)
             attributes = read.attributesByUser()
-            warnings += attributeFile.permissions.warnings(of: path, containsHashes: false)
             groupWarnings += read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
         }
         table = UserTable(
@@ -152,12 +150,10 @@ struct UserFilesVersion: Sendable {
         return found
     }
 
-    /// Returns whether the bytes and the permissions of the files are the same as in this version.
+    /// Returns whether the bytes of the files are the same as in this version.
     private func isUnchanged(_ file: FileSnapshot, groupFile: FileSnapshot?, attributeFile: FileSnapshot?) -> Bool {
-        self.file.bytes == file.bytes && self.file.permissions == file.permissions
-            && self.groupFile?.bytes == groupFile?.bytes && self.groupFile?.permissions == groupFile?.permissions
+        self.file.bytes == file.bytes && self.groupFile?.bytes == groupFile?.bytes
             && self.attributeFile?.bytes == attributeFile?.bytes
-            && self.attributeFile?.permissions == attributeFile?.permissions
     }
 
     /// Returns whether a file looks unfinished: its last line has no line end, but the old version's last line had one.

@@ -20,14 +20,11 @@ final class SQLiteConnection: DatabaseConnection {
     private struct FileIdentity: Equatable {
         let device: dev_t
         let number: ino_t
-        /// True if every user of this machine may write to it.
-        let isOpenToAll: Bool
 
         init?(_ path: String) {
             var status = stat()
             guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             (device, number) = (status.st_dev, status.st_ino)
-            isOpenToAll = status.st_mode & S_IWOTH != 0
         }
     }
 
@@ -47,8 +44,10 @@ final class SQLiteConnection: DatabaseConnection {
     /// - Throws: ``ServerFault``.
     init(_ path: String, isReadOnly: Bool, queryTimeout: Duration) throws(ServerFault) {
         guard let file = FileIdentity(path) else { throw ServerFault(.unreachable, "there is no file \(path)") }
-        guard !file.isOpenToAll else {
-            throw ServerFault(.failed, "\(path): every user of this machine may write to it; chmod o-w \(path)")
+        // SQLite reads its log and its journal as parts of the database.
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            guard let finding = FileTrust.error(path + suffix, as: .users) else { continue }
+            throw ServerFault(.failed, finding.text)
         }
         let current = CurrentCall()
         var configuration = Configuration()

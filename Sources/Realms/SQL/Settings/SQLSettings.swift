@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 internal import RealmKit
 internal import ServerConnections
@@ -36,14 +37,14 @@ struct SQLSettings: Sendable {
     static let properties: PropertySchema =
         [
             .jaasContext(default: "jdbcRealm"),
-            .optional("database", .location(fileScheme: "sqlite")),
+            .optional("database", .location(fileScheme: "sqlite")).naming(.users),
             .optional("datasource-jndi"),
             .optional("db-user"),
             .optional("db-password", .secret),
             .optional("password", .secret),
-            .optional("ca-file", .path),
-            .optional("client-certificate", .path),
-            .optional("client-key", .path),
+            .optional("ca-file", .path).naming(.certificates),
+            .optional("client-certificate", .path).naming(.certificates),
+            .optional("client-key", .path).naming(.privateKey),
             .optional("user-table"),
             .optional("user-name-column"),
             .optional("password-column"),
