@@ -6,79 +6,166 @@ internal import OpenSSLKit
 internal import RealmConfiguration
 internal import Store
 
-/// The self-signed certificate of a server whose administrator has not configured a certificate.
+/// The certificate of a server whose administrator has not configured a certificate, and the authority that issues it.
 ///
-/// It is valid for `localhost`, `127.0.0.1` and `::1`, and stored in the state folder. A new certificate is created if
-/// the stored certificate cannot be read or expires within a day.
-enum DevelopmentCertificate {
-    static let days = 365
-    private static let certificateName = "development-certificate.pem"
+/// Both are for `localhost`, `127.0.0.1` and `::1`, and are stored in the state folder. Proxies trust the authority,
+/// which is valid for ten years. The certificate is valid for a year; 60 days before it expires, it is replaced by one
+/// of the same authority with the same key.
+///
+/// Older versions have made a self-signed certificate, and proxies trust a copy of it. It is used until the last day of
+/// its validity. Until then the file of the authority contains it too, so that the copies can be replaced before.
+struct DevelopmentCertificate {
+    static let certificateName = "development-certificate.pem"
+    static let authorityName = "development-authority.pem"
     private static let keyName = "development-key.pem"
+    private static let authorityKeyName = "development-authority-key.pem"
 
+    private static let day: Int64 = 86_400
+
+    /// The certificate and its key.
+    let identity: TLSIdentity
+    /// The authority; nil if an older version has made the certificate, and this version has not yet made an authority.
+    let authority: Certificate?
+    /// True if an older version has made the certificate.
+    let isSelfSigned: Bool
+
+    private init(_ identity: TLSIdentity, authority: Certificate?) throws(OpenSSLError) {
+        self.identity = identity
+        self.authority = authority
+        isSelfSigned = try identity.leaf.isIssued(by: identity.leaf)
+    }
+
+    /// Returns whether the certificate has to be replaced.
+    func isDue(at now: Int64) -> Bool {
+        let end = identity.leaf.notAfter
+        if isSelfSigned { return authority == nil || end < now + Self.day }
+        return end < now + Self.day || end < now + 60 * Self.day && end < authority?.notAfter ?? 0
+    }
+
+    /// Returns the stored certificate; if there is none, or it has to be replaced, a new one.
     static func load(
         _ settings: ServerSettings,
-        files: ConfigurationFiles
-    ) throws(ConfigurationErrors) -> ServerCertificate {
-        let folder: StateFolder
-        let identity: TLSIdentity
+        files: ConfigurationFiles,
+        now: Int64
+    ) throws(ConfigurationErrors) -> DevelopmentCertificate {
         do throws(StateFolder.Fault) {
-            folder = try StateFolder(settings.stateFolder.value)
-            if let kept = existing(in: folder.path, files) { identity = kept } else { identity = try make(in: folder) }
+            let folder = try StateFolder(settings.stateFolder.value)
+            let kept = existing(in: folder.path, files, now: now)
+            if let kept, !kept.isDue(at: now) { return kept }
+            return try make(in: folder, replacing: kept, files, now: now)
         } catch {
             throw settings.stateFolder.errors("the state folder cannot be used: \(error.reason)")
         }
-        return ServerCertificate(identity, file: folder.path(certificateName), isDevelopment: true)
     }
 
-    /// Returns the stored certificate; nil if there is none, if it cannot be read, or if it expires within a day.
-    static func existing(_ settings: ServerSettings, files: ConfigurationFiles) -> ServerCertificate? {
-        let folder = settings.stateFolder.value
-        return existing(in: folder, files).map {
-            ServerCertificate($0, file: "\(folder)/\(certificateName)", isDevelopment: true)
-        }
-    }
-
-    private static func existing(in folder: String, _ files: ConfigurationFiles) -> TLSIdentity? {
-        guard case .success(let certificate) = files.read("\(folder)/\(certificateName)"),
-            case .success(let key) = files.read("\(folder)/\(keyName)")
-        else { return nil }
+    /// Returns the stored certificate; nil if there is none, it cannot be read, has expired, or has another authority.
+    static func existing(in folder: String, _ files: ConfigurationFiles, now: Int64) -> DevelopmentCertificate? {
+        guard let identity = identity(certificateName, keyName, in: folder, files) else { return nil }
         do throws(OpenSSLError) {
-            let identity = try TLSIdentity(
-                certificateChain: try Certificate.chain(pem: certificate.bytes, name: certificateName),
-                privateKey: try PrivateKey(pem: key.bytes, name: keyName)
-            )
-            try identity.leaf.checkValidity(at: ServerCertificate.now + 86_400)
-            return identity
+            try identity.leaf.checkValidity(at: now)
+            let found = try DevelopmentCertificate(identity, authority: authority(in: folder, files))
+            guard let authority = found.authority, !found.isSelfSigned else { return found.isSelfSigned ? found : nil }
+            try authority.checkValidity(at: now)
+            return try identity.leaf.isIssued(by: authority) ? found : nil
         } catch {
             return nil
         }
     }
 
-    /// Creates a certificate and its key, and stores neither.
-    static func makeIdentity() throws(OpenSSLError) -> TLSIdentity {
-        let (certificate, key) = try SelfSignedCertificate.make(
-            dnsNames: ["localhost"],
-            ipAddresses: ["127.0.0.1", "::1"],
-            validFor: days,
-            now: ServerCertificate.now
-        )
-        return try TLSIdentity(certificateChain: [certificate], privateKey: key)
+    private static func authority(in folder: String, _ files: ConfigurationFiles) throws(OpenSSLError) -> Certificate? {
+        guard case .success(let contents) = files.read("\(folder)/\(authorityName)") else { return nil }
+        return try Certificate.chain(pem: contents.bytes, name: authorityName)[0]
     }
 
-    private static func make(in folder: StateFolder) throws(StateFolder.Fault) -> TLSIdentity {
-        let identity: TLSIdentity
-        var keyText: [UInt8] = []
-        let certificateText: [UInt8]
-        defer { for index in keyText.indices { keyText[index] = 0 } }
+    /// Returns a stored certificate with its key; nil if one of them cannot be read.
+    private static func identity(
+        _ certificateName: String,
+        _ keyName: String,
+        in folder: String,
+        _ files: ConfigurationFiles
+    ) -> TLSIdentity? {
+        guard case .success(let certificate) = files.read("\(folder)/\(certificateName)"),
+            case .success(let key) = files.read("\(folder)/\(keyName)")
+        else { return nil }
         do throws(OpenSSLError) {
-            identity = try makeIdentity()
-            certificateText = Array(try identity.leaf.pem().utf8)
-            keyText = try identity.privateKey.withPEM { span in span.indices.map { span[$0] } }
+            return try TLSIdentity(
+                certificateChain: [Certificate.chain(pem: certificate.bytes, name: certificateName)[0]],
+                privateKey: PrivateKey(pem: key.bytes, name: keyName)
+            )
+        } catch {
+            return nil
+        }
+    }
+
+    /// Creates a certificate and its authority, and stores neither.
+    static func temporary(now: Int64) throws(OpenSSLError) -> DevelopmentCertificate {
+        let authority = try LocalhostAuthority.make(validFor: 1, now: now)
+        return try issue(by: authority, for: PrivateKey.makeP256(), now: now)
+    }
+
+    private static func issue(
+        by authority: TLSIdentity,
+        for key: PrivateKey,
+        now: Int64
+    ) throws(OpenSSLError) -> DevelopmentCertificate {
+        let leaf = try LocalhostAuthority.issue(for: key, by: authority, until: now + 365 * day, now: now)
+        return try DevelopmentCertificate(
+            TLSIdentity(certificateChain: [leaf], privateKey: key),
+            authority: authority.leaf
+        )
+    }
+
+    private static func make(
+        in folder: StateFolder,
+        replacing kept: DevelopmentCertificate?,
+        _ files: ConfigurationFiles,
+        now: Int64
+    ) throws(StateFolder.Fault) -> DevelopmentCertificate {
+        let made: DevelopmentCertificate
+        let authority: TLSIdentity
+        var texts: [String: String] = [:]
+        do throws(OpenSSLError) {
+            let stored = identity(authorityName, authorityKeyName, in: folder.path, files)
+            if let stored, stored.leaf.notBefore <= now, stored.leaf.notAfter > now + 2 * day {
+                authority = stored
+            } else {
+                authority = try LocalhostAuthority.make(validFor: 3650, now: now)
+            }
+            texts[authorityName] = try authority.leaf.pem()
+            if let kept, kept.isSelfSigned, kept.identity.leaf.notAfter >= now + day {
+                made = try DevelopmentCertificate(kept.identity, authority: authority.leaf)
+                texts[authorityName, default: ""] += try kept.identity.leaf.pem()
+            } else {
+                // With the same key, programs that have pinned it go on trusting the server.
+                let older = identity(certificateName, keyName, in: folder.path, files)?.privateKey
+                let key = if let older { older } else { try PrivateKey.makeP256() }
+                made = try issue(by: authority, for: key, now: now)
+                texts[certificateName] = try made.identity.leaf.pem() + authority.leaf.pem()
+            }
         } catch {
             throw StateFolder.Fault(reason: "the development certificate cannot be created: \(error)")
         }
-        try folder.write(keyText, to: keyName, mode: 0o600)
-        try folder.write(certificateText, to: certificateName, mode: 0o644)
-        return identity
+        // The keys come first: a certificate without its key is replaced at the next start.
+        try write(authority.privateKey, to: authorityKeyName, in: folder)
+        try write(made.identity.privateKey, to: keyName, in: folder)
+        for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+            try folder.write(Array(text.utf8), to: name, mode: 0o644)
+        }
+        return made
+    }
+
+    private static func write(
+        _ key: PrivateKey,
+        to name: String,
+        in folder: StateFolder
+    ) throws(StateFolder.Fault) {
+        var text: [UInt8] = []
+        defer { for index in text.indices { text[index] = 0 } }
+        do throws(OpenSSLError) {
+            text = try key.withPEM { span in span.indices.map { span[$0] } }
+        } catch {
+            throw StateFolder.Fault(reason: "the key of the development certificate cannot be written: \(error)")
+        }
+        try folder.write(text, to: name, mode: 0o600)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Glibc
+internal import Bytes
 public import LoginConf
 internal import OpenSSLKit
 public import RealmConfiguration
@@ -9,34 +9,44 @@ public import RealmConfiguration
 /// The certificate that a server presents: a configured certificate or the development certificate.
 public struct ServerCertificate: Sendable {
     /// True for the development certificate, which clients do not trust by default.
-    public let isDevelopment: Bool
+    public var isDevelopment: Bool { development != nil }
     /// The file with the certificate.
     public let file: String
     /// The SHA-256 fingerprint of the certificate, in the form `AB:CD:...`.
     public let fingerprint: String
-    /// A problem that does not prevent the use of the certificate, such as expiry; nil if there is no problem.
-    public let warning: String?
     let identity: TLSIdentity
+    /// Nil for a configured certificate.
+    let development: DevelopmentCertificate?
 
-    init(_ identity: TLSIdentity, file: String, isDevelopment: Bool) {
-        self.identity = identity
-        self.file = file
-        self.isDevelopment = isDevelopment
+    init(_ development: DevelopmentCertificate, in folder: String) {
+        identity = development.identity
+        file = "\(folder)/\(DevelopmentCertificate.certificateName)"
         fingerprint = identity.leaf.fingerprint
-        var warnings: [String] = []
-        do throws(OpenSSLError) {
-            try identity.leaf.checkValidity(at: Self.now)
-        } catch {
-            warnings.append("\(error)")
-        }
-        if let end = identity.ocspResponse?.nextUpdate, end < Self.now {
-            warnings.append("the OCSP response of \(file) has expired and is not sent")
-        }
-        warning = warnings.isEmpty ? nil : warnings.joined(separator: "; ")
+        self.development = development
     }
 
     init(_ files: TLSSettings.CertificateFiles, _ reader: TLSFileReader) throws(ConfigurationErrors) {
-        self.init(try reader.identity(files), file: files.certificate.value, isDevelopment: false)
+        identity = try reader.identity(files)
+        file = files.certificate.value
+        fingerprint = identity.leaf.fingerprint
+        development = nil
+    }
+
+    /// Returns the problem that does not prevent the use of the certificate, other than its dates; nil if there is none.
+    func warning(at now: Int64) -> String? {
+        if let end = identity.ocspResponse?.nextUpdate, end < now {
+            return "the OCSP response of \(file) has expired and is not sent"
+        }
+        guard identity.leaf.notBefore <= now else { return "certificate \(identity.leaf.subject) is not valid yet" }
+        guard let development, development.isSelfSigned else { return nil }
+        let folder = file.dropLast(DevelopmentCertificate.certificateName.utf8.count)
+        let authority = folder + DevelopmentCertificate.authorityName
+        let end = UTCTime.readableText(Int(clamping: identity.leaf.notAfter))
+        return """
+            this certificate of an older version of gatehouse is used until \(end); \
+            before that, replace the copies of it that proxies trust by \(authority)\
+            \(development.authority == nil ? ", which the next start of the server makes" : "")
+            """
     }
 
     /// Returns whether the certificate is valid for a host name in lower case (RFC 9525 section 6.3).
@@ -62,6 +72,4 @@ public struct ServerCertificate: Sendable {
         guard let configured = settings.tls.files else { return nil }
         return try ServerCertificate(configured, TLSFileReader(files: files))
     }
-
-    static var now: Int64 { Int64(time(nil)) }
 }

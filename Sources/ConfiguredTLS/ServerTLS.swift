@@ -4,6 +4,7 @@
 public import LoginConf
 package import OpenSSLKit
 public import RealmConfiguration
+public import RealmKit
 
 /// The loaded TLS settings of a server: certificates, ticket keys and the policy for client certificates.
 ///
@@ -18,13 +19,14 @@ public struct ServerTLS: Sendable {
     public let hostCertificates: [ServerCertificate]
     /// The problems that do not prevent the server from running.
     ///
-    /// A certificate, revocation list or OCSP response may have expired, or the certificate of a `host` block may not
-    /// be valid for a name of the block.
+    /// A revocation list or an OCSP response may have expired, or the certificate of a `host` block may not be valid for
+    /// a name of the block. For the dates of certificates see ``ExpiringCertificates``.
     public let warnings: [String]
     /// The context of new connections.
     package let context: TLSContext
     let ticketKeys: SessionTicketKeys?
     private let applicationProtocols: [String]
+    private let clock: WallClock
 
     /// The time at which the first of all certificates expires, in seconds since 1970-01-01 00:00 UTC.
     package var firstExpiry: Int64 {
@@ -38,61 +40,85 @@ public struct ServerTLS: Sendable {
     /// - Parameters:
     ///   - settings: The server's settings.
     ///   - files: The source of the files.
+    ///   - clock: The clock for the dates of certificates, lists and ticket keys.
     ///   - applicationProtocols: The protocols over TLS (RFC 7301). The preferred protocol is the first.
     /// - Returns: The loaded settings.
     /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used.
     public static func load(
         _ settings: ServerSettings,
         files: ConfigurationFiles,
+        clock: WallClock,
         applicationProtocols: [String] = ["http/1.1"]
     ) throws(ConfigurationErrors) -> ServerTLS {
-        try ServerTLS(settings, files, certificate(settings, files), applicationProtocols, earlier: nil)
+        let certificate = try certificate(settings, files, clock)
+        return try ServerTLS(settings, files, certificate, applicationProtocols, clock, earlier: nil)
     }
 
-    /// Loads new settings as ``load(_:files:applicationProtocols:)`` does, and keeps the generated ticket keys.
+    /// Loads new settings as ``load(_:files:clock:applicationProtocols:)`` does, and keeps the generated ticket keys.
     ///
     /// If the settings name ticket key files, the keys are read from the files instead.
     public func reloaded(
         _ settings: ServerSettings,
         files: ConfigurationFiles
     ) throws(ConfigurationErrors) -> ServerTLS {
-        let certificate = try Self.certificate(settings, files)
-        return try ServerTLS(settings, files, certificate, applicationProtocols, earlier: ticketKeys)
+        let certificate = try Self.certificate(settings, files, clock)
+        return try ServerTLS(settings, files, certificate, applicationProtocols, clock, earlier: ticketKeys)
     }
 
-    /// Checks the settings as ``load(_:files:applicationProtocols:)`` does, but writes no files.
+    /// True if the development certificate has to be replaced, which ``reloaded(_:files:)`` does.
+    package var isRenewalDue: Bool {
+        certificate.development?.isDue(at: Int64(clock.seconds)) ?? false
+    }
+
+    /// Checks the settings as ``load(_:files:clock:applicationProtocols:)`` does, but writes no files.
     ///
     /// - Parameters:
     ///   - settings: The server's settings.
     ///   - files: The source of the files.
+    ///   - clock: The clock for the dates.
     /// - Returns: The loaded settings; nil if the next start will create a development certificate.
-    /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used.
+    /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used, or whose certificate has
+    ///   expired. A server starts with such a certificate, because some clients do not check the date.
     public static func check(
         _ settings: ServerSettings,
-        files: ConfigurationFiles
+        files: ConfigurationFiles,
+        clock: WallClock
     ) throws(ConfigurationErrors) -> ServerTLS? {
-        let configured = try ServerCertificate.configured(settings, files: files)
-        if let known = configured ?? DevelopmentCertificate.existing(settings, files: files) {
-            return try ServerTLS(settings, files, known, ["http/1.1"], earlier: nil)
+        let now = Int64(clock.seconds)
+        let folder = settings.stateFolder.value
+        if let configured = try ServerCertificate.configured(settings, files: files) {
+            let tls = try ServerTLS(settings, files, configured, ["http/1.1"], clock, earlier: nil)
+            let places = [settings.tls.files].compactMap(\.self) + settings.tls.hosts.map(\.files)
+            for (place, known) in zip(places, [configured] + tls.hostCertificates)
+            where known.identity.leaf.notAfter < now {
+                let text = ExpiringCertificates.warning(known.identity.leaf, "in \(known.file)", at: clock)
+                throw place.certificate.errors(text ?? "the certificate has expired")
+            }
+            return tls
+        }
+        if let known = DevelopmentCertificate.existing(in: folder, files, now: now) {
+            let certificate = ServerCertificate(known, in: folder)
+            return try ServerTLS(settings, files, certificate, ["http/1.1"], clock, earlier: nil)
         }
         // A temporary certificate is used to check the other settings.
-        let made: TLSIdentity
+        let made: DevelopmentCertificate
         do throws(OpenSSLError) {
-            made = try DevelopmentCertificate.makeIdentity()
+            made = try DevelopmentCertificate.temporary(now: now)
         } catch {
             throw settings.stateFolder.errors("the development certificate cannot be created: \(error)")
         }
-        let certificate = ServerCertificate(made, file: settings.stateFolder.value, isDevelopment: true)
-        _ = try ServerTLS(settings, files, certificate, ["http/1.1"], earlier: nil)
+        _ = try ServerTLS(settings, files, ServerCertificate(made, in: folder), ["http/1.1"], clock, earlier: nil)
         return nil
     }
 
     private static func certificate(
         _ settings: ServerSettings,
-        _ files: ConfigurationFiles
+        _ files: ConfigurationFiles,
+        _ clock: WallClock
     ) throws(ConfigurationErrors) -> ServerCertificate {
         if let configured = try ServerCertificate.configured(settings, files: files) { return configured }
-        return try DevelopmentCertificate.load(settings, files: files)
+        let made = try DevelopmentCertificate.load(settings, files: files, now: Int64(clock.seconds))
+        return ServerCertificate(made, in: settings.stateFolder.value)
     }
 
     private init(
@@ -100,24 +126,26 @@ public struct ServerTLS: Sendable {
         _ files: ConfigurationFiles,
         _ certificate: ServerCertificate,
         _ applicationProtocols: [String],
+        _ clock: WallClock,
         earlier: SessionTicketKeys?
     ) throws(ConfigurationErrors) {
         let tls = settings.tls
+        let now = Int64(clock.seconds)
         let reader = TLSFileReader(files: files)
-        var warnings = [certificate.warning].compactMap { $0 }
+        var warnings = [certificate.warning(at: now)].compactMap { $0 }
         var configuration = TLSConfiguration.server(
             certificate.identity,
             minimumVersion: tls.minimumVersion == .tls13 ? .tls13 : .tls12,
             applicationProtocols: applicationProtocols
         )
         configuration.parameters = try Self.parameters(tls)
-        configuration.sessionTickets = try Self.ticketKeys(settings, reader, earlier)
+        configuration.sessionTickets = try Self.ticketKeys(settings, reader, clock, earlier)
         configuration.sessionScope = "gatehouse"
-        configuration.clientCertificates = try Self.policy(tls, reader, &warnings)
+        configuration.clientCertificates = try Self.policy(tls, reader, now, &warnings)
         var hosts: [ServerCertificate] = []
         for host in tls.hosts {
             let shown = try ServerCertificate(host.files, reader)
-            warnings += [shown.warning].compactMap { $0 }
+            warnings += [shown.warning(at: now)].compactMap { $0 }
             for name in host.names where !shown.isFor(name.value) {
                 warnings.append("certificate \(shown.file) is not valid for \(name.value)")
             }
@@ -137,6 +165,7 @@ public struct ServerTLS: Sendable {
         }
         self.certificate = certificate
         self.applicationProtocols = applicationProtocols
+        self.clock = clock
         self.warnings = warnings
         hostCertificates = hosts
         ticketKeys = configuration.sessionTickets
@@ -176,6 +205,7 @@ public struct ServerTLS: Sendable {
     private static func ticketKeys(
         _ settings: ServerSettings,
         _ reader: TLSFileReader,
+        _ clock: WallClock,
         _ earlier: SessionTicketKeys?
     ) throws(ConfigurationErrors) -> SessionTicketKeys? {
         guard settings.tls.sessionTickets else { return nil }
@@ -184,7 +214,7 @@ public struct ServerTLS: Sendable {
             // attacker may have obtained the files.
             if let earlier, earlier.rotation != nil { return earlier }
             do throws(OpenSSLError) {
-                return try SessionTicketKeys(now: { ServerCertificate.now })
+                return try SessionTicketKeys(now: { Int64(clock.seconds) })
             } catch {
                 throw settings.stateFolder.errors("ticket keys cannot be created: \(error)")
             }
@@ -209,6 +239,7 @@ public struct ServerTLS: Sendable {
     private static func policy(
         _ tls: TLSSettings,
         _ reader: TLSFileReader,
+        _ now: Int64,
         _ warnings: inout [String]
     ) throws(ConfigurationErrors) -> ClientCertificatePolicy? {
         let lists = try reader.revocationLists(tls)
@@ -216,17 +247,10 @@ public struct ServerTLS: Sendable {
             return nil
         }
         for (file, list) in lists {
-            guard let end = list.nextUpdate, end < ServerCertificate.now else { continue }
+            guard let end = list.nextUpdate, end < now else { continue }
             warnings.append(
                 "revocation list of \(list.issuer) in \(file) has expired: certificates of this issuer are rejected"
             )
-        }
-        for authority in policy.authorities {
-            do throws(OpenSSLError) {
-                try authority.checkValidity(at: ServerCertificate.now)
-            } catch {
-                warnings.append("\(error)")
-            }
         }
         return policy
     }

@@ -29,8 +29,11 @@ extension HTTPServerBuilder {
         let tls = try ServerTLS.load(
             realms.configuration.server,
             files: realms.files,
+            clock: .system,
             applicationProtocols: ["http/1.1"]
         )
+        let expiring = ExpiringCertificates(realms.configuration, files: realms.files).warnings(at: .system)
+        for warning in expiring.map(\.logLine) { realms.logger.warning("\(warning)") }
         for warning in tls.warnings { realms.logger.warning("\(warning)") }
         let context = tls.context
         return HTTPServerBuilder { responder in

@@ -6,6 +6,7 @@ import Foundation
 import LoginConf
 import OpenSSLKit
 import RealmConfiguration
+import RealmKit
 import RealmTesting
 import TLSTesting
 import Testing
@@ -46,7 +47,7 @@ struct ServerTLSTests {
     }
 
     private func check(_ tls: String, _ others: [String: [UInt8]] = [:]) throws -> ServerTLS? {
-        try load(tls, others) { try ServerTLS.check($0, files: $1) }
+        try load(tls, others) { try ServerTLS.check($0, files: $1, clock: .system) }
     }
 
     /// Returns the first diagnostic of a rejected configuration as line, column and message; nil if it is accepted.
@@ -104,6 +105,7 @@ struct ServerTLSTests {
         (own + "client-certificates optional; client-ca server.key;", "2:87"),
         (own + "client-certificates optional; client-ca client.pem;", "2:87"),
         (own + "client-certificates required; client-ca root.pem; client-crl empty.pem;", "2:108"),
+        (own + "client-certificates required; client-ca root.pem; client-crl delta.crl;", "2:108"),
         (own + "host a_b { certificate other-chain.pem; key other.key; }", "2:52"),
         (own + "host b.test { certificate other-chain.pem; key server.key; }", "2:94"),
         ("client-certificates required; client-ca none.pem;", "2:41"),
@@ -113,11 +115,22 @@ struct ServerTLSTests {
         place: String
     ) throws {
         let others: [String: [UInt8]] = [
-            "empty.pem": [], "short.key": [1, 2, 3], "zero.key": [UInt8](repeating: 0, count: 80),
+            "delta.crl": Array(Self.deltaList.utf8), "empty.pem": [], "short.key": [1, 2, 3],
+            "zero.key": [UInt8](repeating: 0, count: 80),
         ]
         let message = refusal(tls, others)
         #expect(message?.hasPrefix(place + " ") == true, "\(message ?? "accepted")")
     }
+
+    /// A list with a deltaCRLIndicator (RFC 5280 5.2.4).
+    private static let deltaList = """
+        -----BEGIN X509 CRL-----
+        MIG0MFsCAQEwCgYIKoZIzj0EAwIwDTELMAkGA1UEAwwCQ0EXDTI2MTEyNzA1Mzkx
+        N1oXDTI2MTIyNzA1MzkxN1qgHTAbMA0GA1UdGwEB/wQDAgEBMAoGA1UdFAQDAgEB
+        MAoGCCqGSM49BAMCA0kAMEYCIQDgww2peM7vxUysMTjgE6F1rg6mB48lv6/APVov
+        EKU78QIhAOpIYnqbxI068VZHRN2/Ssix8NUbqtWToFOfAy98X8qw
+        -----END X509 CRL-----
+        """
 
     @Test(arguments: ["", "host a.test { "])
     func `a certificate and a key that are exchanged are named, with the correction`(host: String) throws {
@@ -129,24 +142,57 @@ struct ServerTLSTests {
         #expect(refusal("certificate none.pem; key server-chain.pem;")?.contains(text) == false)
     }
 
-    @Test func `an expired certificate, an expired CRL and a certificate for another name cause warnings`() throws {
+    @Test func `an expired CRL and a certificate for another name cause warnings`() throws {
         let tls = try #require(
             try check(
                 Self.own
                     + """
                     client-certificates optional; client-ca root.pem; client-crl old.crl;
-                    host elsewhere.test { certificate expired-chain.pem; key expired.key; }
+                    host elsewhere.test { certificate other-chain.pem; key other.key; }
                     """
             )
         )
-        #expect(tls.warnings.count == 3, "\(tls.warnings)")
+        #expect(tls.warnings.count == 2, "\(tls.warnings)")
         #expect(tls.warnings.contains { $0.contains("old.crl") })
-        #expect(tls.warnings.contains { $0.contains("expired") })
         #expect(tls.warnings.contains { $0.contains("is not valid for elsewhere.test") })
     }
 
+    @Test func `an expired certificate of the server is an error of a check, and a server starts with it`() throws {
+        let tls = "certificate expired-chain.pem; key expired.key;"
+        let expected = "certificate CN=expired in \(pki.folder.path)/expired-chain.pem has expired on"
+        #expect(refusal(tls)?.hasPrefix("2:13 \(expected)") == true, "\(refusal(tls) ?? "accepted")")
+        let host = Self.own + "host expired.test { \(tls) }"
+        #expect(refusal(host)?.contains(expected) == true, "\(refusal(host) ?? "accepted")")
+        _ = try load(tls) { try ServerTLS.load($0, files: $1, clock: .system) }
+    }
+
+    @Test func `each certificate that expires within 30 days is named at its setting, and its end is known`() throws {
+        let text = """
+            server { tls {
+            certificate server-chain.pem; key server.key; client-certificates optional; client-ca root.pem;
+            host other.test { certificate other-chain.pem; key other.key; } } }
+            realm r { class RemoteRealm; url https://localhost:9/; ca-file inter.pem; client-certificate client.pem; client-key client.key; }
+            login remoteRealm { RemoteLoginModule required; }
+            """
+        let path = pki.file("expiring.conf").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let configuration = try ConfigurationLoader(builtInRealms, files: .system, clock: ManualClock()).load(path)
+        let certificates = ExpiringCertificates(configuration, files: .system)
+        let files = ["client.pem", "inter.pem", "other-chain.pem", "root.pem", "server-chain.pem"]
+        #expect(certificates.expiryByFile.keys.sorted() == files.map { pki.file($0).path })
+        let first = try #require(certificates.expiryByFile.values.min())
+        func places(at time: Int64) -> Set<String> {
+            Set(certificates.warnings(at: WallClock { Int(time) }).map { "\($0.line):\($0.column)" })
+        }
+        #expect(places(at: first - 31 * 86_400) == [])
+        let last = try #require(certificates.expiryByFile.values.max())
+        #expect(places(at: last - 29 * 86_400) == ["2:13", "2:87", "3:31", "4:64", "4:94"])
+        let texts = certificates.warnings(at: WallClock { Int(first) + 1 }).map(\.message)
+        #expect(texts.contains { $0.contains("has expired on") })
+    }
+
     @Test func `a reload keeps generated ticket keys, and reads ticket key files again`() throws {
-        let first = try load(Self.own) { try ServerTLS.load($0, files: $1) }
+        let first = try load(Self.own) { try ServerTLS.load($0, files: $1, clock: .system) }
         let again = try load(Self.own) { try first.reloaded($0, files: $1) }
         #expect(first.ticketKeys != nil && again.ticketKeys === first.ticketKeys)
         #expect(again.context !== first.context)

@@ -47,6 +47,34 @@ struct HealthCommandTests {
         #expect(ended.errors == "https://127.0.0.1:\(server.port)/health: cannot connect: Connection refused\n")
     }
 
+    @Test(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
+    func `a certificate that expires within 30 days is named by health, check and the log`() async throws {
+        let folder = try TemporaryFolder()
+        let key = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "9"]
+        let made = try await Program.run(
+            try #require(Program.system("openssl")),
+            key + ["-subj", "/CN=short", "-keyout", "key.pem", "-out", "cert.pem"],
+            in: folder.url
+        )
+        #expect(made.status == 0, "\(made)")
+        let files = ["certificate", "key"].map { name in
+            "\(name) \(folder.url.appendingPathComponent(name == "key" ? "key.pem" : "cert.pem").path);"
+        }
+        let text = Self.configuration(rules: "protect / { open; }")
+            .replacing("listen 127.0.0.1:0;", with: "listen 127.0.0.1:0; tls { \(files.joined(separator: " ")) }")
+        try folder.write(text, to: "realms.conf")
+        let server = try await RunningServer(text)
+        let asked = try await health("--address", "127.0.0.1:\(server.port)", in: folder)
+        let warning = "warning: certificate CN=short of https://127.0.0.1:\(server.port)/health expires on "
+        #expect(asked.status == 0, "\(asked)")
+        #expect(asked.output.contains(warning) && asked.output.contains(", in 8 days\n"), "\(asked)")
+        let checked = try await Program.run(Program.built("gatehouse"), ["check"], in: folder.url)
+        #expect(checked.status == 0 && checked.errors.contains("realms.conf:4:"), "\(checked)")
+        #expect(checked.errors.contains("warning: certificate CN=short in "), "\(checked)")
+        #expect(server.log.contains("certificate CN=short in "), "\(server.log)")
+        _ = await server.end()
+    }
+
     @Test(
         .enabled(if: getuid() == 0, "only root can start a program as another user"),
         .enabled(if: Program.system("setpriv") != nil, "setpriv is not installed")

@@ -79,6 +79,9 @@ struct MetricsTests {
         #expect(value(#"gatehouse_tls_handshakes_total{version="1.3",result="full"}"#, in: text) == 3)
         let expiry = try #require(value("gatehouse_certificate_expiry_timestamp_seconds", in: text))
         #expect(expiry > Date().timeIntervalSince1970 + 86_400)
+        let series = "gatehouse_certificate_file_expiry_timestamp_seconds{"
+        let authority = try #require(text.split(separator: "\n").first { $0.hasPrefix(series) })
+        #expect(authority.contains("/development-authority.pem\"}"), "\(authority)")
         #expect(try #require(value("process_resident_memory_bytes", in: text)) > 1_000_000)
         #expect(try #require(value("process_open_fds", in: text)) > 3)
         for text in [text, try await get("\(url)/metrics").body] {

@@ -157,6 +157,41 @@ struct CertificateToolTests {
         }
     }
 
+    @Test func `openssl verify accepts what the authority for localhost issues, and no other name or purpose`() throws {
+        try Tool.withFolder { folder in
+            let authority = try LocalhostAuthority.make(validFor: 3650, now: secondsNow)
+            let (root, rootKey) = try write(authority, to: folder)
+            let leaf = try LocalhostAuthority.issue(
+                for: .makeP256(),
+                by: authority,
+                until: secondsNow + 86_400,
+                now: secondsNow
+            )
+            #expect(try leaf.isIssued(by: authority.leaf) && !authority.leaf.isIssued(by: leaf))
+            let file = folder.appendingPathComponent("leaf.pem").path
+            try leaf.pem().write(toFile: file, atomically: true, encoding: .utf8)
+            func verify(_ file: String, _ options: String...) throws -> (status: Int32, output: String) {
+                try Tool.run(Tool.openssl, ["verify", "-no-CApath", "-CAfile", root] + options + [file])
+            }
+            for name in [["-verify_hostname", "localhost"], ["-verify_ip", "127.0.0.1"], ["-verify_ip", "::1"]] {
+                let result = try verify(file, "-x509_strict", "-purpose", "sslserver", name[0], name[1])
+                #expect(result.status == 0, "\(result.output)")
+            }
+            #expect(try verify(file, "-purpose", "sslclient").status != 0)
+            for name in ["DNS:example.org", "IP:127.0.0.2", "DNS:localhost,DNS:example.org", "IP:10.0.0.1"] {
+                let other = folder.appendingPathComponent("other").path
+                let extensions = "\(other).ext"
+                try "subjectAltName=\(name)\n".write(toFile: extensions, atomically: true, encoding: .utf8)
+                let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "\(other).key"]
+                _ = try Tool.run(Tool.openssl, ["req"] + key + ["-subj", "/CN=x", "-out", "\(other).csr"])
+                let issue = ["-CA", root, "-CAkey", rootKey, "-extfile", extensions, "-days", "9", "-set_serial", "7"]
+                _ = try Tool.run(Tool.openssl, ["x509", "-req", "-in", "\(other).csr", "-out", "\(other).pem"] + issue)
+                let result = try verify("\(other).pem")
+                #expect(result.output.contains("permitted subtree violation"), "\(name): \(result.output)")
+            }
+        }
+    }
+
     @Test func `openssl x509 shows the extensions`() throws {
         try Tool.withFolder { folder in
             let identity = try localIdentity()

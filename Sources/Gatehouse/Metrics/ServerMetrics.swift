@@ -26,6 +26,8 @@ final class ServerMetrics: Sendable {
     private let failedHandshakes: Counter
     private let connections: Gauge
     private let certificateExpiry: Gauge
+    /// The files that have a value of ``fileExpiry``.
+    private let certificateFiles = Mutex<Set<String>>([])
     private let reloads: [Bool: Counter]
     private let process: ProcessMetrics
     private let state = Mutex<(phase: Phase, connectionCount: @Sendable () -> Int)>((.starting, { 0 }))
@@ -64,6 +66,7 @@ final class ServerMetrics: Sendable {
     static let handshakes = "gatehouse_tls_handshakes_total"
     static let connections = "gatehouse_connections"
     static let certificateExpiry = "gatehouse_certificate_expiry_timestamp_seconds"
+    static let fileExpiry = "gatehouse_certificate_file_expiry_timestamp_seconds"
     static let reloads = "gatehouse_configuration_reloads_total"
 
     private static let help: [String: String] = RequestMetrics.help.merging(ProcessMetrics.help) { first, _ in first }
@@ -71,6 +74,7 @@ final class ServerMetrics: Sendable {
             handshakes: "TLS handshakes, by version and result.",
             connections: "Open connections.",
             certificateExpiry: "The time at which the first of the server's certificates expires, in Unix time.",
+            fileExpiry: "The time at which the first certificate of a file of the configuration expires, in Unix time.",
             reloads: "Reloads of the configuration at SIGHUP.",
         ]) { first, _ in first }
 
@@ -93,10 +97,23 @@ final class ServerMetrics: Sendable {
     /// Counts a reload of the configuration.
     func countReload(isSuccess: Bool) { reloads[isSuccess]?.increment() }
 
-    /// Sets the expiry of the certificates.
+    /// Sets the expiry of the certificates, in seconds since 1970-01-01 00:00 UTC.
     ///
-    /// - Parameter expiry: The earliest expiry, in seconds since 1970-01-01 00:00 UTC.
-    func setCertificateExpiry(_ expiry: Int64) { certificateExpiry.record(expiry) }
+    /// - Parameters:
+    ///   - first: The earliest expiry of the server's certificates.
+    ///   - files: The earliest expiry of each file with certificates, by its path. Files of earlier calls that are
+    ///     missing here get the value NaN.
+    func setCertificateExpiry(_ first: Int64, byFile files: [String: Int64]) {
+        certificateExpiry.record(first)
+        let known = certificateFiles.withLock { known in
+            known.formUnion(files.keys)
+            return known
+        }
+        for file in known {
+            let gauge = Gauge(label: Self.fileExpiry, dimensions: [("file", file)], factory: registry)
+            gauge.record(files[file].map(Double.init) ?? .nan)
+        }
+    }
 
     // MARK: Phases
 

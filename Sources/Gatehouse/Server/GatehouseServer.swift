@@ -68,6 +68,7 @@ public struct GatehouseServer: Service {
         tls = try ServerTLS.load(
             configuration.server,
             files: files,
+            clock: .system,
             applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
         metrics = configuration.server.metricsAddresses.isEmpty ? nil : ServerMetrics()
@@ -138,7 +139,7 @@ public struct GatehouseServer: Service {
             await stop(server, listeners: error.channels)
             return .failure(error.errors)
         }
-        metrics?.setCertificateExpiry(tls.firstExpiry)
+        reportCertificates(ActiveConfiguration(configuration: configuration, tls: tls))
         metrics?.beginServing { server.connectionCount }
         for url in listening.urls { onListening(url) }
         let ready = NotifyState.status("listening on \(listening.urls.joined(separator: ", "))")
@@ -157,15 +158,33 @@ public struct GatehouseServer: Service {
                 }
                 tasks.addTask { await watchdog.run() }
             }
+            let (events, send) = AsyncStream.makeStream(of: Event.self)
+            tasks.addTask { for await _ in hangups { send.yield(.hangup) } }
+            tasks.addTask {
+                do {
+                    while true {
+                        try await Task.sleep(for: Self.certificateCheckTime)
+                        send.yield(.certificateCheck)
+                    }
+                } catch {
+                    // The server stops.
+                }
+            }
             tasks.addTask {
                 var active = ActiveConfiguration(configuration: configuration, tls: tls)
-                for await _ in hangups {
+                for await event in events {
                     // A signal that was sent before the shutdown may arrive here after the shutdown has begun.
                     guard !Task.isCancelled else { return }
-                    serviceManager.notify(.reloading, .status("reloading the configuration"))
-                    let new = await reloaded(active, server: server, contexts: contexts)
-                    serviceManager.notify(.ready, new == nil ? Self.reloadHasFailed : ready)
-                    active = new ?? active
+                    switch event {
+                    case .certificateCheck:
+                        active = renewed(active, contexts: contexts)
+                        reportCertificates(active)
+                    case .hangup:
+                        serviceManager.notify(.reloading, .status("reloading the configuration"))
+                        let new = await reloaded(active, server: server, contexts: contexts)
+                        serviceManager.notify(.ready, new == nil ? Self.reloadHasFailed : ready)
+                        active = new ?? active
+                    }
                 }
             }
             await Self.untilShutdown()
@@ -212,6 +231,40 @@ public struct GatehouseServer: Service {
         }
     }
 
+    /// The time between two checks of the certificates: a day.
+    private static let certificateCheckTime = Duration.seconds(86_400)
+
+    private enum Event {
+        case hangup
+        case certificateCheck
+    }
+
+    /// Logs the certificates that have expired or expire soon, and sets their metrics.
+    private func reportCertificates(_ active: ActiveConfiguration) {
+        let certificates = ExpiringCertificates(active.configuration, files: files)
+        for warning in certificates.warnings(at: .system) { logger.warning("\(warning.logLine)") }
+        metrics?.setCertificateExpiry(active.tls.firstExpiry, byFile: certificates.expiryByFile)
+    }
+
+    /// Replaces a development certificate that expires soon.
+    ///
+    /// - Parameters:
+    ///   - active: The configuration in use.
+    ///   - contexts: The source of TLS contexts that gets the new certificate.
+    /// - Returns: The configuration to use.
+    private func renewed(_ active: ActiveConfiguration, contexts: TLSContextSource) -> ActiveConfiguration {
+        guard active.tls.isRenewalDue else { return active }
+        do throws(ConfigurationErrors) {
+            let tls = try active.tls.reloaded(active.configuration.server, files: files)
+            contexts.replace(with: tls.context)
+            logger.notice("the development certificate was renewed", metadata: ["file": "\(tls.certificate.file)"])
+            return ActiveConfiguration(configuration: active.configuration, tls: tls)
+        } catch {
+            logger.error("the development certificate cannot be renewed:\n\(error.logText)")
+            return active
+        }
+    }
+
     /// The configuration in use.
     private struct ActiveConfiguration {
         let configuration: Configuration
@@ -249,7 +302,6 @@ public struct GatehouseServer: Service {
             await RealmRefresher.runFirstChecks(configuration.realms)
             let responder = try makeResponder(configuration, tls, isReload: true)
             metrics?.countReload(isSuccess: true)
-            metrics?.setCertificateExpiry(tls.firstExpiry)
             signIn.countReload(to: configuration)
             server.replaceResponder(with: responder)
             await signIn.recheck(configuration)
@@ -262,7 +314,9 @@ public struct GatehouseServer: Service {
                 logger.warning("\(name) has changed; the change needs a restart")
             }
             logger.notice("the configuration was reloaded")
-            return ActiveConfiguration(configuration: configuration, tls: tls)
+            let active = ActiveConfiguration(configuration: configuration, tls: tls)
+            reportCertificates(active)
+            return active
         } catch {
             metrics?.countReload(isSuccess: false)
             let reason = (error as? ConfigurationErrors)?.logText ?? "\(error)"

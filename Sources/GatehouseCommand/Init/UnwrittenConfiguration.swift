@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import CommandSupport
 internal import ConfiguredTLS
 internal import Glibc
@@ -37,7 +38,8 @@ enum UnwrittenConfiguration {
                     ? .success(ConfigurationFiles.Contents(bytes: Array(text.utf8)))
                     : ConfigurationFiles.system.read(asked)
             },
-            environment: ConfigurationFiles.system.environment
+            environment: ConfigurationFiles.system.environment,
+            findings: ConfigurationFiles.system.findings
         )
         let loader = ConfigurationLoader(
             kinds,
@@ -47,7 +49,7 @@ enum UnwrittenConfiguration {
             services: GatehouseCommand.services(access, log: log)
         )
         let configuration = try loader.load(path)
-        _ = try ServerTLS.check(configuration.server, files: files)
+        _ = try ServerTLS.check(configuration.server, files: files, clock: .system)
         return configuration
     }
 

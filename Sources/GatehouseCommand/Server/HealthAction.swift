@@ -4,9 +4,11 @@
 internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
+internal import ConfiguredTLS
 internal import Glibc
 internal import HTTPSClient
 internal import HostServices
+internal import LoginConf
 internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
@@ -19,7 +21,8 @@ extension GatehouseOptions {
             abstract: "Check that the server of the configuration answers requests.",
             discussion: """
                 The command sends a request to the first address of listen. It accepts any certificate, because the request has \
-                no secrets. Exit status: 0 the server answers, 4 it does not.
+                no secrets. It names the certificates of the server and of the configuration that expire within 30 days. Exit \
+                status: 0 the server answers, 4 it does not.
                 """
         )
 
@@ -59,22 +62,37 @@ extension GatehouseOptions {
 
 extension GatehouseOptions.Health: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let asked = if let address { address } else { try configuredAddress(kinds) }
+        var expiring: [String] = []
+        let asked: String
+        if let address {
+            asked = address
+        } else {
+            let services = GatehouseCommand.services(.existingOnly)
+            let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, warn: { _ in })
+            asked = try Self.address(of: configuration)
+            expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system).map(\.message)
+        }
         let url = "https://\(asked)/health"
+        let presented = PresentedKey()
         let status: Int
         do throws(HTTPSClientError) {
-            status = try await self.status(of: HTTPSURL(url))
+            status = try await self.status(of: HTTPSURL(url), presented)
         } catch {
             throw CommandError(error.code == .invalidRequest ? .usage : .unavailable, "\(url): \(error.cause)")
         }
         // A rule may protect the page: then the answer is 401, and the server runs.
         guard status < 500 else { throw CommandError(.unavailable, "\(url): the answer is \(status)") }
         GatehouseCommand.print("\(url): the answer is \(status)", on: STDOUT_FILENO)
+        // The server may run with older files than those of its configuration.
+        if let certificate = presented.certificate,
+            let text = ExpiringCertificates.warning(certificate, "of \(url)", at: .system)
+        {
+            expiring.append(text)
+        }
+        for text in expiring { GatehouseCommand.print("warning: \(Printable.line(text))", on: STDOUT_FILENO) }
     }
 
-    private func configuredAddress(_ kinds: [RealmKind]) throws(CommandError) -> String {
-        let services = GatehouseCommand.services(.existingOnly)
-        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, warn: { _ in })
+    private static func address(of configuration: Configuration) throws(CommandError) -> String {
         guard let address = configuration.server.listen.first?.value, address.port != 0 else {
             throw CommandError(.usage, "the configuration has no port; use --address HOST:PORT")
         }
@@ -84,8 +102,7 @@ extension GatehouseOptions.Health: Subcommand {
     }
 
     /// Returns the status of a response, whatever certificate the server has.
-    private func status(of url: HTTPSURL) async throws(HTTPSClientError) -> Int {
-        let presented = PresentedKey()
+    private func status(of url: HTTPSURL, _ presented: PresentedKey) async throws(HTTPSClientError) -> Int {
         do throws(HTTPSClientError) {
             return try await status(of: url, trust: .noServer(recording: presented))
         } catch {

@@ -21,10 +21,11 @@ extension GatehouseOptions.Check: Subcommand {
         let services = GatehouseCommand.services(.checkOnly, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
         do throws(ConfigurationErrors) {
-            let tls = try ServerTLS.check(configuration.server, files: .system)
+            let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
             let storeWarning = try Self.checkStore(of: configuration)
             try Self.checkStateFolder(of: configuration)
-            for warning in [storeWarning, configuration.emptinessWarning].compactMap(\.self) {
+            let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
+            for warning in expiring + [storeWarning, configuration.emptinessWarning].compactMap(\.self) {
                 GatehouseCommand.print(DiagnosticColors.standardError(warning.rendered), on: STDERR_FILENO)
             }
             GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls), on: STDOUT_FILENO)

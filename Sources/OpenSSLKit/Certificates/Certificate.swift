@@ -122,6 +122,22 @@ public final class Certificate: @unchecked Sendable {
         }
     }
 
+    /// Returns whether the key of another certificate, or of this one, has signed this certificate.
+    ///
+    /// - Parameter issuer: The other certificate.
+    /// - Returns: True if its subject is the issuer and the signature is right.
+    /// - Throws: ``OpenSSLError`` if the certificate cannot be read.
+    public func isIssued(by issuer: Certificate) throws(OpenSSLError) -> Bool {
+        ErrorQueue.clear()
+        defer { ErrorQueue.clear() }
+        return try unsafe withX509 { x509 throws(OpenSSLError) in
+            try unsafe issuer.withX509 { issuer throws(OpenSSLError) in
+                unsafe X509_NAME_cmp(X509_get_issuer_name(x509), X509_get_subject_name(issuer)) == 0
+                    && X509_verify(x509, X509_get0_pubkey(issuer)) == 1
+            }
+        }
+    }
+
     static func text(of name: OpaquePointer?, context: String) throws(OpenSSLError) -> String {
         let bio = try MemoryBIO(context: context)
         guard unsafe X509_NAME_print_ex(bio.pointer, name, 0, gatehouse_name_flags) >= 0 else {

@@ -6,23 +6,41 @@ internal import COpenSSL
 /// Builds and signs a certificate.
 @safe
 struct CertificateBuilder: ~Copyable {
-    private static let context = "self-signed certificate"
+    private static let context = "new certificate"
 
     private let x509: OpaquePointer
 
-    init() throws(OpenSSLError) {
+    private init() throws(OpenSSLError) {
         guard let x509 = unsafe X509_new() else { throw .draining(.libraryFailure, context: Self.context) }
         unsafe self.x509 = x509
     }
 
-    deinit { unsafe X509_free(x509) }
-
-    func setVersion3() throws(OpenSSLError) {
+    /// Begins a certificate of version 3 with a serial number of 128 random bits.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the subject.
+    ///   - start: The begin of the validity, in seconds since 1970.
+    ///   - end: The end of the validity.
+    /// - Returns: The builder of the certificate.
+    /// - Throws: ``OpenSSLError``.
+    static func begin(
+        for key: PrivateKey,
+        from start: Int64,
+        to end: Int64
+    ) throws(OpenSSLError) -> CertificateBuilder {
+        ErrorQueue.clear()
+        let builder = try CertificateBuilder()
         // The number 2 means version 3 (RFC 5280 4.1.2.1).
-        try check(unsafe X509_set_version(x509, 2))
+        try builder.check(unsafe X509_set_version(builder.x509, 2))
+        try builder.setSerial(RandomBytes.make(16))
+        try builder.setValidity(from: start, to: end)
+        try builder.setKey(key)
+        return builder
     }
 
-    func setSerial(_ bytes: [UInt8]) throws(OpenSSLError) {
+    deinit { unsafe X509_free(x509) }
+
+    private func setSerial(_ bytes: [UInt8]) throws(OpenSSLError) {
         let number = unsafe BN_bin2bn(bytes, Int32(bytes.count), nil)
         defer { unsafe BN_free(number) }
         let serial = unsafe BN_to_ASN1_INTEGER(number, nil)
@@ -30,42 +48,71 @@ struct CertificateBuilder: ~Copyable {
         try check(unsafe X509_set_serialNumber(x509, serial))
     }
 
-    func setName(commonName: String) throws(OpenSSLError) {
-        let name = unsafe X509_get_subject_name(x509)
-        let text = Array(commonName.utf8)
-        try check(unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, text, Int32(text.count), -1, 0))
-        try check(unsafe X509_set_issuer_name(x509, name))
-    }
-
-    func setValidity(from start: Int64, to end: Int64) throws(OpenSSLError) {
-        guard unsafe ASN1_TIME_set(X509_getm_notBefore(x509), Int(start)) != nil,
-            unsafe ASN1_TIME_set(X509_getm_notAfter(x509), Int(end)) != nil
-        else { throw .draining(.invalidConfiguration, context: Self.context) }
-    }
-
-    func setKey(_ key: PrivateKey) throws(OpenSSLError) {
+    private func setKey(_ key: PrivateKey) throws(OpenSSLError) {
         try unsafe key.withKey { key throws(OpenSSLError) in
             try check(unsafe X509_set_pubkey(x509, key))
         }
+    }
+
+    /// Sets the subject and the issuer.
+    ///
+    /// - Parameters:
+    ///   - commonName: The name of the subject.
+    ///   - issuer: The certificate of the issuer; nil if the certificate issues itself.
+    /// - Throws: ``OpenSSLError``.
+    func setName(commonName: String, issuer: Certificate? = nil) throws(OpenSSLError) {
+        let name = unsafe X509_get_subject_name(x509)
+        let text = Array(commonName.utf8)
+        try check(unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, text, Int32(text.count), -1, 0))
+        guard let issuer else { return try check(unsafe X509_set_issuer_name(x509, name)) }
+        try unsafe issuer.withX509 { issuer throws(OpenSSLError) in
+            try check(unsafe X509_set_issuer_name(x509, X509_get_subject_name(issuer)))
+        }
+    }
+
+    /// Adds the extension that names the key of the issuer.
+    func addKeyIdentifier(of issuer: Certificate) throws(OpenSSLError) {
+        try unsafe issuer.withX509 { issuer throws(OpenSSLError) in
+            try unsafe add(NID_authority_key_identifier, value: "keyid:always", issuer: issuer)
+        }
+    }
+
+    private func setValidity(from start: Int64, to end: Int64) throws(OpenSSLError) {
+        guard unsafe ASN1_TIME_set(X509_getm_notBefore(x509), Int(start)) != nil,
+            unsafe ASN1_TIME_set(X509_getm_notAfter(x509), Int(end)) != nil
+        else { throw .draining(.invalidConfiguration, context: Self.context) }
     }
 
     /// Adds an extension in the syntax of x509v3_config(5).
     ///
     /// The value must be a constant, because the syntax can refer to files.
     func add(_ extensionID: Int32, value: StaticString) throws(OpenSSLError) {
+        try unsafe add(extensionID, value: value, issuer: x509)
+    }
+
+    private func add(_ extensionID: Int32, value: StaticString, issuer: OpaquePointer) throws(OpenSSLError) {
         var context = unsafe X509V3_CTX()
-        unsafe X509V3_set_ctx(&context, x509, x509, nil, nil, 0)
+        unsafe X509V3_set_ctx(&context, issuer, x509, nil, nil, 0)
         let made = unsafe X509V3_EXT_conf_nid(nil, &context, extensionID, "\(value)")
         defer { unsafe X509_EXTENSION_free(made) }
         guard let made = unsafe made else { throw .draining(.libraryFailure, context: Self.context) }
         try check(unsafe X509_add_ext(x509, made, -1))
     }
 
+    /// Adds the extensions of a server's certificate.
+    func addServerExtensions(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
+        try add(NID_basic_constraints, value: "critical,CA:FALSE")
+        try add(NID_key_usage, value: "critical,digitalSignature")
+        try add(NID_ext_key_usage, value: "serverAuth")
+        try add(NID_subject_key_identifier, value: "hash")
+        try addNames(dnsNames: dnsNames, ipAddresses: ipAddresses)
+    }
+
     /// Adds the names of subjectAltName.
     ///
     /// The names are added as ASN.1 values. The syntax of x509v3_config(5) is not used, because a comma in a name would
     /// start another name.
-    func addNames(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
+    private func addNames(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
         guard let names = unsafe GENERAL_NAMES_new() else {
             throw .draining(.libraryFailure, context: Self.context)
         }

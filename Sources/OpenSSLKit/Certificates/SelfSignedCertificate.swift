@@ -32,20 +32,11 @@ public enum SelfSignedCertificate {
         guard (1...825).contains(days) else {
             throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate for \(days) days (1 to 825)")
         }
-        ErrorQueue.clear()
         let key = try PrivateKey.makeP256()
-        let builder = try CertificateBuilder()
-        try builder.setVersion3()
-        try builder.setSerial(RandomBytes.make(16))
+        let builder = try CertificateBuilder.begin(for: key, from: now - 300, to: now + Int64(days) * 86_400)
         // RFC 5280 appendix A.1: a common name has at most 64 characters.
         try builder.setName(commonName: commonName.utf8.count <= 64 ? commonName : "Gatehouse")
-        try builder.setValidity(from: now - 300, to: now + Int64(days) * 86_400)
-        try builder.setKey(key)
-        try builder.add(NID_basic_constraints, value: "critical,CA:FALSE")
-        try builder.add(NID_key_usage, value: "critical,digitalSignature")
-        try builder.add(NID_ext_key_usage, value: "serverAuth")
-        try builder.add(NID_subject_key_identifier, value: "hash")
-        try builder.addNames(dnsNames: dnsNames, ipAddresses: ipAddresses)
+        try builder.addServerExtensions(dnsNames: dnsNames, ipAddresses: ipAddresses)
         return (try builder.sign(with: key), key)
     }
 }
