@@ -34,7 +34,7 @@ until grep -q '^listening on ' "$work/log"; do
 done
 url=$(sed -n 's/^listening on //p' "$work/log")
 ask() {
-    curl -sS --noproxy '*' --max-time 10 --cacert "$work/var/development-certificate.pem" "$@"
+    curl -sS --noproxy '*' --max-time 10 --cacert "$work/var/development-authority.pem" "$@"
 }
 
 [ "$(ask -u zed:any "$url/welcome")" = "Welcome zed" ] || fail "zed is not allowed"

@@ -74,12 +74,12 @@ import Testing
         )
         try await makeCertificate(
             of: "localhost",
-            certificate: "a/b/var/development-certificate.pem",
+            certificate: "a/b/var/development-authority.pem",
             key: "unused.key"
         )
         let commands = made.output.split(separator: "\n").filter { $0.contains("install -D ") }
             .map { $0.replacing(" /etc/", with: " \(root)/") }
-        #expect(commands.contains { $0.contains("development-certificate.pem \(root)/\(proxy)/gatehouse-ca.pem") })
+        #expect(commands.contains { $0.contains("development-authority.pem \(root)/\(proxy)/gatehouse-ca.pem") })
         let copied = try await Program.run(
             try #require(Program.system("sh")),
             ["-ec", commands.joined(separator: "\n")],

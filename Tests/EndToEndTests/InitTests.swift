@@ -78,7 +78,7 @@ import Testing
             )
         )
         #expect(
-            made.output.contains("install -D -m 644 \(state)/development-certificate.pem /etc/nginx/gatehouse-ca.pem")
+            made.output.contains("install -D -m 644 \(state)/development-authority.pem /etc/nginx/gatehouse-ca.pem")
         )
         #expect(try !FileManager.default.contentsOfDirectory(atPath: folder.url.path).contains("var"))
     }

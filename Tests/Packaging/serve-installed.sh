@@ -50,7 +50,7 @@ inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF
 echo "correct horse battery" | inside runuser -u "$user" -- gatehouse user add ann --password-stdin >>"$work/service.log" 2>&1 ||
     fail "no user can be added"
 fetch() {
-    curl -q -sS --noproxy '*' --max-time 60 --cacert "$root/var/lib/gatehouse/development-certificate.pem" "$@"
+    curl -q -sS --noproxy '*' --max-time 60 --cacert "$root/var/lib/gatehouse/development-authority.pem" "$@"
 }
 [ "$(fetch -o /dev/null -w '%{http_code}' https://localhost:8443/welcome)" = 401 ] || fail "the page is not protected"
 [ "$(fetch -u 'ann:correct horse battery' https://localhost:8443/welcome)" = "Welcome ann" ] || fail "no page for ann"

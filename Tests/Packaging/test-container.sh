@@ -79,7 +79,7 @@ for _ in $(seq 300); do
 done
 [ -n "$healthy" ] || fail "the server is not healthy: $(cat "$work/check")"
 echo "correct horse battery" | inside /usr/bin/gatehouse user add ann --password-stdin >>"$work/log" 2>&1 || fail "no user can be added"
-page=$(curl -q -sS --noproxy '*' --max-time 60 --cacert "$root/var/lib/gatehouse/development-certificate.pem" \
+page=$(curl -q -sS --noproxy '*' --max-time 60 --cacert "$root/var/lib/gatehouse/development-authority.pem" \
     -u 'ann:correct horse battery' https://localhost:8443/welcome)
 [ "$page" = "Welcome ann" ] || fail "no page for ann: $page"
 inside /usr/bin/authcheck --version >/dev/null || fail "authcheck does not run"

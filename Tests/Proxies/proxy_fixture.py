@@ -91,7 +91,7 @@ class Gatehouse:
         return CONFIGURATION.format(port=self.port, idle=idle, absolute=absolute, tls=tls)
 
     def start(self, has_certificate=False, **times):
-        authority, tls = os.path.join(self.folder.path, "state", "development-certificate.pem"), ""
+        authority, tls = os.path.join(self.folder.path, "state", "development-authority.pem"), ""
         if has_certificate:
             authority, key, _ = certificate(self.folder.path, "localhost")
             tls = f'tls {{ certificate "{authority}"; key "{key}"; }}'

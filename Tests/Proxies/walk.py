@@ -227,6 +227,10 @@ def the_commands_for_several_applications_set_up_the_proxy(walk):
     configuration, = (block for block in blocks(section("Several applications"), "realms.conf") if block.startswith("server {"))
     walk.gatehouse(configuration)
     start_proxy(walk)
+    # The examples of the packages. The commands replace no file.
+    for example in ("/etc/caddy/Caddyfile", "/etc/haproxy/haproxy.cfg"):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(example)
     commands = commands_of(walk.proxy)
     expect(commands, "the documentation has no commands")
     for command in commands:
@@ -257,7 +261,7 @@ def one_sign_in_opens_both_applications(walk):
 
 @step
 def the_commands_to_try_it_give_the_statuses_of_their_comments(walk):
-    shutil.copy("/etc/gatehouse/var/development-certificate.pem", "/etc/gatehouse/gatehouse-ca.pem")
+    shutil.copy("/etc/gatehouse/var/development-authority.pem", "/etc/gatehouse/gatehouse-ca.pem")
     text = section("Trying it").replace("\\\n", " ")
     commands = [line.partition(" # ")[::2] for line in text.splitlines() if line.startswith("curl ")]
     expect_equal(len(commands), 8)
@@ -318,7 +322,7 @@ def gatehouse_init_makes_what_getting_started_shows(walk):
         cp gatehouse-server.conf gatehouse-application.conf /etc/nginx/snippets/
         cp unavailable.html /etc/nginx/gatehouse-unavailable.html
         cp app.conf /etc/nginx/conf.d/{host}.conf
-        cp ../var/development-certificate.pem /etc/nginx/gatehouse-ca.pem""")
+        cp ../var/development-authority.pem /etc/nginx/gatehouse-ca.pem""")
     with contextlib.suppress(FileNotFoundError):
         os.remove("/run/nginx.pid")
     start_proxy(walk)

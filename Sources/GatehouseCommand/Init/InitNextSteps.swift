@@ -26,13 +26,17 @@ struct InitNextSteps {
     }
 
     /// The commands that copy the files of a proxy, the certificates that it needs, and the address of the application.
+    ///
+    /// The files of a proxy that exist may have other applications, and are not replaced.
     private func proxySteps(_ proxy: ProxyFile.Proxy) -> [String] {
         let files = InitFiles(answers: answers).proxyFiles(of: proxy)
-        let authority = "\(answers.stateFolder)/development-certificate.pem"
-        let copies = files.map { ($0.path, $0.place) } + [(authority, proxy.authorityFile)]
-        return ["then, as root:"]
-            + copies.map { "      install -D -m 644 \(ShellWord.quoted($0)) \(ShellWord.quoted($1))" }
-            + ["      \(proxy.reloadCommand)"]
+        let authority = "\(answers.stateFolder)/development-authority.pem"
+        func copy(_ path: String, to place: String) -> String {
+            "install -D -m 644 \(ShellWord.quoted(path)) \(ShellWord.quoted(place))"
+        }
+        return ["then, as root (a file that exists is not replaced: add the lines of the new one to it):"]
+            + files.map { "      [ -e \(ShellWord.quoted($0.place)) ] || \(copy($0.path, to: $0.place))" }
+            + ["      \(copy(authority, to: proxy.authorityFile))", "      \(proxy.reloadCommand)"]
             + [
                 "\(proxy.rawValue) reads the certificate of \(answers.host) from \(proxy.certificateFiles(of: answers.host))",
                 "the application is expected at \(answers.application)",
