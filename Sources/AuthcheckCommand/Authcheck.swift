@@ -205,7 +205,7 @@ enum ExitStatus: Int32 {
 
     init(_ failure: LoginFailure) {
         switch failure {
-        case .unavailable, .internalError: self = .undecided
+        case .unavailable, .overloaded, .internalError: self = .undecided
         case .wrongCredentials, .unknownUser, .missingCredential, .unusableCredential, .locked, .disabled,
             .accountExpired, .credentialExpired, .permissionDenied:
             self = .refused

@@ -87,7 +87,7 @@ struct CommandError: Error {
         switch error.code {
         case .noSuchRealm: self.init(.configuration, error.message)
         case .noSuchUser, .userExists, .invalidOperation: self.init(.failed, error.message)
-        case .unavailable: self.init(.unavailable, error.message)
+        case .unavailable, .overloaded: self.init(.unavailable, error.message)
         }
     }
 }

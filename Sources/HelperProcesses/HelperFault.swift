@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+package import RealmKit
+
 /// The error for a helper process that has given no answer.
 ///
 /// Two faults are equal if their codes are equal.
@@ -17,7 +19,7 @@ package struct HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
         case timedOut = "timed-out"
         /// The caller has cancelled the request.
         case cancelled
-        /// The queue of waiting requests is full.
+        /// The queue of waiting requests is full, no process was free in time, or the system has no more resources.
         case full
         /// The helper works, but a service of the system that it needs does not.
         case unavailable
@@ -38,6 +40,14 @@ package struct HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
     package init(_ code: Code, _ log: String) {
         self.code = code
         self.log = log
+    }
+
+    /// Returns the fault of a login that had this one: `overloaded` for a fault of load, otherwise `unavailable`.
+    ///
+    /// - Parameter context: A text before that of this fault.
+    /// - Returns: The fault.
+    package func loginFault(_ context: String = "") -> LoginFault {
+        code == .full ? .overloaded(context + log) : .unavailable(context + log)
     }
 
     /// The text for the log.

@@ -175,7 +175,7 @@ extension LoginStep {
 /// The exceptions of JAAS for login failures.
 enum JavaException {
     static func failure(_ name: String) -> LoginFailure {
-        LoginFailure.allCases.first { self.name($0) == name && $0 != .unavailable && $0 != .internalError }
+        LoginFailure.allCases.first { self.name($0) == name && !$0.isTemporary && $0 != .internalError }
             ?? .internalError
     }
 
@@ -190,7 +190,7 @@ enum JavaException {
         case .accountExpired: "AccountExpiredException"
         case .credentialExpired: "CredentialExpiredException"
         // The JDK wraps all other exceptions in a LoginException.
-        case .permissionDenied, .unavailable, .internalError: "LoginException"
+        case .permissionDenied, .unavailable, .overloaded, .internalError: "LoginException"
         }
     }
 }

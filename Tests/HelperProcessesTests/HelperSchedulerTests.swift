@@ -163,7 +163,7 @@ struct HelperSchedulerTests {
         failure.signal()
         // No other thread is started, which would end in the same way.
         try await Waiting.until { scheduler.threads == 1 }
-        #expect(events.list.contains("timed-out second") == isLate)
+        #expect(events.list.contains("full second") == isLate)
         #expect(!events.list.contains("answer first"))
         end.signal()
         try await wait(for: isLate ? "answer first" : "answer second")

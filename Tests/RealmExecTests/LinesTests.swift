@@ -237,7 +237,7 @@ struct LinesTests {
     }
 
     @Test(arguments: ["refuse", "cancel-oldest"])
-    func `a full queue is unavailable for a login, and all logins have an answer`(policy: String) async throws {
+    func `a full queue is an overload for a login, and all logins have an answer`(policy: String) async throws {
         let setup = try setup(
             Self.loop("sleep 0.05; printf \"$number authorize\\n$number done\\n\" >&3"),
             ["processes": .integer(1), "queue": .integer(2), "when-full": .string(policy)]
@@ -248,8 +248,8 @@ struct LinesTests {
         }
         #expect(failures.count == 20)
         #expect(failures.contains(nil))
-        #expect(failures.contains(.unavailable))
-        #expect(failures.allSatisfy { $0 == nil || $0 == .unavailable })
+        #expect(failures.contains(.overloaded))
+        #expect(failures.allSatisfy { $0 == nil || $0 == .overloaded })
     }
 
     @Test(arguments: ["once", "lines"])

@@ -85,13 +85,13 @@ struct ConcurrencyTests {
     @Test func `a full queue refuses the new login`() async throws {
         let (waiting, last, log) = try await fill(whenFull: "refuse")
         #expect(waiting.identity != nil)
-        #expect(last.failure == .unavailable)
+        #expect(last.failure == .overloaded && last.isUnavailable)
         #expect(log.contains("too many logins wait"))
     }
 
     @Test func `a full queue cancels the oldest login`() async throws {
         let (waiting, last, log) = try await fill(whenFull: "cancel-oldest")
-        #expect(waiting.failure == .unavailable)
+        #expect(waiting.failure == .overloaded)
         #expect(last.identity != nil)
         #expect(log.contains("too many logins wait"))
     }

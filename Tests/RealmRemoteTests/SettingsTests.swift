@@ -83,7 +83,8 @@ struct SettingsTests {
     @Test(arguments: [
         (200, nil, OutcomeTable.Outcome.accepted), (204, nil, .accepted), (401, nil, .failed(.wrongCredentials)),
         (403, nil, .failed(.permissionDenied)), (423, nil, .failed(.locked)), (200, "locked", nil), (201, nil, nil),
-        (202, nil, nil), (206, nil, nil), (302, nil, nil), (404, nil, nil), (429, nil, nil), (500, nil, nil),
+        (202, nil, nil), (206, nil, nil), (302, nil, nil), (404, nil, nil), (429, nil, .failed(.overloaded)),
+        (500, nil, nil),
         (401, "other", .failed(.wrongCredentials)),
     ])
     func `the default outcomes`(status: Int, reason: String?, outcome: OutcomeTable.Outcome?) throws {

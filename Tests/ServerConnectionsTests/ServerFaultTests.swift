@@ -2,6 +2,7 @@
 // Gatehouse
 
 import Glibc
+import RealmKit
 import ServerConnections
 import Testing
 import WorkerThreads
@@ -16,6 +17,13 @@ struct ServerFaultTests {
         try call.wait(for: pair[0], events: Int32(POLLIN), until: MonotonicTime.now + 10_000_000_000)
         #expect(throws: ServerFault(.timedOut, "")) {
             try call.wait(for: pair[0], events: Int32(POLLIN), until: MonotonicTime.now)
+        }
+    }
+
+    @Test func `only faults of load are an overload for a login`() {
+        for code in ServerFault.Code.allCases {
+            let isLoad = code == .full || code == .overloaded
+            #expect(ServerFault(code, "x").loginFault.kind == (isLoad ? .overloaded : .unavailable))
         }
     }
 

@@ -19,6 +19,8 @@ private final class FakeServers: Sendable {
         case slow
         /// Connections are accepted, and one call is answered with busy.
         case busy
+        /// No connection is made, because there are too many.
+        case overloaded
     }
 
     struct State {
@@ -49,6 +51,7 @@ private final class FakeServers: Sendable {
             case .refusing, .closing: throw ServerFault(.lost, "closed")
             case .failing: throw ServerFault(.failed, "no such table")
             case .busy: throw ServerFault(.unavailable, "busy")
+            case .overloaded: throw ServerFault(.overloaded, "too many connections")
             case .hanging, .slow: throw try servers.hang(call)
             }
         }
@@ -89,6 +92,7 @@ private final class FakeServers: Sendable {
             switch mode(number) {
             case .refusing: throw ServerFault(.unreachable, "refused")
             case .hanging: throw try hang(call)
+            case .overloaded: throw ServerFault(.overloaded, "too many connections")
             case .working, .closing, .failing, .slow, .busy: return Connection(number, of: self)
             }
         }
@@ -225,6 +229,19 @@ struct ServerPoolTests {
         #expect(servers.calls == [0, 0])
         // Another server is asked first.
         let two = FakeServers(.busy, .working)
+        let other = two.pool()
+        #expect(try await ask(other) == 1)
+    }
+
+    @Test func `servers with too many connections are overloaded, also after their checks have failed`() async throws {
+        let servers = FakeServers(.overloaded, .refusing)
+        let pool = servers.pool()
+        await #expect(throws: ServerFault(.unreachable, "")) { try await ask(pool) }
+        await #expect(throws: ServerFault(.overloaded, "")) { try await ask(pool) }
+        try await Waiting.until { servers.state.withLock { $0.connects.count { $0 == 0 } } >= 4 }
+        await #expect(throws: ServerFault(.overloaded, "")) { try await ask(pool) }
+        // Another server is asked first.
+        let two = FakeServers(.overloaded, .working)
         let other = two.pool()
         #expect(try await ask(other) == 1)
     }

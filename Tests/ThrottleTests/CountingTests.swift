@@ -9,15 +9,16 @@ import Testing
 
 struct CountingTests {
     @Test(arguments: LoginFailure.allCases)
-    func `every refusal counts as a failure, except unavailable and internal-error`(failure: LoginFailure) async throws
-    {
+    func `every refusal counts as a failure, except unavailable, overloaded and internal-error`(
+        failure: LoginFailure
+    ) async throws {
         let fixture = try ThrottleFixture(
             { $0.failures = 3 },
             entries: [LoginStack.Entry(ScriptedModule(.refuse(failure)), .required)]
         )
         for _ in 0..<3 { #expect(try await fixture.answer("ann", "x") == failure.code) }
         // Each login presents a password, so the code missing-credential counts too.
-        let isNotCounted = [.unavailable, .internalError].contains(failure)
+        let isNotCounted = [.unavailable, .overloaded, .internalError].contains(failure)
         #expect(fixture.throttle.lockouts.isEmpty == isNotCounted)
     }
 

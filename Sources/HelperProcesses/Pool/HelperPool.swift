@@ -82,7 +82,7 @@ package final class HelperPool: Sendable {
         let first = FirstValue<Result<Value, HelperFault>>()
         let job = HelperScheduler.Job(call: call, owner: owner) { slot in
             do throws(HelperFault) {
-                try call.check()
+                try call.check(isWaiting: true)
                 let value = try work(slot, call)
                 return HelperScheduler.Completion(fault: nil) { first.set(.success(value)) }
             } catch {

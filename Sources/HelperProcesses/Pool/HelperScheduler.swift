@@ -125,7 +125,7 @@ final class HelperScheduler: Sendable {
             state.lastNumber += 1
             let number = state.lastNumber
             guard state.threads > 0 || startThread(&state) else {
-                return (number, (job, HelperFault(.cannotStart, "no thread for a helper could be started")))
+                return (number, (job, HelperFault(.full, "no thread for a helper could be started")))
             }
             var rejected: (Job, HelperFault)?
             let free = state.idle.count + state.waking + state.finishing + settings.processes - state.threads
@@ -172,7 +172,7 @@ final class HelperScheduler: Sendable {
             if !late.isEmpty { wakeThreads(&state) }
             return late
         }
-        for job in late { job.reject(HelperFault(.timedOut, "no helper process was free in time")) }
+        for job in late { job.reject(HelperCall.waitedTooLong) }
     }
 
     private func remove(_ number: UInt64, from state: inout State) -> Job? {

@@ -49,9 +49,11 @@ package final class Descriptor: Sendable {
 }
 
 extension HelperFault {
-    /// Creates a fault of code `cannotStart` with the system's text for an error.
+    /// Creates a fault with the system's text for an error: of code `full` if the system has no more resources, otherwise
+    /// of code `cannotStart`.
     static func system(_ what: String, number: Int32 = errno) -> HelperFault {
-        HelperFault(.cannotStart, "\(what): \(unsafe String(cString: strerror(number)))")
+        let isLoad = [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
+        return HelperFault(isLoad ? .full : .cannotStart, "\(what): \(unsafe String(cString: strerror(number)))")
     }
 }
 

@@ -46,6 +46,9 @@ package final class HelperCall: Sendable {
     /// Ends the current wait of the thread, so that it reads what has changed.
     package func wakeUp() { state.withLock { $0.wake }?.signal() }
 
+    /// The fault of a request that has waited too long: one of load, because no helper has seen the request.
+    static let waitedTooLong = HelperFault(.full, "no helper process was free in time")
+
     /// The wake-up of the thread that serves the request.
     ///
     /// The thread sets it before it calls ``check()`` for the first time, because the request may have been cancelled
@@ -55,10 +58,11 @@ package final class HelperCall: Sendable {
         set { state.withLock { $0.wake = newValue } }
     }
 
-    /// Throws if the request is cancelled or late.
-    func check() throws(HelperFault) {
+    /// Throws if the request is cancelled or late; a request that still waits for a helper is late because of load.
+    func check(isWaiting: Bool = false) throws(HelperFault) {
         let (isCancelled, deadline) = state.withLock { ($0.isCancelled, $0.deadline) }
         if isCancelled { throw HelperFault(.cancelled, "the login was cancelled") }
-        if MonotonicTime.now >= deadline { throw HelperFault(.timedOut, "no answer in time") }
+        guard MonotonicTime.now >= deadline else { return }
+        throw isWaiting ? Self.waitedTooLong : HelperFault(.timedOut, "no answer in time")
     }
 }

@@ -17,6 +17,7 @@ enum RefusalCode {
         "credential-expired": "the password has expired or must be changed",
         "permission-denied": "the realm does not allow the user to sign in",
         "unavailable": "the realm could not be reached",
+        "overloaded": "too many logins were waiting",
         "internal-error": "a login module has failed",
         "all-ignored": "no login module has decided",
         "empty-stack": "the login entry has no modules",

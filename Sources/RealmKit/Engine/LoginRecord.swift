@@ -257,6 +257,12 @@ final class LoginRecord: NestingLogin {
             || nestedLogins.contains { $0.login.report?.record.metOutage == true }
     }
 
+    /// True if a module was overloaded, in this realm or in a realm that it uses.
+    var metOverload: Bool {
+        steps.contains { $0.phase.decides && $0.outcome == .failure(.overloaded) }
+            || nestedLogins.contains { $0.login.report?.record.metOverload == true }
+    }
+
     /// True if an outage of this locked login counts as wrong credentials, in this realm or in a realm that it uses.
     var hidesOutage: Bool {
         state.withLock { $0.trace.hidesOutage } || nestedLogins.contains { $0.login.report?.record.hidesOutage == true }

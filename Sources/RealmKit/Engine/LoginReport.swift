@@ -60,6 +60,9 @@ public struct LoginReport: Sendable {
     /// Modules of other realms that the login used count too.
     package var metOutage: Bool { outage != nil || record.metOutage }
 
+    /// True if the login could not be decided for a cause that may be an outage, and certainly is no overload.
+    var mayBeOutage: Bool { isUnavailable && !record.metOverload }
+
     /// True if the login was cancelled after it had called a module.
     ///
     /// The client has chosen the moment. If a rejection takes longer than an acceptance, the client knows without an

@@ -177,7 +177,7 @@ struct LoginRun: ~Copyable, Sendable {
     private mutating func refuse(_ phase: LoginPhase) {
         let reason = reason(phase)
         // A locked login may report an outage: during the outage, unlocked accounts have the same refusal.
-        trace.refusal = mayGrant || reason.failure == .unavailable ? reason : .locked
+        trace.refusal = mayGrant || reason.failure.isTemporary ? reason : .locked
         begin(.abort)
     }
 

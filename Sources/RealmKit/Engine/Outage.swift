@@ -28,7 +28,7 @@ extension Outage {
         // In the commit phase the credentials have already been accepted. The response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
             guard Outcome.failure(failure).isOutage else { return nil }
-            self.init(mayBeShown: failure == .unavailable, excludesSuccess: true)
+            self.init(mayBeShown: failure.isTemporary, excludesSuccess: true)
             return
         }
         var down: [Int: [Outcome]] = [:]
@@ -59,7 +59,7 @@ extension Outage {
 
 extension Outcome {
     /// True if the module could not decide, so that nothing is known about the credentials.
-    package var isOutage: Bool { self == .failure(.unavailable) || self == .failure(.internalError) }
+    package var isOutage: Bool { failure.map { $0.isTemporary || $0 == .internalError } ?? false }
 }
 
 /// All evaluations of a stack that are possible while some modules are down.
@@ -170,7 +170,7 @@ private struct PossibleWalks {
         var state = from
         let action = rules[state.position].table[outcome]
         state.position += 1
-        if isDown { state.failuresMet.insert(outcome.failure == .unavailable ? .unavailable : .broken) }
+        if isDown { state.failuresMet.insert(outcome.failure == .internalError ? .broken : .unavailable) }
         switch action {
         case .ok, .done:
             if state.impression == .undecided || state.impression == .good {
@@ -180,7 +180,7 @@ private struct PossibleWalks {
         case .bad, .die:
             state.impression = .bad
             if isDown {
-                state.failuresMet.insert(outcome.failure == .unavailable ? .countedUnavailable : .countedBroken)
+                state.failuresMet.insert(outcome.failure == .internalError ? .countedBroken : .countedUnavailable)
             }
             if action == .die { leave(&state) }
         case .ignore: break

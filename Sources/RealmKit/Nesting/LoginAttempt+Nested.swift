@@ -40,7 +40,11 @@ extension LoginAttempt {
             throw .internalError("a refused login has no report")
         }
         note(report)
-        let failure = report.outage.map { $0.mayBeShown ? .unavailable : .internalError } ?? refusal.failure
+        let failure =
+            report.outage.map { outage -> LoginFailure in
+                guard outage.mayBeShown else { return .internalError }
+                return report.record.metOverload ? .overloaded : .unavailable
+            } ?? refusal.failure
         return .refused(failure, log: report.log(of: failure))
     }
 

@@ -25,7 +25,7 @@ package final class OutageLog: Sendable {
         self.now = now
     }
 
-    /// Runs the check of a login, and logs the cause if the back end is unavailable.
+    /// Runs the check of a login, and logs the cause if the back end is unavailable or overloaded.
     ///
     /// A cancelled login is not logged.
     ///
@@ -38,7 +38,7 @@ package final class OutageLog: Sendable {
         do throws(LoginFault) {
             return try await check()
         } catch {
-            if error.kind == .unavailable, !Task.isCancelled { write(error.log, kind: "unavailable") }
+            if error.kind.isTemporary, !Task.isCancelled { write(error.log, kind: error.kind.code) }
             throw error
         }
     }

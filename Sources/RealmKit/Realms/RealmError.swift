@@ -18,6 +18,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case invalidOperation
         /// The realm's backend could not be reached.
         case unavailable
+        /// Too much was to be done; see ``LoginFailure/overloaded``.
+        case overloaded
     }
 
     /// The kind of the fault.
@@ -76,6 +78,14 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// - Returns: A fault of code `unavailable`.
     public static func unavailable(_ message: String) -> RealmError {
         RealmError(.unavailable, message)
+    }
+
+    /// A fault of the realm's backend or of load, for a call without a login.
+    ///
+    /// - Parameter fault: The fault of the backend.
+    /// - Returns: A fault of code `overloaded` or `unavailable`.
+    package static func temporary(_ fault: LoginFault) -> RealmError {
+        RealmError(fault.kind == .overloaded ? .overloaded : .unavailable, fault.log)
     }
 
     /// The message.

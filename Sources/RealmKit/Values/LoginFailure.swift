@@ -4,7 +4,7 @@
 /// The reason why a module or a login failed.
 ///
 /// It is for stacks, logs, the throttle and fail-over. It is not shown to users: all refusals are the same for a
-/// client, except ``unavailable``. The comment of each case has the corresponding JAAS exception and PAM code.
+/// client, except ``unavailable`` and ``overloaded``. The comment of each case has the corresponding JAAS exception and PAM code.
 public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
     /// The password, code or certificate is not this user's. JAAS FailedLoginException, PAM_AUTH_ERR.
     case wrongCredentials
@@ -26,6 +26,11 @@ public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
     case permissionDenied
     /// A backend could not be reached or did not answer in time. It never means a wrong password. PAM_AUTHINFO_UNAVAIL.
     case unavailable
+    /// Too much was to be done: a queue was full, or the login waited too long for its turn.
+    ///
+    /// It says nothing about the back end, and a user can cause it. So it never counts as an outage, for which a remembered
+    /// login may be used or a realm left out. PAM and JAAS have no code for it.
+    case overloaded
     /// The module has a defect. JAAS: any exception that is not a LoginException; PAM_SYSTEM_ERR.
     case internalError
 
@@ -42,9 +47,13 @@ public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
         case .credentialExpired: "credential-expired"
         case .permissionDenied: "permission-denied"
         case .unavailable: "unavailable"
+        case .overloaded: "overloaded"
         case .internalError: "internal-error"
         }
     }
+
+    /// True if the login could not be decided now, and may be tried again: a web client gets 503.
+    package var isTemporary: Bool { self == .unavailable || self == .overloaded }
 
     /// Reads a failure from its ``code``.
     ///

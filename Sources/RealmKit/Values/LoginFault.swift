@@ -30,6 +30,12 @@ public struct LoginFault: Error, Sendable {
     /// - Returns: A fault of kind `unavailable`.
     public static func unavailable(_ log: String) -> LoginFault { LoginFault(.unavailable, log: log) }
 
+    /// A fault of load: a queue is full, or the login has waited too long for its turn.
+    ///
+    /// - Parameter log: The event for the log, without secrets.
+    /// - Returns: A fault of kind `overloaded`.
+    public static func overloaded(_ log: String) -> LoginFault { LoginFault(.overloaded, log: log) }
+
     /// A fault of the program itself: a state that must not occur.
     ///
     /// - Parameter log: The event for the log, without secrets.

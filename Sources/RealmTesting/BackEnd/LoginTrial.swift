@@ -85,8 +85,8 @@ struct LoginTrial: Sendable {
     private func unexpectedRefusal(_ report: LoginReport) -> String? {
         guard report.identity == nil else { return "the login \(label) is accepted" }
         if let fault = brokenStep(report) { return "the login \(label) ends with an internal error: \(fault)" }
-        guard report.refusal?.failure != .unavailable else {
-            return "the login \(label) ends as unavailable, although the back end works: "
+        guard report.refusal?.failure.isTemporary != true else {
+            return "the login \(label) ends as unavailable or overloaded, although the back end works: "
                 + LoginModuleConformance.reason(report)
         }
         return nil

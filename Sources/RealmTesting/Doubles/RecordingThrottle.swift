@@ -37,7 +37,8 @@ public final class RecordingThrottle: LoginThrottle {
             case .wrongCredentials, .unknownUser, .unusableCredential, .disabled, .accountExpired, .credentialExpired,
                 .permissionDenied:
                 return true
-            case .locked, .unavailable, .internalError, .missingCredential: return attempt.report.presentedSecret
+            case .locked, .unavailable, .overloaded, .internalError, .missingCredential:
+                return attempt.report.presentedSecret
             }
         }
     }

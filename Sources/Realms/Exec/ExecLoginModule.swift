@@ -82,7 +82,7 @@ public struct ExecLoginModule: PasswordLoginModule {
         do throws(HelperFault) {
             return try await realm.helpers.answer(to: request)
         } catch {
-            throw .unavailable("the helper program: \(error)")
+            throw error.loginFault("the helper program: ")
         }
     }
 

@@ -108,7 +108,7 @@ final class Directory: Sendable {
         } catch {
             // Faults of servers are in the log already, each with its server.
             if error.code == .failed || error.code == .full { outages.write(error.log, kind: error.code.rawValue) }
-            throw .unavailable(error.log)
+            throw error.loginFault
         }
     }
 
@@ -198,7 +198,7 @@ final class Directory: Sendable {
     private func mapped<Value>(
         _ body: () async throws(LoginFault) -> Value
     ) async throws(RealmError) -> Value {
-        do throws(LoginFault) { return try await body() } catch { throw .unavailable(error.log) }
+        do throws(LoginFault) { return try await body() } catch { throw .temporary(error) }
     }
 }
 #endif

@@ -147,7 +147,7 @@ public struct PAMLoginModule: PasswordLoginModule {
     /// If the user has not answered in time, or has left, the conversation decides: after a password, a user who leaves
     /// must count as a failed login.
     private func fault(_ fault: HelperFault, dialog: PAMDialog) -> LoginFault {
-        let ofHelper = LoginFault.unavailable(fault.log)
+        let ofHelper = fault.loginFault()
         guard let ofUser = dialog.lastFault, fault.code == .cancelled || fault.code == .timedOut else {
             return ofHelper
         }

@@ -154,7 +154,7 @@ public struct PAMRealm: Realm {
         do throws(HelperFault) {
             found = try await helpers.find(user)
         } catch {
-            throw .unavailable(error.log)
+            throw .temporary(error.loginFault())
         }
         guard let found else { throw .noSuchUser(user) }
         return found

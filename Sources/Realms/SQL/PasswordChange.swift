@@ -42,7 +42,7 @@ struct PasswordChange {
             )
             count = try await realm.users.replace(old, by: hash, of: user, with: query, for: owner)
         } catch {
-            throw .unavailable(error.log)
+            throw error.loginFault
         }
         guard count == 1 else {
             throw .unavailable(

@@ -87,7 +87,7 @@ public struct SQLLoginModule: PasswordLoginModule {
             if error.code == .failed || error.code == .full {
                 realm.outages.write(error.log, kind: error.code.rawValue)
             }
-            throw .unavailable(error.log)
+            throw error.loginFault
         }
     }
 

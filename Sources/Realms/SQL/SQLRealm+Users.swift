@@ -50,7 +50,7 @@ extension SQLRealm {
         do throws(ServerFault) {
             accounts = try await users.list(query)
         } catch {
-            throw .unavailable(error.log)
+            throw .temporary(error.loginFault)
         }
         var records: [UserRecord] = []
         for account in accounts {
@@ -85,9 +85,9 @@ extension SQLRealm {
     private func find(_ user: Username) async throws(RealmError) -> FoundUser {
         let found: FoundUser
         do throws(ServerFault) {
-            found = try await users.find(user, source: "queries")
+            found = try await users.find(user, source: "queries", isLogin: false)
         } catch {
-            throw .unavailable(error.log)
+            throw .temporary(error.loginFault)
         }
         guard !found.isAmbiguous else { throw .unavailable("the database has several rows for this user") }
         if let problem = found.problem { throw .unavailable(problem) }
@@ -108,7 +108,7 @@ extension SQLRealm: RefreshingRealm {
     public func state(of user: Username) async -> UserState {
         let found: FoundUser
         do throws(ServerFault) {
-            found = try await users.find(user, source: "sessions")
+            found = try await users.find(user, source: "sessions", isLogin: false)
         } catch {
             if error.code == .failed { outages.write(error.log, kind: error.code.rawValue) }
             return .unknown

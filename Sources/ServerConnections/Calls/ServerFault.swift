@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Bytes
+package import RealmKit
 
 /// The error for a server that has given no usable answer.
 ///
@@ -21,6 +22,8 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
         case timedOut = "timed-out"
         /// The server has answered that it cannot serve now.
         case unavailable
+        /// The server has answered that it has too much to do, or too many connections.
+        case overloaded
         /// The server has answered with an error of the configuration or of the data, such as a missing table.
         ///
         /// Another server would answer the same, so none is asked.
@@ -50,8 +53,16 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// True if another server may be able to answer.
     package var isOfOneServer: Bool {
         switch code {
-        case .unreachable, .rejected, .lost, .timedOut, .unavailable: true
+        case .unreachable, .rejected, .lost, .timedOut, .unavailable, .overloaded: true
         case .failed, .cancelled, .full: false
+        }
+    }
+
+    /// The fault of a login that had this one: `overloaded` for a fault of load, otherwise `unavailable`.
+    package var loginFault: LoginFault {
+        switch code {
+        case .full, .overloaded: .overloaded(log)
+        case .unreachable, .rejected, .lost, .timedOut, .unavailable, .failed, .cancelled: .unavailable(log)
         }
     }
 

@@ -56,7 +56,9 @@ final class WorkerConnections<Connection: ServerConnection> {
         let causes = pool.servers.names.indices.map { server in
             "\(pool.servers.names[server]): \(pool.states.fault(of: server)?.log ?? "the server does not answer")"
         }
-        return ServerFault(.unreachable, "no server answers; \(causes.joined(separator: "; "))")
+        let isOverloaded = pool.servers.names.indices.contains { pool.states.fault(of: $0)?.code == .overloaded }
+        let code = isOverloaded ? ServerFault.Code.overloaded : .unreachable
+        return ServerFault(code, "no server answers; \(causes.joined(separator: "; "))")
     }
 
     private func run<Value>(

@@ -144,7 +144,7 @@ package struct RealmAPI: SignInComponent {
             return answer(outcome, to: request)
         }
         // A program that learns reasons may also learn that a module was unavailable for this user only.
-        guard !report.isUnavailable, !(program.showsReasons && refusal.failure == .unavailable) else {
+        guard !report.isUnavailable, !(program.showsReasons && refusal.failure.isTemporary) else {
             return failure("unavailable", status: .serviceUnavailable, to: request)
         }
         return self.refusal(refusal.failure, by: program, to: request)

@@ -23,16 +23,16 @@ package enum LogText {
             let fault = report.steps.first { $0.index == index && $0.phase == phase }?.fault
             let message = fault.map { " \(quoted($0.log))" } ?? ""
             let reason = " \(failure.code) module=\(index) phase=\(phase.name)\(message)"
-            return failure == .unavailable ? reason : reason + outage(report)
+            return failure.isTemporary ? reason : reason + outage(report)
         }
     }
 
-    /// Returns a text about the unavailable module; empty if the login is not reported as unavailable.
+    /// Returns a text about the unavailable or overloaded module; empty if the login is not reported as unavailable.
     private static func outage(_ report: LoginReport) -> String {
         guard report.isUnavailable,
-            let step = report.steps.first(where: { $0.phase == .login && $0.outcome == .failure(.unavailable) })
+            let step = report.steps.first(where: { $0.phase == .login && $0.outcome.failure?.isTemporary == true })
         else { return "" }
-        return " unavailable module=\(step.index)" + (step.fault.map { " \(quoted($0.log))" } ?? "")
+        return " \(step.outcome) module=\(step.index)" + (step.fault.map { " \(quoted($0.log))" } ?? "")
     }
 
     /// Returns the rule that refuses a request: its place in realms.conf, and what it applies to.

@@ -47,14 +47,18 @@ final class LoginMetrics: LoginObserver {
         }
     }
 
-    /// Creates the counters of unavailable realms, with the value 0.
+    /// Creates the counters of unavailable and overloaded realms, with the value 0.
     ///
     /// `rate()` of Prometheus sees the first outage of a realm only if the counter existed before.
     ///
     /// - Parameter realms: The names of the realms of a configuration.
     func begin(_ realms: [String]) {
         state.withLock { state in
-            for realm in realms { _ = counter(LoginKey(realm: UTF8Text(realm), failure: .unavailable), &state) }
+            for realm in realms {
+                for failure in [LoginFailure.unavailable, .overloaded] {
+                    _ = counter(LoginKey(realm: UTF8Text(realm), failure: failure), &state)
+                }
+            }
         }
     }
 

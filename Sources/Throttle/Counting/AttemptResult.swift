@@ -31,7 +31,7 @@ extension LoginReport {
             return .failure
         // During a lock, the answer to a certificate or to a form without a password yet is `locked` too. After a module has accepted the password, a code may be missing or another module may be unavailable. If such
         // a login did not count, an attacker would learn that the password is right.
-        case .locked, .unavailable, .internalError, .missingCredential:
+        case .locked, .unavailable, .overloaded, .internalError, .missingCredential:
             return presentedSecret ? .failure : .notCounted
         }
     }

@@ -118,7 +118,9 @@ struct LockedLoginTests {
         )
     }
 
-    @Test(arguments: [LoginFailure.unavailable, .internalError, .credentialExpired, .disabled, .accountExpired])
+    @Test(arguments: [
+        LoginFailure.unavailable, .overloaded, .internalError, .credentialExpired, .disabled, .accountExpired,
+    ])
     func `what a module finds after the right password of a locked account counts as a wrong password`(
         failure: LoginFailure
     ) async throws {

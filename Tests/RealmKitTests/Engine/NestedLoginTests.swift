@@ -104,7 +104,8 @@ struct NestedLoginTests {
         let failed = try await stack(.required(NestingModule(try inner([.required(fault)])))).login()
         #expect(failed.refusal == .module(index: 0, phase: .login, failure: failure))
         #expect(failed.steps.first?.fault?.log == "realm inner: ScriptedModule: the cause")
-        #expect(failed.isUnavailable == (failure == .unavailable))
+        #expect(failed.isUnavailable == failure.isTemporary)
+        #expect(failed.mayBeOutage == (failure == .unavailable))
     }
 
     @Test func `a locked login is evaluated as locked in the other realm too`() async throws {
@@ -308,7 +309,7 @@ struct NestedLoginTests {
     // MARK: Outages
 
     private static let answers: [Outcome] = [.success, .ignored, .failure(.wrongCredentials), .failure(.locked)]
-    private static let faults: [Outcome] = [.failure(.unavailable), .failure(.internalError)]
+    private static let faults = [LoginFailure.unavailable, .overloaded, .internalError].map(Outcome.failure)
 
     private struct RandomEntry {
         let flag: ControlFlag

@@ -12,7 +12,7 @@ struct OutageTests {
     private static let answers: [Outcome] = [
         .success, .ignored, .failure(.wrongCredentials), .failure(.unknownUser), .failure(.permissionDenied),
     ]
-    private static let faults: [Outcome] = [.failure(.unavailable), .failure(.internalError)]
+    private static let faults = [LoginFailure.unavailable, .overloaded, .internalError].map(Outcome.failure)
 
     /// An entry of a stack: its table, and the outcome of its module if the module is down.
     private struct TableEntry {
@@ -94,6 +94,16 @@ struct OutageTests {
             return TableEntry(table: table, level: level, fault: index == down ? random.pick(Self.faults) : nil)
         }
         try await check(tableEntries)
+    }
+
+    @Test func `an overloaded module is shown as unavailable, and is no guess, but no outage either`() async throws {
+        let busy = LoginStack.Entry.required(ScriptedModule(.fail(.overloaded("the queue is full"))))
+        for entries in [[busy], [busy, Self.down], [Self.down, busy]] {
+            let report = try await LoginStack(name: "lane", entries, clock: ManualClock()).login()
+            #expect(report.isUnavailable && report.outage?.excludesSuccess == true)
+            #expect(!report.mayBeOutage)
+        }
+        #expect(try await LoginStack(name: "lane", [Self.down], clock: ManualClock()).login().mayBeOutage)
     }
 
     private static let down = LoginStack.Entry.required(ScriptedModule(.fail(.unavailable("down"))))

@@ -311,7 +311,8 @@ final class LDAPHandle {
     /// Throws if a server cannot serve now.
     private static func check(_ reply: LDAPReply) throws(ServerFault) {
         switch reply.code {
-        case LDAP_BUSY, LDAP_UNAVAILABLE, LDAP_SERVER_DOWN, LDAP_CONNECT_ERROR:
+        case LDAP_BUSY: throw ServerFault(.overloaded, "the server has answered \(reply.description)")
+        case LDAP_UNAVAILABLE, LDAP_SERVER_DOWN, LDAP_CONNECT_ERROR:
             throw ServerFault(.unavailable, "the server has answered \(reply.description)")
         case LDAP_TIMELIMIT_EXCEEDED, LDAP_TIMEOUT:
             throw ServerFault(.timedOut, "the server has answered \(reply.description)")

@@ -121,7 +121,8 @@ enum LDAPSocket {
     }
 
     private static func fault(_ number: Int32) -> ServerFault {
-        ServerFault(.unreachable, "no connection: \(unsafe String(cString: strerror(number)))")
+        let isLoad = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
+        return ServerFault(isLoad ? .full : .unreachable, "no connection: \(unsafe String(cString: strerror(number)))")
     }
 }
 #endif

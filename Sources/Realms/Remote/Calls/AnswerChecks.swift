@@ -36,6 +36,8 @@ struct AnswerChecks {
         }
         switch outcome {
         case .failed(.unavailable): return unusable(unavailableText, kind: "status \(status)")
+        case .failed(.overloaded):
+            return .failure(AnswerReader.Outage(unavailableText, kind: "status \(status)", isOverload: true))
         case .failed(let failure): return .success(.failed(failure))
         case .accepted:
             guard format.paths.isEmpty || values != nil else {

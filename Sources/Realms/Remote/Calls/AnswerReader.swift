@@ -22,11 +22,14 @@ final class AnswerReader: HTTPSResponseDelegate {
         let kind: String
         /// True if the service may have received the password.
         let mayHaveReachedServer: Bool
+        /// True if the service, or the client, has too much to do.
+        let isOverload: Bool
 
-        init(_ cause: String, kind: String, mayHaveReachedServer: Bool = true) {
+        init(_ cause: String, kind: String, mayHaveReachedServer: Bool = true, isOverload: Bool = false) {
             self.cause = cause
             self.kind = kind
             self.mayHaveReachedServer = mayHaveReachedServer
+            self.isOverload = isOverload
         }
     }
 
@@ -74,7 +77,12 @@ final class AnswerReader: HTTPSResponseDelegate {
             result = .failure(malformed(jsonFault))
         } else {
             result = .failure(
-                Outage(error.cause, kind: error.code.rawValue, mayHaveReachedServer: error.mayHaveReachedServer)
+                Outage(
+                    error.cause,
+                    kind: error.code.rawValue,
+                    mayHaveReachedServer: error.mayHaveReachedServer,
+                    isOverload: error.code == .tooManyRequests
+                )
             )
         }
     }

@@ -61,7 +61,7 @@ final class PasswordChecks: Sendable {
     ///   - password: The password; not empty.
     ///   - source: The source of the login.
     /// - Returns: The answer of the first service that answers.
-    /// - Throws: ``LoginFault`` of kind `unavailable`, or `unusableCredential` if the password cannot be sent.
+    /// - Throws: ``LoginFault`` of kind `unavailable` or `overloaded`, or `unusableCredential` if the password cannot be sent.
     func check(_ name: Username, password: Secret, source: String) async throws(LoginFault) -> RemoteAnswer {
         let identity: Digest
         do throws(OpenSSLError) {
@@ -85,15 +85,17 @@ final class PasswordChecks: Sendable {
         return try result.get()
     }
 
+    private static let waitedTooLong = "a login has waited too long for the service"
+
     private func refused(_ refusal: CallSlots.Refusal) -> LoginFault {
-        let cause =
-            switch refusal {
-            case .full: "too many logins wait for the service"
-            case .timedOut: "a login has waited too long for the service"
-            case .cancelled: "the login was cancelled"
-            }
-        if refusal != .cancelled { outages.write(cause, kind: "\(refusal)") }
-        return .unavailable(cause)
+        let cause: String
+        switch refusal {
+        case .full: cause = "too many logins wait for the service"
+        case .timedOut: cause = Self.waitedTooLong
+        case .cancelled: return .unavailable("the login was cancelled")
+        }
+        outages.write(cause, kind: "\(refusal)")
+        return .overloaded(cause)
     }
 
     /// Asks the servers in order.
@@ -102,10 +104,12 @@ final class PasswordChecks: Sendable {
         password: Secret,
         since start: UInt64
     ) async -> Result<RemoteAnswer, LoginFault> {
-        var last = "no server was asked"
+        var last = LoginFault.overloaded(Self.waitedTooLong)
         for server in settings.servers {
             let passed = Duration.nanoseconds(Int64(clamping: now() &- start))
-            guard passed < timeout else { return .failure(.unavailable("no answer in \(timeout); \(last)")) }
+            guard passed < timeout else {
+                return .failure(LoginFault(last.kind, log: "no answer in \(timeout); \(last.log)"))
+            }
             let request: HTTPSRequest
             do throws(HTTPSClientError) {
                 guard var made = try settings.requests.request(to: server, name: name, password: password) else {
@@ -123,16 +127,16 @@ final class PasswordChecks: Sendable {
             switch reader.result {
             case .success(let answer): return .success(answer)
             case .failure(let outage):
-                last = "\(server): \(outage.cause)"
+                last = LoginFault(outage.isOverload ? .overloaded : .unavailable, log: "\(server): \(outage.cause)")
                 guard outage.kind != HTTPSClientError.Code.cancelled.rawValue else {
                     return .failure(.unavailable("the login was cancelled"))
                 }
                 outages.write(outage.cause, kind: outage.kind, server: server.description)
                 guard !outage.mayHaveReachedServer || settings.asksNextIfUnavailable else {
-                    return .failure(.unavailable(last))
+                    return .failure(last)
                 }
             }
         }
-        return .failure(.unavailable(last))
+        return .failure(last)
     }
 }

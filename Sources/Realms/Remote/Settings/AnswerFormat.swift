@@ -32,7 +32,7 @@ struct AnswerFormat: Sendable {
     /// The format of `POST /realms/{realm}/check` of another Gatehouse.
     static func gatehouse() throws(BadValue) -> AnswerFormat {
         var words = LoginFailure.allCases.map { "200/\($0.code):\($0.code)" }
-        words += ["200/accepted:accepted", "401:unavailable", "403:unavailable", "4xx:unavailable"]
+        words += ["200/accepted:accepted", "401:unavailable", "403:unavailable", "429:overloaded", "4xx:unavailable"]
         var format = AnswerFormat(outcomes: try OutcomeTable(words))
         format.userPath = JSONPath("/user")
         format.groupsPath = JSONPath("/groups")

@@ -23,9 +23,10 @@ struct OutcomeTable: Sendable {
     /// The entries that apply to statuses without an entry of their own.
     ///
     /// 202 and 206 do not accept: such a service has not decided. 404 usually means a wrong URL, so it is not the failure
-    /// `unknown-user`. Any status that is not listed means `unavailable`.
+    /// `unknown-user`. 429 means too many requests. Any other status means `unavailable`.
     static let defaults = [
         "200:accepted", "204:accepted", "401:wrong-credentials", "403:permission-denied", "423:locked",
+        "429:overloaded",
     ]
 
     private var entries: [Key: Outcome] = [:]

@@ -30,6 +30,7 @@ enum PostgreSQLFault {
         }
         switch state.prefix(2) {
         case "28", "3D", "42": return ServerFault(.failed, text(state, message: line))
+        case "53": return ServerFault(.overloaded, text(state, message: line))
         default: return ServerFault(.unreachable, line)
         }
     }
@@ -49,7 +50,8 @@ enum PostgreSQLFault {
         }
         switch state.prefix(2) {
         case "40": return .lost
-        case "08", "53", "57", "58", "XX": return .unavailable
+        case "53": return .overloaded
+        case "08", "57", "58", "XX": return .unavailable
         default: return .failed
         }
     }

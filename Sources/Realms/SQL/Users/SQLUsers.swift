@@ -48,15 +48,17 @@ final class SQLUsers: Sendable {
     /// - Parameters:
     ///   - user: The name as it was typed.
     ///   - source: The source of the login.
+    ///   - isLogin: False for a query without a login, which the waiting logins of the user do not hold up.
     ///   - note: Receives the faults of servers.
     /// - Returns: The user.
     /// - Throws: ``ServerFault``.
     func find(
         _ user: Username,
         source: String,
+        isLogin: Bool = true,
         note: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws(ServerFault) -> FoundUser {
-        let owner = JobOwner(source: source, account: user.caseFolded)
+        let owner = JobOwner(source: source, account: isLogin ? user.caseFolded : nil)
         let found = try await readers.run(for: owner, note: note, finding(user))
         guard try isReplaced(found) else { return found }
         // The server has an older state than this process has written.
