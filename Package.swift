@@ -252,7 +252,7 @@ let package = Package(
         // Decisions about requests: rules, HTTP Basic, the credential cache. No pages, no server.
         .target(
             name: "AccessControl",
-            dependencies: ["Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", httpTypes]
+            dependencies: ["Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "Slots", httpTypes]
         ),
         // The sign-in pages, the session API and the account page, in whatever server.
         .target(

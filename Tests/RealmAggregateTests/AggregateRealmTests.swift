@@ -152,6 +152,18 @@ struct AggregateRealmTests {
         )
     }
 
+    @Test(arguments: [MemoryDirectory.Condition.downFor("ann"), .overloaded])
+    func `with when-unavailable continue nobody can leave out a realm by a fault of load, or one of his own name`(
+        condition: MemoryDirectory.Condition
+    ) async throws {
+        let town = try town(["when-unavailable": .string("continue")])
+        directory.set(condition)
+        let report = try await town.login("ann")
+        #expect(report.identity == nil && report.isUnavailable)
+        if case .overloaded = condition { #expect(report.refusal?.failure == .overloaded) }
+        await #expect(throws: RealmError.self) { try await town.realm?.groupNames(of: Username("ann")) }
+    }
+
     @Test(arguments: ["stop", "continue"])
     func `an authorization realm that does not answer is unavailable after authorization-deadline`(
         reaction: String

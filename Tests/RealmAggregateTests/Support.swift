@@ -13,6 +13,10 @@ final class MemoryDirectory: RefreshingRealm {
     enum Condition: Sendable {
         case up
         case down
+        /// It is down for one user, and answers others.
+        case downFor(String)
+        /// It has too much to do.
+        case overloaded
         /// It never answers, unless it is cancelled.
         case hanging
         /// It gives groups only at a login.
@@ -61,16 +65,18 @@ final class MemoryDirectory: RefreshingRealm {
 
     private func entry(of user: Username) async throws(RealmError) -> Entry {
         asked.withLock { $0.append(user.text) }
-        try await reach()
+        try await reach(for: user.text)
         guard let entry = entries.withLock({ $0[user.text] }) else { throw .noSuchUser(user) }
         return entry
     }
 
     /// Fails or waits as the condition of the directory says.
-    private func reach() async throws(RealmError) {
+    private func reach(for name: String = "") async throws(RealmError) {
         switch condition.withLock({ $0 }) {
         case .up: break
         case .down: throw .unavailable("the directory is down")
+        case .downFor(let user): if user.utf8.elementsEqual(name.utf8) { throw .unavailable("no answer in time") }
+        case .overloaded: throw RealmError(.overloaded, "too many calls wait")
         case .loginOnly: throw .invalidOperation("groups are known at a login only")
         case .hanging:
             open.withLock { $0 += 1 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 package import OpenSSLKit
 package import RealmKit
 internal import Sessions
+internal import Slots
 internal import Synchronization
 
 /// The cache for the realms with a `cache` block: the last accepted logins of each account.
@@ -52,6 +54,7 @@ package final class AcceptedLogins: LoginCache {
     private let capacity: Int
     private let log: RealmLog
     private let state = Mutex(State())
+    private let checks = SharedCalls<UTF8Text, Bool>()
 
     /// An empty cache.
     ///
@@ -103,6 +106,15 @@ package final class AcceptedLogins: LoginCache {
             epoch: state.withLock { $0.revocations.epoch },
             begin: clock.now
         )
+    }
+
+    package func isDown(_ realm: String, check: @escaping @Sendable () async -> Bool) async -> Bool {
+        let isDown = await checks.value(of: UTF8Text(realm)) { [log] in
+            let isDown = await check()
+            if !isDown { log("realm \(realm) could not decide a login, but decides others: the cache is not used") }
+            return isDown
+        }
+        return isDown ?? false
     }
 
     package func reportStaleUse(_ account: Account, instead report: LoginReport, age: Duration) {

@@ -5,7 +5,8 @@ extension BoundRealm {
     /// Evaluates the realm's stack, or repeats an accepted login from the cache, and adds the groups of the realm.
     ///
     /// The cache is used only if the realm has ``CacheTimes``, the client has presented a password, and the login may be
-    /// granted. A login is stored only if this password was its only credential: a login with a one-time code or a
+    /// granted. An entry is used beyond its lifetime only if the realm is down: it cannot decide the login of an invented user
+    /// either, which the user cannot cause. A login is stored only if this password was its only credential: a login with a one-time code or a
     /// certificate is decided by the realm every time.
     ///
     /// - Parameters:
@@ -47,10 +48,13 @@ extension BoundRealm {
             if report.refusal?.failure.isAboutAccount == true { entry.remove() } else { entry.refuse() }
             return report
         }
-        guard let (login, age) = entry.accepted, age < cacheTimes.lifetime + cacheTimes.staleTime, !Task.isCancelled
-        else {
-            return report
-        }
+        let limit = cacheTimes.lifetime + cacheTimes.staleTime
+        let copied = copy request
+        let isDown = { @Sendable in await self.isDown(inventing: copied) }
+        // A revocation may remove the entry during the check.
+        guard report.mayBeOutage, let age = entry.accepted?.age, age < limit, !Task.isCancelled,
+            await cache.isDown(name, check: isDown), let (login, age) = entry.accepted, age < limit, !Task.isCancelled
+        else { return report }
         cache.reportStaleUse(account(of: request.username), instead: report, age: age)
         let cause = report.steps.compactMap(\.fault).first.map { ": \($0.log)" } ?? ""
         return await repeated(login, request, note: "accepted \(Self.text(age)) ago; now it is unavailable\(cause)")
@@ -65,6 +69,20 @@ extension BoundRealm {
         var report = await stack.login(request, asking: conversation, mayGrant: mayGrant)
         addRealmGroups(to: &report)
         return report
+    }
+
+    /// Returns whether the realm cannot decide the login of an invented user, whose login is never granted.
+    ///
+    /// The login has no client address, so the limits of the user's address and account do not apply.
+    private func isDown(inventing request: LoginRequest) async -> Bool {
+        guard let invented = request.username.inventedUser else { return false }
+        let login = await HeldLogin(
+            LoginRequest(realm: name, username: invented, service: request.service),
+            in: self,
+            asking: PreparedConversation(password: Secret(utf8: invented.text)),
+            mayGrant: true
+        )
+        return await login.finish(grants: false)?.mayBeOutage == true
     }
 
     private func repeated(_ login: CachedLogin, _ request: consuming LoginRequest, note: String) async -> LoginReport {
@@ -98,7 +116,7 @@ extension LoginFailure {
     fileprivate var isAboutAccount: Bool {
         switch self {
         case .unknownUser, .locked, .disabled, .accountExpired, .permissionDenied: true
-        case .wrongCredentials, .missingCredential, .unusableCredential, .credentialExpired, .unavailable,
+        case .wrongCredentials, .missingCredential, .unusableCredential, .credentialExpired, .unavailable, .overloaded,
             .internalError:
             false
         }

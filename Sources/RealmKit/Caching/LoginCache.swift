@@ -26,7 +26,15 @@ package protocol LoginCache: Sendable {
         password: Secret
     ) -> (any LoginCacheEntry)?
 
-    /// Reports that an unavailable realm has not decided about a login, which was accepted because of its entry.
+    /// Returns whether a realm is down.
+    ///
+    /// - Parameters:
+    ///   - realm: The realm's name.
+    ///   - check: Checks it; called once if several logins need the result at the same time.
+    /// - Returns: The result of the check; false if the login is cancelled.
+    func isDown(_ realm: String, check: @escaping @Sendable () async -> Bool) async -> Bool
+
+    /// Reports that a realm that is down has not decided about a login, which was accepted because of its entry.
     ///
     /// - Parameters:
     ///   - account: The account.

@@ -44,6 +44,17 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         text.hashBytes(into: &hasher)
     }
 
+    /// A name that no user has, with the domain of this name; nil if it would be too long.
+    ///
+    /// With it, a program finds out whether a back end answers at all, independent of the user.
+    package var inventedUser: Username? {
+        let bytes = text.utf8
+        let prefix = bytes.lastIndex(of: UInt8(ascii: "\\")).map { text[...$0] } ?? ""
+        let domain = bytes.firstIndex(of: UInt8(ascii: "@")).map { text[$0...] } ?? ""
+        let number = String(UInt64.random(in: .min ... .max), radix: 36)
+        do throws(BadUsername) { return try Username("\(prefix)gatehouse\(number)\(domain)") } catch { return nil }
+    }
+
     /// Returns whether the name begins with the bytes of a text.
     ///
     /// Bytes are compared, not characters: an accented letter of two scalars does not match the same letter of one

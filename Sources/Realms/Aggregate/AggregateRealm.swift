@@ -91,7 +91,7 @@ public struct AggregateRealm: Realm {
         do throws(LoginFault) {
             return [own] + (try await authorization.grants(of: user))
         } catch {
-            throw error.kind == .unavailable ? .unavailable(error.log) : .invalidOperation(error.log)
+            throw error.kind.isTemporary ? .temporary(error) : .invalidOperation(error.log)
         }
     }
 

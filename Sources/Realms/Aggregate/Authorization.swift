@@ -70,8 +70,8 @@ final class Authorization: Sendable {
     ///
     /// - Parameter user: The name in the authentication realm.
     /// - Returns: The grants of the realms that know the user, in the order of the configuration.
-    /// - Throws: ``LoginFault`` of kind `permissionDenied` if the user has no valid name in these realms, `unavailable`
-    ///   if a realm is unavailable or late and the login must not go on without it, `internalError` if a realm gives no
+    /// - Throws: ``LoginFault`` of kind `permissionDenied` if the user has no valid name in these realms, `overloaded` if a
+    ///   realm is, `unavailable` if a realm is unavailable or late and the login must not go on without it, `internalError` if a realm gives no
     ///   groups without a login.
     func grants(of user: Username) async throws(LoginFault) -> [Grant] {
         guard !realms.isEmpty else { return [] }
@@ -85,7 +85,7 @@ final class Authorization: Sendable {
             let now = clock.now
             let left = Duration.nanoseconds(Int64(clamping: max(end, now) - now))
             let result = await TimeLimitedWait.value(of: lookup, within: left, clock: clock) ?? .failure(late)
-            if let grant = try grant(result, of: realm) { grants.append(grant) }
+            if let grant = try await grant(result, of: name, in: realm) { grants.append(grant) }
         }
         return grants
     }
@@ -116,8 +116,12 @@ final class Authorization: Sendable {
 
     private var late: RealmError { .unavailable("did not answer within \(deadline)") }
 
-    /// Returns the grant of one realm; nil if it does not know the user, or is unavailable and is not waited for.
-    private func grant(_ result: Result<Grant, RealmError>, of realm: BoundRealm) throws(LoginFault) -> Grant? {
+    /// Returns the grant of one realm; nil if it does not know the user, or is down and is not waited for.
+    private func grant(
+        _ result: Result<Grant, RealmError>,
+        of user: Username,
+        in realm: BoundRealm
+    ) async throws(LoginFault) -> Grant? {
         switch result {
         case .success(let grant):
             note(realm, fault: nil)
@@ -128,12 +132,26 @@ final class Authorization: Sendable {
                 note(realm, fault: nil)
                 return nil
             case .unavailable:
-                note(realm, fault: error)
-                guard whenUnavailable == .stop else { return nil }
+                // A user who makes the realm slow for one name must not leave out its groups, which may deny access.
+                let isLeftOut = whenUnavailable == .continue ? await isDown(realm, inventing: user) : false
+                if whenUnavailable == .stop || isLeftOut { note(realm, fault: error) }
+                if isLeftOut { return nil }
                 throw .unavailable("authorization realm \(realm.name): \(error)")
+            case .overloaded: throw .overloaded("authorization realm \(realm.name): \(error)")
             case .noSuchRealm, .userExists, .invalidOperation:
                 throw .internalError("authorization realm \(realm.name): \(error)")
             }
+        }
+    }
+
+    /// Returns whether a realm cannot look up an invented user either.
+    private func isDown(_ realm: BoundRealm, inventing user: Username) async -> Bool {
+        guard let invented = user.inventedUser else { return false }
+        do throws(RealmError) {
+            _ = try await grant(of: invented, in: realm)
+            return false
+        } catch {
+            return error.code == .unavailable
         }
     }
 

@@ -17,6 +17,11 @@ import Testing
         struct State {
             var passwords = ["ann": "right", "bob": "code"]
             var outcome: LoginFailure?
+            /// The failures of single users.
+            var outcomes: [String: LoginFailure] = [:]
+            var names: [String] = []
+            var commits = 0
+            var acceptsEverybody = false
             var calls = 0
             var beforeAnswer: (@Sendable () -> Void)?
             var needsCode = true
@@ -42,12 +47,17 @@ import Testing
             if attempt.username.text == "bob", needsCode { _ = try await attempt.oneTimeCode() }
             let (outcome, expected, before, wait) = backEnd.state.withLock { state in
                 state.calls += 1
-                return (state.outcome, state.passwords[attempt.username.text], state.beforeAnswer, state.wait)
+                state.names.append(attempt.username.text)
+                return (
+                    state.outcomes[attempt.username.text] ?? state.outcome, state.passwords[attempt.username.text],
+                    state.beforeAnswer, state.wait
+                )
             }
             before?()
             await wait?()
             if outcome == .unavailable { throw .unavailable("no connection") }
             if let outcome { return .failed(outcome) }
+            if backEnd.state.withLock({ $0.acceptsEverybody }) { return attempt.commit() }
             guard let expected else { return .failed(.unknownUser) }
             guard password.isEqual(to: Secret(utf8: expected)) else { return .failed(.wrongCredentials) }
             do throws(BadAttribute) {
@@ -56,6 +66,20 @@ import Testing
             } catch {
                 throw .internalError(error.description)
             }
+        }
+    }
+
+    private struct CommitCounter: LoginModule {
+        let backEnd: BackEnd
+
+        init(_ backEnd: BackEnd) { self.backEnd = backEnd }
+        init(realm: any Realm, options: ModuleOptions) throws(BadModule) { throw BadModule("only in tests") }
+
+        func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict { attempt.commit() }
+
+        func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+            backEnd.state.withLock { $0.commits += 1 }
+            return .done
         }
     }
 
@@ -84,7 +108,10 @@ import Testing
         logins = try AcceptedLogins(clock: clock, capacity: 3, log: RealmLog { _, message in messages.add(message) })
         let stack = LoginStack(
             name: "c",
-            [LoginStack.Entry(BackEndModule(backEnd), .required, name: "directory")],
+            [
+                LoginStack.Entry(BackEndModule(backEnd), .required, name: "directory"),
+                LoginStack.Entry(CommitCounter(backEnd), .optional, name: "counter"),
+            ],
             clock: clock
         )
         var realm = BoundRealm(
@@ -192,6 +219,69 @@ import Testing
         let late = try await login("ann", "right")
         #expect(late.identity == nil && late.isUnavailable)
         #expect(messages.all.count == 1)
+    }
+
+    // MARK: Outages that a user can cause
+
+    /// The cached login of ann, one minute later.
+    private func remember() async throws {
+        _ = try await login("ann", "right")
+        clock.advance(by: .seconds(60))
+        backEnd.state.withLock { ($0.calls, $0.commits) = (0, 0) }
+    }
+
+    @Test func `an overload is no outage, so that a user cannot bring back the remembered login`() async throws {
+        try await remember()
+        backEnd.set(.overloaded)
+        let report = try await login("ann", "right")
+        #expect(report.identity == nil && report.isUnavailable && report.refusal?.failure == .overloaded)
+        #expect(backEnd.calls == 1, "there is nothing to check")
+        #expect(messages.all.isEmpty)
+    }
+
+    @Test func `a realm that is unavailable for one user, and decides others, is not down`() async throws {
+        try await remember()
+        backEnd.state.withLock { $0.outcomes = ["ann": .unavailable] }
+        let report = try await login("ann", "right")
+        #expect(report.identity == nil && report.isUnavailable)
+        #expect(backEnd.calls == 2)
+        #expect(
+            messages.all == ["realm people could not decide a login, but decides others: the cache is not used"]
+        )
+        // The entry stays for a real outage.
+        backEnd.set(.unavailable)
+        #expect(try await login("ann", "right").identity != nil)
+    }
+
+    @Test func `a check that is overloaded does not show an outage`() async throws {
+        try await remember()
+        backEnd.set(.overloaded)
+        backEnd.state.withLock { $0.outcomes = ["ann": .unavailable] }
+        #expect(try await login("ann", "right").identity == nil)
+        #expect(backEnd.calls == 2)
+    }
+
+    @Test func `the check is a login of an invented user, which is never granted`() async throws {
+        try await remember()
+        backEnd.state.withLock { state in
+            state.outcomes = ["ann": .unavailable]
+            state.acceptsEverybody = true
+        }
+        #expect(try await login("ann", "right").identity == nil)
+        let names = backEnd.state.withLock { $0.names }
+        #expect(names.count == 3 && names[2] != "ann" && names[2].hasPrefix("gatehouse"))
+        #expect(backEnd.state.withLock { $0.commits } == 0)
+    }
+
+    @Test func `a user whom the realm refuses during the check is not accepted`() async throws {
+        try await remember()
+        backEnd.state.withLock { state in
+            state.outcome = .unavailable
+            state.beforeAnswer = { [logins, backEnd] in
+                if backEnd.calls == 2 { logins.evict { $0.username.text == "ann" } }
+            }
+        }
+        #expect(try await login("ann", "right").identity == nil)
     }
 
     @Test func `a password that the realm rejects later is not accepted during an outage`() async throws {

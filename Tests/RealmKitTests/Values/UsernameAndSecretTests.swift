@@ -126,4 +126,18 @@ struct SecretTests {
         bytes[0] = 9
         #expect(secret.isEqual(to: Secret([1, 2, 3])))
     }
+
+    @Test(arguments: [
+        ("ann", "", ""), ("ann@example.org", "", "@example.org"), ("TOWN\\ann", "TOWN\\", ""), ("a@b@c", "", "@b@c"),
+    ])
+    func `an invented user has the domain of the name, and nothing else of it`(
+        name: String,
+        prefix: String,
+        domain: String
+    ) throws {
+        let (first, second) = (try Username(name).inventedUser?.text, try Username(name).inventedUser?.text)
+        let invented = try #require(first)
+        #expect(invented.hasPrefix(prefix + "gatehouse") && invented.hasSuffix(domain) && !invented.contains("ann"))
+        #expect(first != second)
+    }
 }
