@@ -89,6 +89,50 @@ struct ResponseTests {
         }
     }
 
+    @Test(arguments: [
+        ("HTTP/1.1 100 Continue\r\n\r\n", "", HTTPSClientError.Code.malformedResponse),
+        ("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", "", .malformedResponse),
+        (
+            ";" + String(repeating: "x", count: 1000),
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1", .responseTooLarge
+        ),
+        (
+            "1;xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n.\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            .responseTooLarge
+        ),
+    ])
+    func `what a service repeats without an end is no endless work`(
+        part: String,
+        head: String,
+        code: HTTPSClientError.Code
+    ) async throws {
+        let endless = head + String(repeating: part, count: 10_000_000 / part.utf8.count)
+        try await Fixture.withService(respond: { _ in [.pieces(Array(endless.utf8), size: 10_000)] }) { service in
+            let client = try Fixture.client { $0.maximumBody = 65_536 }
+            let error = try await #require(throws: HTTPSClientError.self) { try await client.get(service.url()) }
+            #expect(error.code == code, "\(error)")
+            try await Waiting.until { service.closedConnections == 1 }
+        }
+    }
+
+    @Test func `sixteen informational responses are allowed, for each request of a connection`() async throws {
+        let text = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", count: 16)
+        try await Fixture.withService(respond: { _ in [.send(text), Fixture.response("hi")] }) { service in
+            let client = try Fixture.client()
+            for _ in 0..<3 { #expect(try await client.get(service.url()).body == Array("hi".utf8)) }
+            #expect(service.connections == 1)
+        }
+    }
+
+    @Test func `a body in chunks of one byte is within the limit of all bytes`() async throws {
+        let chunks = String(repeating: "1\r\nx\r\n", count: 20_000)
+        let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)0\r\n\r\n"
+        try await Fixture.withService(respond: { _ in [.send(text)] }) { service in
+            let client = try Fixture.client { $0.maximumBody = 20_000 }
+            for _ in 0..<2 { #expect(try await client.get(service.url()).body.count == 20_000) }
+        }
+    }
+
     @Test func `the collecting call has a limit of its own`() async throws {
         try await Fixture.withService(respond: { _ in [Fixture.response("12345")] }) { service in
             let client = try Fixture.client()

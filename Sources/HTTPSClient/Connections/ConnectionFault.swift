@@ -21,6 +21,8 @@ enum ConnectionFault {
             (.connectTimedOut, "the TLS handshake was not complete in time")
         case let error as NIOOpenSSLError where error.cause?.code == .certificateRejected:
             (.certificateRejected, certificateFault(error))
+        case let error as RequestEncoder.TooManyBytes:
+            (.responseTooLarge, "the response has more than \(error.maximum) bytes in all")
         case HTTPParserError.headerOverflow: (.responseHeadTooLarge, "the fields of the response are too long")
         case HTTPParserError.invalidEOFState:
             (.connectionClosed, "the server closed the connection before the response was complete")
@@ -34,6 +36,11 @@ enum ConnectionFault {
     /// Returns the reason of the operating system for a failed system call; nil for another error.
     static func systemReason(_ error: any Error) -> String? {
         (error as? IOError).map { unsafe String(cString: strerror($0.errnoCode)) }
+    }
+
+    /// Returns whether this program, or its system, has no more resources for a connection.
+    static func isLoad(_ error: any Error) -> Bool {
+        (error as? IOError).map { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains($0.errnoCode) } ?? false
     }
 
     private static func certificateFault(_ error: NIOOpenSSLError) -> String {

@@ -31,6 +31,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var isPaused = false
     /// The number of bytes of the body.
     private var count = 0
+    /// The number of informational responses.
+    private var informationalCount = 0
+    private static let maximumInformational = 16
     /// The time for which the server keeps an unused connection.
     private var idleTime: TimeAmount
     private var idleTimer: Scheduled<Void>?
@@ -74,7 +77,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard exchange.willSend() else { return close() }
         state = .active(exchange)
         exchange.startTimer(on: context.eventLoop)
-        count = 0
+        (count, informationalCount) = (0, 0)
         encoder.request = exchange.request
         let head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: exchange.request.method), uri: "/")
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -113,6 +116,12 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func receive(_ head: HTTPResponseHead, for exchange: HTTPSExchange) {
         let status = Int(head.status.code)
+        // RFC 9110 15.2: these responses precede the final one; 101 would end HTTP.
+        if (100..<200).contains(status), status != 101 {
+            informationalCount += 1
+            guard informationalCount > Self.maximumInformational else { return }
+            return close(.malformedResponse, "there are more than \(Self.maximumInformational) informational responses")
+        }
         guard (200...599).contains(status) else { return close(.malformedResponse, "the status is \(status)") }
         let response = HTTPSResponse(status: status, fields: head.headers.map { ($0.name, $0.value) })
         guard response["content-encoding"].allSatisfy({ $0.utf8Span.span.equalsIgnoringCase("identity") }) else {

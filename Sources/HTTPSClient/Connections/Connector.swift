@@ -54,8 +54,10 @@ struct Connector {
                         handshakeTimeout: TimeAmount(configuration.connectTimeout)
                     )
                 ),
-                RequestEncoder(userAgent: configuration.userAgent),
-                ByteToMessageHandler(HTTPResponseDecoder(limitConfiguration: limits)),
+                RequestEncoder(configuration),
+                ByteToMessageHandler(
+                    HTTPResponseDecoder(informationalResponseStrategy: .forward, limitConfiguration: limits)
+                ),
                 handler,
             ])
         } catch {
@@ -69,6 +71,10 @@ struct Connector {
     }
 
     private static func fault(_ error: any Error) -> (HTTPSClientError.Code, String) {
+        let causes = (error as? NIOConnectionError)?.connectionErrors.map(\.error) ?? [error]
+        if let cause = causes.first(where: ConnectionFault.isLoad) {
+            return (.tooManyRequests, "cannot connect: \(ConnectionFault.systemReason(cause) ?? "\(cause)")")
+        }
         guard let error = error as? NIOConnectionError else {
             if case ChannelError.connectTimeout = error { return (.connectTimedOut, "no connection was open in time") }
             return (.connectFailed, "\(error)")

@@ -23,13 +23,14 @@ public struct HTTPSClientError: Error, Sendable {
         case timedOut
         /// The fields of the response are longer than the limit.
         case responseHeadTooLarge
-        /// The body of the response is longer than the limit.
+        /// The body of the response, or the whole response, is longer than the limit.
         case responseTooLarge
         /// The server has sent bytes that are not a valid response.
         case malformedResponse
         /// The connection ended before the response was complete.
         case connectionClosed
-        /// All connections are in use, and the maximum number of requests is waiting for a connection.
+        /// All connections are in use, and the maximum number of requests is waiting for a connection; or the system has no
+        /// more resources for a connection.
         case tooManyRequests
         /// The caller's task was cancelled.
         case cancelled
