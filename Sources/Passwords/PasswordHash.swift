@@ -42,6 +42,10 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     public let parameters: String
     /// The memory that a check takes, in bytes; 0 if it is negligible.
     public let memory: Int
+    /// The estimated time of a check on one core of a server of 2020; 0 if it is negligible or not known.
+    ///
+    /// It is computed from the parameters, so that it is the same on every machine.
+    package let time: Duration
     /// True if a check takes a few microseconds at most, less than passing it to another thread.
     package let isNegligible: Bool
 
@@ -52,25 +56,61 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     ///   - parameters: The parameters that determine the cost.
     ///   - memory: The memory that a check takes, in bytes.
     public init(format: String, parameters: String = "", memory: Int = 0) {
-        self.init(format: format, parameters: parameters, memory: memory, isNegligible: false)
+        self.init(format: format, parameters: parameters, memory: memory, time: .zero)
     }
 
-    package init(format: String, parameters: String = "", memory: Int = 0, isNegligible: Bool) {
+    package init(
+        format: String,
+        parameters: String = "",
+        memory: Int = 0,
+        time: Duration,
+        isNegligible: Bool = false
+    ) {
         self.format = format
         self.parameters = parameters
         self.memory = memory
+        self.time = time
         self.isNegligible = isNegligible
+    }
+
+    /// The maximum number of checks that a login computes.
+    package static let maximumChecks = 8
+
+    /// Returns the costs of which every login computes a check: the dearest ones, at most ``maximumChecks``, and at most
+    /// twice the longest check in all.
+    ///
+    /// A login of a user whose hash has another cost takes a little less time, and never more.
+    ///
+    /// - Parameters:
+    ///   - costs: The costs of a realm's hashes, each once.
+    ///   - longestCheck: The limit of the time of one check.
+    /// - Returns: The costs, the dearest first; at least one, unless `costs` is empty.
+    static func checked(of costs: [HashCost], longestCheck: Duration) -> [HashCost] {
+        var time = Duration.zero
+        // The order of costs of the same time must be the same in every login.
+        let sorted = costs.enumerated().sorted { ($1.element.time, $0.offset) < ($0.element.time, $1.offset) }
+        let checked = sorted.map(\.element).prefix(maximumChecks).prefix { cost in
+            defer { time += cost.time }
+            return time == .zero || time + cost.time <= longestCheck * 2
+        }
+        return Array(checked)
     }
 
     /// Returns a warning if the hashes of a realm have many different costs.
     ///
-    /// - Parameter costs: The descriptions of the costs, each once.
+    /// - Parameters:
+    ///   - costs: The costs, each once.
+    ///   - longestCheck: The limit of the time of one check.
     /// - Returns: The warning; nil if there are only few costs.
-    package static func warning(about costs: [String]) -> String? {
-        guard costs.count > 3 else { return nil }
-        let list = costs.joined(separator: "; ")
-        return
-            "the password hashes have \(costs.count) different costs, and each login computes one hash of each cost: \(list)"
+    package static func warning(about costs: [HashCost], longestCheck: Duration) -> String? {
+        let checked = checked(of: costs, longestCheck: longestCheck)
+        guard costs.count > 3 || checked.count < costs.count else { return nil }
+        let start = "the password hashes have \(costs.count) different costs, and each login computes one hash of each"
+        guard checked.count < costs.count else {
+            return "\(start) cost: \(costs.map(\.description).joined(separator: "; "))"
+        }
+        return "\(start) of the \(checked.count) dearest: \(checked.map(\.description).joined(separator: "; ")); "
+            + "users with other costs can be recognized by the time of a login, until their hashes are replaced"
     }
 
     /// The format and the parameters, such as `argon2id m=19456,t=2,p=1`.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import Passwords
 import RealmKit
 import Testing
+
+@testable import Passwords
 
 @Suite struct HashCostTests {
     private static let hash43 = String(repeating: ".", count: 43)
@@ -46,5 +47,87 @@ import Testing
     ])
     func `a cost names the method and the parameters that determine its time`(stored: String, text: String) throws {
         #expect(try PasswordFormats.read(stored).cost.description == text)
+    }
+
+    private static let bcrypt53 = String(repeating: ".", count: 53)
+
+    /// Every kind of hash has a cost that takes too long for every login of a realm, and one that does not.
+    @Test(arguments: [
+        ("$2b$16$\(bcrypt53)", "$2b$15$\(bcrypt53)"),
+        (
+            "$bcrypt-sha256$v=2,t=2b,r=16$\(String(repeating: ".", count: 22))$\(String(repeating: ".", count: 31))",
+            "$bcrypt-sha256$v=2,t=2b,r=12$\(String(repeating: ".", count: 22))$\(String(repeating: ".", count: 31))"
+        ),
+        (
+            "$6$rounds=9000000$saltsalt$\(String(repeating: ".", count: 86))",
+            "$6$rounds=500000$saltsalt$\(String(repeating: ".", count: 86))"
+        ),
+        ("$5$rounds=9000000$saltsalt$\(hash43)", "$5$saltsalt$\(hash43)"),
+        ("$y$jFT$PKXc3hCOSyMqdaEQArI62/$\(hash43)", "$y$j9T$PKXc3hCOSyMqdaEQArI62/$\(hash43)"),
+        ("$gy$jFT$PKXc3hCOSyMqdaEQArI62/$\(hash43)", "$gy$j9T$PKXc3hCOSyMqdaEQArI62/$\(hash43)"),
+        (
+            "$scrypt$ln=20,r=8,p=1$c2FsdA$\(String(repeating: "A", count: 43))",
+            "$scrypt$ln=17,r=8,p=1$c2FsdA$\(String(repeating: "A", count: 43))"
+        ),
+        (
+            "$argon2id$v=19$m=1048576,t=8,p=1$c2FsdHNhbHRzYWx0$\(String(repeating: "A", count: 43))",
+            "$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHRzYWx0$\(String(repeating: "A", count: 43))"
+        ),
+        (
+            "$pbkdf2-sha256$9000000$c2FsdA$\(String(repeating: "A", count: 43))",
+            "$pbkdf2-sha256$1000000$c2FsdA$\(String(repeating: "A", count: 43))"
+        ),
+        (
+            "{TOMCAT-PBKDF2-SHA512}01$5000000$\(String(repeating: "00", count: 20))",
+            "{TOMCAT-PBKDF2-SHA512}01$210000$\(String(repeating: "00", count: 20))"
+        ),
+        (
+            "{TOMCAT-SHA-1}01$9000000$\(String(repeating: "00", count: 20))",
+            "{TOMCAT-SHA-1}01$1000$\(String(repeating: "00", count: 20))"
+        ),
+        (
+            "$sha1$9000000$saltsalt$\(String(repeating: ".", count: 28))",
+            "$sha1$40000$saltsalt$\(String(repeating: ".", count: 28))"
+        ),
+        (
+            "$md5,rounds=1000000$saltsalt$\(String(repeating: ".", count: 22))",
+            "$md5,rounds=5000$saltsalt$\(String(repeating: ".", count: 22))"
+        ),
+        ("_zzzz....\(String(repeating: ".", count: 11))", "_J9......\(String(repeating: ".", count: 11))"),
+    ])
+    func `a hash that would take too long for every login is never computed`(dear: String, usual: String) throws {
+        let now: @Sendable () -> UInt64 = { 0 }
+        var settings = HashingSettings(workers: 1)
+        settings.memory = 4 << 30
+        let service = try PasswordService(policy: .standard, pool: HashingPool(settings, now: now))
+        let (above, within) = (try PasswordFormats.read(dear).cost, try PasswordFormats.read(usual).cost)
+        #expect(service.limitFault(above)?.contains("longest-check (2.0 s)") == true, "\(above): \(above.time)")
+        #expect(service.limitFault(within) == nil, "\(within): \(within.time)")
+        // The administrator's own policy may take longer.
+        let dearPolicy = try PasswordService(
+            policy: HashPolicy(.bcrypt(cost: 17)),
+            pool: HashingPool(settings, now: now)
+        )
+        #expect(dearPolicy.limitFault(try PasswordFormats.read("$2b$17$\(Self.bcrypt53)").cost) == nil)
+        settings.longestCheck = .seconds(60)
+        let patient = try PasswordService(policy: .standard, pool: HashingPool(settings, now: now))
+        #expect(patient.limitFault(above) == nil)
+    }
+
+    private static func cost(_ name: String, _ milliseconds: Int) -> HashCost {
+        HashCost(format: name, time: .milliseconds(milliseconds))
+    }
+
+    @Test func `of many costs the dearest are checked, in number and in sum`() {
+        let many = (1...20).map { Self.cost("\($0)", $0) }
+        #expect(
+            HashCost.checked(of: many, longestCheck: .seconds(2)).map(\.format) == (13...20).reversed().map { "\($0)" }
+        )
+        let dear = [Self.cost("a", 1500), Self.cost("b", 2000), Self.cost("c", 1000), Self.cost("d", 1900)]
+        #expect(HashCost.checked(of: dear, longestCheck: .seconds(2)).map(\.format) == ["b", "d"])
+        #expect(HashCost.checked(of: [Self.cost("a", 9000)], longestCheck: .seconds(2)).count == 1)
+        #expect(HashCost.warning(about: many, longestCheck: .seconds(2))?.contains("of the 8 dearest: 20; 19") == true)
+        #expect(HashCost.warning(about: Array(many[..<4]), longestCheck: .seconds(2))?.contains("of each cost") == true)
+        #expect(HashCost.warning(about: Array(many[..<3]), longestCheck: .seconds(2)) == nil)
     }
 }

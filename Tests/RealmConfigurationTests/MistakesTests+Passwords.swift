@@ -38,6 +38,11 @@ extension MistakesTests {
             "etc/realms.conf:1:70: error: niceness is a whole number from 0 to 19, not -1"
         ),
         Mistake("passwords { wait 10ms; }", "etc/realms.conf:1:18: error: wait is a time from 100ms to 300s"),
+        Mistake("passwords { longest-check 5s; }"),
+        Mistake(
+            "passwords { longest-check 90s; }",
+            "etc/realms.conf:1:27: error: longest-check is a time from 100ms to 60s"
+        ),
         Mistake("passwords { wait 301s; }", "etc/realms.conf:1:18: error: wait is a time from 100ms to 300s"),
         Mistake(
             "passwords { wait 5; }",

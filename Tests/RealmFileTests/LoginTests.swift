@@ -237,6 +237,15 @@ struct LoginTests {
         #expect(try await login(realm, "bob", "secret").refusal?.failure == .disabled)
     }
 
+    @Test func `a user whose hash takes too long cannot log in, and others do not wait for it`() async throws {
+        let dear = "$2b$17$" + String(repeating: ".", count: 53)
+        let realm = try realm("ann;\(KnownHashes.ssha);a\nbob;\(dear);b\n", ["rehash": .boolean(false)])
+        #expect(realm.listing == ["ann: a", "!bob: b"])
+        #expect(realm.warnings.first?.contains("users:2: bob cannot sign in: a check of bcrypt cost=17 takes") == true)
+        #expect(realm.files.table.hashPerCost.map(\.cost.description) == ["sha1"])
+        #expect(try await login(realm, "bob", "secret").refusal?.failure == .disabled)
+    }
+
     @Test func `the module cannot be created without a password service`() throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n")
         let realm = try FileRealm.make(folder)

@@ -506,4 +506,51 @@ struct SQLiteLoginTests {
             }
         }
     }
+
+    /// A realm with a user of each of these stored passwords: user0, user1 and so on.
+    private func realm(_ stored: [String], _ more: [String: String] = [:]) throws -> (SQLFixture, SQLiteFile) {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")
+        for (number, hash) in stored.enumerated() {
+            try file.execute("INSERT INTO t VALUES (?, ?)", ["user\(number)", hash])
+        }
+        let query = "SELECT name AS username, hash AS password FROM t WHERE name = :user"
+        let properties = ["database": file.location, "password-query": query].merging(more) { $1 }
+        return (try SQLFixture(properties), file)
+    }
+
+    @Test func `a hash that would take seconds is not learned, and the log names its user`() async throws {
+        let dear = "$2b$17$" + String(repeating: ".", count: 53)
+        let (fixture, file) = try realm([dear])
+        try file.execute("INSERT INTO t VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        let begin = ContinuousClock.now
+        #expect(try await fixture.outcome("user0", "x") == "wrong-credentials")
+        #expect(try await fixture.outcome("ann", "correct horse") == "accepted")
+        #expect(try await fixture.outcome("unknown", "x") == "unknown-user")
+        #expect(ContinuousClock.now - begin < .seconds(5), "a check of the hash takes longer")
+        let line =
+            "the password of user0 cannot be read: a check of bcrypt cost=17 takes about 7.9 s, more than longest-check"
+        #expect(fixture.messages.contains { $0.contains(line) }, "\(fixture.messages)")
+    }
+
+    @Test func `a ninth cost is learned if it is dearer than others, and the log says once that one was left out`()
+        async throws
+    {
+        let salt = String(repeating: "A", count: 43)
+        let hashes = (1...12).map { "$pbkdf2-sha256$\(1000 * $0)$c2FsdA$\(salt)" }
+        let (fixture, file) = try realm(hashes)
+        for number in hashes.indices { _ = try await fixture.outcome("user\(number)", "x") }
+        for name in ["user0", "user11", "unknown"] {
+            let report = try await fixture.login(name, "x")
+            let plan = report.notes.map(\.text).first { $0.contains("pbkdf2") } ?? ""
+            #expect(plan.split(separator: "pbkdf2-sha256").count == 8, "\(plan)")
+            #expect(plan.contains("i=12000") && plan.contains("i=1000,") == (name == "user0"), "\(plan)")
+        }
+        #expect(fixture.messages.count { $0.contains("of the 8 dearest") } == 1, "\(fixture.messages)")
+        withExtendedLifetime(file) {}
+    }
+
+    @Test func `a decoy that takes too long is named when the realm is created`() throws {
+        let (fixture, _) = try realm([], ["decoy": "bcrypt cost=17"])
+        #expect(fixture.messages.contains { $0.contains("decoy: a check of bcrypt cost=17") })
+    }
 }

@@ -287,6 +287,15 @@ import Testing
         #expect(try await fixture.realm.users().isEmpty)
     }
 
+    @Test func `a hash that would take too long for every login is not stored`() async throws {
+        let fixture = try StoreFixture()
+        let dear = "$2b$17$" + String(repeating: ".", count: 53)
+        let fault = await #expect(throws: RealmError.self) {
+            try await fixture.realm.add(UserRecord(Username("eve"), groups: []), hash: dear)
+        }
+        #expect(fault?.message.contains("bcrypt cost=17 takes about 7.9 s") == true)
+    }
+
     @Test func `a user with a damaged hash cannot log in, and other users can`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")

@@ -20,8 +20,11 @@ struct ProductImport {
     /// The first parts that are left out.
     private(set) var omissions: [String]
     /// A warning about many different costs of the hashes; nil if there are only few.
-    var costWarning: String? { HashCost.warning(about: costs.map(\.description).sorted()) }
+    var costWarning: String? {
+        HashCost.warning(about: costs.sorted { $0.description < $1.description }, longestCheck: longestCheck)
+    }
 
+    private let longestCheck: Duration
     /// The costs of the hashes of users who can sign in.
     private var costs: Set<HashCost> = []
 
@@ -40,6 +43,7 @@ struct ProductImport {
         problems = imported.problems
         problemCount = imported.problemCount
         omissions = imported.omissions
+        longestCheck = administration.passwords.longestCheck
         let omitted = imported.omissionCount - omissions.count
         if omitted > 0 { omissions.append("\(omitted) more parts are left out") }
         for (index, user) in imported.users.enumerated() {
@@ -75,9 +79,7 @@ struct ProductImport {
     /// Checks a hash; returns its cost.
     private static func cost(of hash: String, passwords: PasswordService) throws(BadHash) -> HashCost {
         let cost = try StoredPassword(hash).hash.cost
-        guard passwords.isWithinMemoryLimit(cost) else {
-            throw BadHash("a check of \(cost) takes more memory than the limit for all checks")
-        }
+        if let fault = passwords.limitFault(cost) { throw BadHash(fault) }
         return cost
     }
 

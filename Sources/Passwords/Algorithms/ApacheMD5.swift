@@ -15,7 +15,7 @@ struct ApacheMD5: KeyDerivation {
     private static let magic = Array("$apr1$".utf8)
     private static let rounds = 1000
 
-    var cost: HashCost { HashCost(format: "apr1") }
+    var cost: HashCost { HashCost(format: "apr1", time: .microseconds(500)) }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
         do {

@@ -48,7 +48,12 @@ struct Argon2: KeyDerivation {
         let (m, t, p) = (parameters.memory, parameters.passes, parameters.lanes)
         // Version 0x10 has a cost of its own because it is a little faster than 0x13.
         let version = version == 0x13 ? "" : "v=\(version),"
-        return HashCost(format: kind.rawValue, parameters: "\(version)m=\(m),t=\(t),p=\(p)", memory: m << 10)
+        return HashCost(
+            format: kind.rawValue,
+            parameters: "\(version)m=\(m),t=\(t),p=\(p)",
+            memory: m << 10,
+            time: .nanoseconds(600 * m * t)
+        )
     }
 
     var scheme: HashScheme? {

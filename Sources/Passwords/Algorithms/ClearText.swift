@@ -10,7 +10,7 @@ internal import OpenSSLKit
 struct ClearText: KeyDerivation {
     let storedHash: [UInt8]
 
-    var cost: HashCost { HashCost(format: "cleartext", isNegligible: true) }
+    var cost: HashCost { HashCost(format: "cleartext", time: .zero, isNegligible: true) }
 
     init(_ text: some StringProtocol) throws(BadHash) {
         do {

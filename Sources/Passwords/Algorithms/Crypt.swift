@@ -38,11 +38,13 @@ struct Crypt: PasswordAlgorithm {
     let stored: String
     /// The parameters that determine the cost, such as `cost=12`.
     var parameters = ""
+    /// The estimated time of a check.
+    var time = Duration.zero
     /// The memory that a check takes, in bytes.
     var memory = 0
     var scheme: HashScheme?
 
-    var cost: HashCost { HashCost(format: method.rawValue, parameters: parameters, memory: memory) }
+    var cost: HashCost { HashCost(format: method.rawValue, parameters: parameters, memory: memory, time: time) }
 
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
         try Self.check(password, for: method)

@@ -19,7 +19,11 @@ struct PBKDF2: KeyDerivation {
         // The iterations are computed once for every block of the key.
         let blocks = (storedHash.count + function.byteCount - 1) / function.byteCount
         let parameters = "i=\(iterations)" + (blocks > 1 ? ",blocks=\(blocks)" : "")
-        return HashCost(format: "pbkdf2-\(function.name)", parameters: parameters)
+        return HashCost(
+            format: "pbkdf2-\(function.name)",
+            parameters: parameters,
+            time: .nanoseconds(function.iterationTime * iterations * blocks)
+        )
     }
 
     var scheme: HashScheme? {
@@ -50,4 +54,12 @@ struct PBKDF2: KeyDerivation {
 extension HashFunction {
     /// The function's name as formats write it, such as `sha256`.
     var name: String { rawValue.lowercased() }
+
+    /// The estimated time of an iteration of PBKDF2, in nanoseconds.
+    fileprivate var iterationTime: Int {
+        switch self {
+        case .md5, .sha1, .sha256: 400
+        case .sha384, .sha512: 1200
+        }
+    }
 }

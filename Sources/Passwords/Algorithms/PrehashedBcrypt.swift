@@ -26,7 +26,12 @@ struct PrehashedBcrypt: PasswordAlgorithm {
     let salt: [UInt8]
 
     var cost: HashCost {
-        HashCost(format: "bcrypt-\(prehash.rawValue)", parameters: bcrypt.parameters, memory: bcrypt.memory)
+        HashCost(
+            format: "bcrypt-\(prehash.rawValue)",
+            parameters: bcrypt.parameters,
+            memory: bcrypt.memory,
+            time: bcrypt.time
+        )
     }
 
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {

@@ -17,8 +17,8 @@ struct SaltedDigest: KeyDerivation {
 
     var cost: HashCost {
         rounds == 1
-            ? HashCost(format: function.name, isNegligible: true)
-            : HashCost(format: function.name, parameters: "rounds=\(rounds)")
+            ? HashCost(format: function.name, time: .zero, isNegligible: true)
+            : HashCost(format: function.name, parameters: "rounds=\(rounds)", time: .nanoseconds(300 * rounds))
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {

@@ -44,7 +44,8 @@ struct Scrypt: KeyDerivation {
         HashCost(
             format: "scrypt",
             parameters: "ln=\(parameters.logN),r=\(parameters.r),p=\(parameters.p)",
-            memory: parameters.memory
+            memory: parameters.memory,
+            time: .nanoseconds(4 * parameters.memory * parameters.p)
         )
     }
 

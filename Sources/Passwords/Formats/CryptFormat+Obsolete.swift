@@ -20,7 +20,12 @@ extension CryptFormat {
         guard CryptAlphabet.isCommon(fields[2], length: 28) else {
             throw fields.fault("the hash does not have 28 characters of the alphabet")
         }
-        return Crypt(method: .sha1crypt, stored: stored, parameters: "rounds=\(rounds)")
+        return Crypt(
+            method: .sha1crypt,
+            stored: stored,
+            parameters: "rounds=\(rounds)",
+            time: .microseconds(rounds)
+        )
     }
 
     /// SunMD5: `$md5$salt$hash` or `$md5,rounds=N$salt$hash`.
@@ -43,7 +48,12 @@ extension CryptFormat {
             throw fields.fault("the hash does not have 22 characters of the alphabet")
         }
         // The method adds 4096 rounds to the number in the text.
-        return Crypt(method: .sunmd5, stored: stored, parameters: "rounds=\(rounds + 4096)")
+        return Crypt(
+            method: .sunmd5,
+            stored: stored,
+            parameters: "rounds=\(rounds + 4096)",
+            time: .microseconds(2 * (rounds + 4096))
+        )
     }
 
     /// md5-crypt: `$1$salt$hash`.
@@ -55,7 +65,7 @@ extension CryptFormat {
         guard CryptAlphabet.isCommon(fields[1], length: 22) else {
             throw fields.fault("the hash does not have 22 characters of the alphabet")
         }
-        return Crypt(method: .md5crypt, stored: stored)
+        return Crypt(method: .md5crypt, stored: stored, time: .microseconds(200))
     }
 
     /// The NT hash: `$3$$hash`.
@@ -74,6 +84,11 @@ extension CryptFormat {
         // The number of rounds has 24 bits, with the least significant character first.
         let rounds = rest.utf8.prefix(4).reversed().reduce(0) { $0 << 6 | (CryptAlphabet.value($1) ?? 0) }
         guard rounds > 0 else { throw BadHash("bsdicrypt: the number of rounds is 0") }
-        return Crypt(method: .bsdicrypt, stored: stored, parameters: "rounds=\(rounds)")
+        return Crypt(
+            method: .bsdicrypt,
+            stored: stored,
+            parameters: "rounds=\(rounds)",
+            time: .nanoseconds(150 * rounds)
+        )
     }
 }

@@ -44,6 +44,7 @@ extension CryptFormat {
             method: method,
             stored: stored,
             parameters: "ln=\(logN),r=\(r)\(others)",
+            time: .nanoseconds((2 * 128 * r * p * max(1, t)) << logN),
             memory: 128 * r << logN,
             scheme: method == .yescrypt && others.isEmpty && fields[1].utf8.count >= 22
                 ? HashScheme.yescryptCost(logN: logN, r: r).map { .yescrypt(cost: $0) } : nil
@@ -73,6 +74,7 @@ extension CryptFormat {
             method: .scrypt7,
             stored: stored,
             parameters: "ln=\(values[0]),r=\(r),p=\(p)",
+            time: .nanoseconds(4 * parameters.memory * p),
             memory: parameters.memory
         )
     }

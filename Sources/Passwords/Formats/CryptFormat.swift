@@ -66,6 +66,7 @@ enum CryptFormat: PasswordFormat {
             method: .bcrypt,
             stored: stored,
             parameters: "cost=\(cost)",
+            time: .microseconds(60 << cost),
             memory: 4096,
             scheme: .bcrypt(cost: cost)
         )
@@ -98,6 +99,8 @@ enum CryptFormat: PasswordFormat {
             method: method,
             stored: stored,
             parameters: "rounds=\(rounds)",
+            // The time of a password of 512 bytes: each round hashes the whole password.
+            time: .nanoseconds((method == .sha512crypt ? 1500 : 2500) * rounds),
             scheme: method == .sha512crypt && salt.utf8.count >= 8 ? .sha512crypt(rounds: rounds) : nil
         )
     }

@@ -3,7 +3,8 @@
 
 internal import RealmKit
 
-/// The checks that one login computes: one check for each cost in the realm, in the same order for every user.
+/// The checks that one login computes: one check for each cost in the realm, in the same order for every user; of very
+/// many costs, of the dearest ones.
 ///
 /// The work is the same for all users, so response times do not reveal which users exist. A fixed response time would
 /// not hide this, because on a busy machine some checks take longer than any fixed time.
@@ -21,10 +22,17 @@ struct CheckPlan: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - own: The user's hash; nil for a user without a usable hash.
     ///   - hashPerCost: One hash or decoy for each cost in the realm.
-    init(own: (any PasswordHash)?, hashPerCost: [any PasswordHash]) {
-        var checks = hashPerCost
+    ///   - longestCheck: The limit of the time of one check.
+    init(own: (any PasswordHash)?, hashPerCost: [any PasswordHash], longestCheck: Duration = .seconds(2)) {
+        let costs = Set(HashCost.checked(of: hashPerCost.map(\.cost), longestCheck: longestCheck))
+        var checks = hashPerCost.filter { costs.contains($0.cost) }
         if let own {
-            let index = hashPerCost.firstIndex { $0.cost == own.cost }
+            var index = checks.firstIndex { $0.cost == own.cost }
+            if index == nil, checks.count < hashPerCost.count || checks.count >= HashCost.maximumChecks {
+                // In the place of the next dearer check, so that the login takes no more time than others.
+                index = checks.indices.filter { checks[$0].cost.time >= own.cost.time }
+                    .min { checks[$0].cost.time < checks[$1].cost.time }
+            }
             if let index { checks[index] = own } else { checks.append(own) }
             self.own = index ?? checks.count - 1
         } else {

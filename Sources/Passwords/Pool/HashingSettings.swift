@@ -21,6 +21,11 @@ public struct HashingSettings: Sendable, Hashable {
     ///
     /// The default is 256 MiB. A check that takes more memory is never computed.
     public var memory = 256 << 20
+    /// The maximum estimated time of one check.
+    ///
+    /// A check that takes longer is never computed, unless it is one of the policy. All checks of a login take at most twice
+    /// this time. The default is 2 seconds: bcrypt with a cost of 15.
+    public var longestCheck = Duration.seconds(2)
     /// The maximum number of waiting checks.
     ///
     /// The default is 512.

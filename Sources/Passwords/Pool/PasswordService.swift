@@ -47,19 +47,27 @@ public final class PasswordService: Sendable {
         self.pool = pool
     }
 
-    /// Returns whether the memory of a check is within the limit of the pool.
-    ///
-    /// A check above the limit is never computed.
+    /// Returns the reason why checks of a cost are never computed, so that users with such a hash cannot sign in.
     ///
     /// - Parameter cost: The cost.
-    /// - Returns: True if the check can be computed.
-    public func isWithinMemoryLimit(_ cost: HashCost) -> Bool { cost.memory <= pool.settings.memory }
+    /// - Returns: The limit that a check exceeds; nil if it can be computed.
+    public func limitFault(_ cost: HashCost) -> String? {
+        guard cost.memory <= pool.settings.memory else {
+            return "a check of \(cost) takes more memory than the limit for all checks"
+        }
+        guard cost.time > longestCheck else { return nil }
+        let time = Self.text(cost.time)
+        return "a check of \(cost) takes about \(time), more than longest-check (\(Self.text(longestCheck)))"
+    }
+
+    /// The maximum time of a check: the limit of the pool, or the time of the policy if that is longer.
+    package var longestCheck: Duration { max(pool.settings.longestCheck, decoy.cost.time) }
 
     /// Checks a password.
     ///
-    /// One check is computed for each cost in `hashPerCost`, even if `stored` is nil. The time therefore does not
-    /// reveal whether the user exists or how the password is stored. Logins with an identical check at the same time
-    /// share one computation. If all checks are single digests, they are computed at once, on the thread of the login.
+    /// One check is computed for each cost in `hashPerCost`, at most eight and at most twice the longest check, even if
+    /// `stored` is nil. The time therefore does not reveal whether the user exists or how the password is stored. Logins
+    /// with an identical check at the same time share one computation. If all checks are single digests, they are computed at once, on the thread of the login.
     ///
     /// - Parameters:
     ///   - password: The password that the client has sent.
@@ -76,7 +84,7 @@ public final class PasswordService: Sendable {
         hashPerCost: [any PasswordHash],
         for attempt: LoginAttempt
     ) async throws(LoginFault) -> Bool {
-        let own = stored.flatMap { isWithinMemoryLimit($0.hash.cost) ? $0 : nil }
+        let own = stored.flatMap { limitFault($0.hash.cost) == nil ? $0 : nil }
         let plan = plan(own, hashPerCost: hashPerCost)
         let hashed: TimedHashingResult
         if plan.isNegligible {
@@ -115,6 +123,11 @@ public final class PasswordService: Sendable {
         }
     }
 
+    private static func text(_ time: Duration) -> String {
+        let tenths = Int((time / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+
     private func run(
         memory: Int,
         source: String,
@@ -124,13 +137,20 @@ public final class PasswordService: Sendable {
         do throws(HashingRefusal) {
             return try await pool.run(memory: memory, source: source, key: key, work: work)
         } catch {
-            throw .unavailable(error.description)
+            switch error {
+            case .full, .timedOut, .noThread: throw .overloaded(error.description)
+            case .cancelled, .exceedsMemoryLimit: throw .unavailable(error.description)
+            }
         }
     }
 
     private func plan(_ own: StoredPassword?, hashPerCost: [any PasswordHash]) -> CheckPlan {
-        let affordable = hashPerCost.filter { isWithinMemoryLimit($0.cost) }
-        return CheckPlan(own: own?.hash, hashPerCost: affordable.isEmpty && own == nil ? [decoy] : affordable)
+        let affordable = hashPerCost.filter { limitFault($0.cost) == nil }
+        return CheckPlan(
+            own: own?.hash,
+            hashPerCost: affordable.isEmpty && own == nil ? [decoy] : affordable,
+            longestCheck: longestCheck
+        )
     }
 
     /// Returns the key of a check: identical checks have the same key.

@@ -10,7 +10,7 @@ struct PasswordsReader {
     let builder: ConfigurationBuilder
 
     private static let keywords = [
-        "hash", "minimum-length", "workers", "memory", "queue", "wait", "when-full", "niceness",
+        "hash", "minimum-length", "workers", "memory", "queue", "wait", "when-full", "niceness", "longest-check",
     ]
 
     func read(_ statement: Statement?) -> PasswordSettings {
@@ -25,6 +25,7 @@ struct PasswordsReader {
         scalars.size("memory", 1 << 20...1 << 40, into: &settings.slots.memory)
         scalars.integer("queue", 1...1_000_000, into: &settings.slots.queue)
         scalars.duration("wait", .milliseconds(100) ... .seconds(300), into: &settings.slots.wait)
+        scalars.duration("longest-check", .milliseconds(100) ... .seconds(60), into: &settings.slots.longestCheck)
         scalars.choice("when-full", into: &settings.slots.whenFull)
         scalars.integer("niceness", 0...19, into: &settings.slots.niceness)
         check(&settings, in: block)

@@ -64,6 +64,9 @@ public final class SQLRealm: Realm {
         log = properties.services[RealmLog.self] ?? RealmLog { _, _ in }
         outages = OutageLog(log, realmName: properties.realmName, now: { MonotonicTime.now })
         costs = try Self.costs(settings)
+        for decoy in costs.decoys {
+            if let fault = passwords.limitFault(decoy.cost) { log("realm \(name): decoy: \(fault)", .warning) }
+        }
         servers = try settings.location.servers(properties, limits: settings.limits)
         users = SQLUsers(servers, settings: settings, log: log, realmName: properties.realmName)
         if settings.digests?.isClearText == true {
@@ -98,14 +101,21 @@ public final class SQLRealm: Realm {
     /// Reads a stored password.
     ///
     /// The blanks that fill a CHAR column are no part of a hash, but may be a part of a password in clear text.
+    ///
+    /// - Throws: `BadHash`, also if a check would be too costly for every login of the realm.
     func read(_ stored: String) throws(BadHash) -> StoredPassword {
-        guard let digests = settings.digests else { return try StoredPassword(CharPadding.removed(from: stored)) }
-        return try digests.read(digests.isClearText ? stored : CharPadding.removed(from: stored))
+        let isClearText = settings.digests?.isClearText == true
+        let text = isClearText ? stored : CharPadding.removed(from: stored)
+        let password = if let digests = settings.digests { try digests.read(text) } else { try StoredPassword(text) }
+        if let fault = passwords.limitFault(password.hash.cost) { throw BadHash(fault) }
+        return password
     }
 
     /// Adds the cost of a stored hash to those that every login computes, and warns about many different costs.
     func learn(_ hash: any PasswordHash) {
-        guard let costs = costs.add(hash), let warning = HashCost.warning(about: costs) else { return }
+        guard let costs = costs.add(hash),
+            let warning = HashCost.warning(about: costs, longestCheck: passwords.longestCheck)
+        else { return }
         log("realm \(name): \(warning)", .warning)
     }
 }

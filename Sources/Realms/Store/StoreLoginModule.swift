@@ -37,6 +37,7 @@ public struct StoreLoginModule: PasswordLoginModule {
             throw .unavailable(error.description)
         }
         let (stored, hashPerCost) = parse(found, for: attempt)
+        realm.warn(about: hashPerCost.map(\.cost))
         let isCorrect = try await realm.passwords.check(
             password,
             against: stored,
@@ -149,10 +150,12 @@ public struct StoreLoginModule: PasswordLoginModule {
     /// `attempt` is nil if the hash belongs to another user than the user of the login.
     private func parse(_ hash: String, for attempt: LoginAttempt?) -> StoredPassword? {
         do throws(BadHash) {
-            return try StoredPassword(hash)
+            let stored = try StoredPassword(hash)
+            if attempt != nil, let fault = realm.passwords.limitFault(stored.hash.cost) { throw BadHash(fault) }
+            return stored
         } catch {
             if let name = attempt?.username {
-                realm.log("realm \(realm.name): the password of \(name) cannot be read: \(error)", .error)
+                realm.log("realm \(realm.name): the password of \(name) cannot be checked: \(error)", .error)
             }
             return nil
         }

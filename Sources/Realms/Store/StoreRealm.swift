@@ -33,6 +33,8 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     let log: RealmLog
     let clock: WallClock
     private let lastCheck = Mutex(LastCheck())
+    /// The largest number of costs about which the log has warned.
+    private let knownCosts = Mutex(3)
 
     /// The result of the last check for changes.
     private struct LastCheck {
@@ -254,10 +256,18 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         } catch {
             throw .invalidOperation(error.description)
         }
-        guard passwords.isWithinMemoryLimit(cost) else {
-            throw .invalidOperation("a check of \(cost) takes more memory than the limit for all checks")
-        }
+        if let fault = passwords.limitFault(cost) { throw .invalidOperation(fault) }
         return cost.description
+    }
+
+    /// Warns about many different costs of the hashes, again when there are more.
+    func warn(about costs: [HashCost]) {
+        let isNew = knownCosts.withLock { known in
+            defer { known = max(known, costs.count) }
+            return costs.count > known
+        }
+        guard isNew, let warning = HashCost.warning(about: costs, longestCheck: passwords.longestCheck) else { return }
+        log("realm \(name): \(warning)", .warning)
     }
 
     private static func checked(_ groups: [String]) throws(RealmError) -> [String] {

@@ -14,8 +14,8 @@ import Testing
         let answer: Result<Bool, HashFault>
         let checks = Atomic(0)
 
-        init(_ cost: String, _ answer: Result<Bool, HashFault>) {
-            self.cost = HashCost(format: cost, memory: 1)
+        init(_ cost: String, _ answer: Result<Bool, HashFault> = .success(false), milliseconds: Int = 0) {
+            self.cost = HashCost(format: cost, memory: 1, time: .milliseconds(milliseconds))
             self.answer = answer
         }
 
@@ -44,6 +44,20 @@ import Testing
             #expect(b.checks.load(ordering: .relaxed) == before.1 + (own == nil ? 1 : 0))
             #expect(own.map { $0.checks.load(ordering: .relaxed) } ?? 1 == 1)
             #expect(plan.description == "a, b")
+        }
+    }
+
+    @Test func `of many costs each login computes eight checks, and a user's own instead of a dearer one`() {
+        let many = (1...12).map { FixedHash("\($0)", milliseconds: $0) }
+        #expect(CheckPlan(own: nil, hashPerCost: many).description == "5, 6, 7, 8, 9, 10, 11, 12")
+        for (own, description) in [
+            (FixedHash("12", .success(true), milliseconds: 12), "5, 6, 7, 8, 9, 10, 11, 12"),
+            (FixedHash("2", .success(true), milliseconds: 2), "2, 6, 7, 8, 9, 10, 11, 12"),
+            (FixedHash("new", .success(true), milliseconds: 8), "5, 6, 7, new, 9, 10, 11, 12"),
+        ] {
+            let plan = CheckPlan(own: own, hashPerCost: many)
+            #expect(plan.description == description)
+            #expect(isRight(plan.compute(Secret(utf8: "x"))) == true)
         }
     }
 

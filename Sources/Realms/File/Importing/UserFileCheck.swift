@@ -56,7 +56,10 @@ struct UserFileCheck {
     var fileWarnings: [String] {
         var warnings = FileTrust.findings(file.name, as: .passwordHashes).map(\.text)
         if !hasContent { warnings.append("\(file.name): it is empty, so no user can sign in") }
-        if let warning = HashCost.warning(about: costs.map(\.description).sorted()) { warnings.append(warning) }
+        let costs = costs.sorted { $0.description < $1.description }
+        if let warning = HashCost.warning(about: costs, longestCheck: readOptions.longestCheck) {
+            warnings.append(warning)
+        }
         return warnings
     }
 

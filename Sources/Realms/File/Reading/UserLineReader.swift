@@ -100,9 +100,7 @@ struct UserLineReader: Sendable {
         guard !stored.isEmpty, stored != format.noPassword else { return nil }
         if let known, known.text.utf8.elementsEqual(stored.utf8) { return known }
         let password = try StoredPassword(stored, options: readOptions.formatOptions(format))
-        if let passwords = readOptions.passwords, !passwords.isWithinMemoryLimit(password.hash.cost) {
-            throw BadHash("a check of \(password.hash.cost) takes more memory than the limit for all checks")
-        }
+        if let fault = readOptions.passwords?.limitFault(password.hash.cost) { throw BadHash(fault) }
         return password
     }
 

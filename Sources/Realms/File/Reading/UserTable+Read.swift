@@ -11,8 +11,10 @@ struct ReadOptions: Sendable {
     var allowsClearText = false
     /// The service that checks passwords; nil in a program without logins.
     ///
-    /// A user whose hash needs more memory than the limit of the service cannot sign in.
+    /// A user whose hash needs more memory or time than the limit of the service cannot sign in.
     var passwords: PasswordService?
+
+    var longestCheck: Duration { passwords?.longestCheck ?? HashingSettings(workers: 1).longestCheck }
 
     func formatOptions(_ format: KeyFileFormat) -> FormatOptions {
         var options = FormatOptions()
@@ -53,6 +55,7 @@ extension UserTable {
             format: format,
             users: reader.users,
             indexByName: reader.indexByName,
+            longestCheck: readOptions.longestCheck,
             fileWarnings: fileWarnings,
             lineWarnings: reader.warnings
         )

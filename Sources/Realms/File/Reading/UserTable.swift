@@ -21,6 +21,7 @@ final class UserTable: Sendable {
         format: KeyFileFormat,
         users: [FileUser],
         indexByName: [Username: Int],
+        longestCheck: Duration,
         fileWarnings: [String],
         lineWarnings: [String]
     ) {
@@ -34,7 +35,8 @@ final class UserTable: Sendable {
         }
         hashPerCost = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)
         var warnings = fileWarnings + lineWarnings
-        if let warning = HashCost.warning(about: hashPerCost.map(\.cost.description)) { warnings.append(warning) }
+        let costs = hashPerCost.map(\.cost)
+        if let warning = HashCost.warning(about: costs, longestCheck: longestCheck) { warnings.append(warning) }
         self.warnings = warnings
         self.lineWarnings = lineWarnings
     }

@@ -7,28 +7,37 @@ internal import Synchronization
 /// The costs of the stored hashes that the realm has seen: every login computes one hash of each.
 ///
 /// The realm does not read all hashes of a database, so it learns the costs: from a sample at load, and from every user.
+/// The dearest ones are kept, at most `HashCost.maximumChecks`.
 final class KnownCosts: Sendable {
-    /// The maximum number of costs.
-    static let maximum = 8
+    private struct State {
+        var decoys: [any PasswordHash]
+        /// True after a cost had to be left out.
+        var isFull = false
+    }
 
-    private let known: Mutex<[any PasswordHash]>
+    private let state: Mutex<State>
 
     /// - Parameter decoys: The decoys to begin with.
     init(_ decoys: [any PasswordHash]) {
-        known = Mutex(decoys)
+        state = Mutex(State(decoys: decoys))
     }
 
     /// One decoy for each cost.
-    var decoys: [any PasswordHash] { known.withLock { $0 } }
+    var decoys: [any PasswordHash] { state.withLock { $0.decoys } }
 
     /// Adds the cost of a hash.
     ///
-    /// - Returns: The descriptions of all costs if the cost is new; otherwise nil.
-    func add(_ hash: any PasswordHash) -> [String]? {
-        known.withLock { known in
-            guard known.count < Self.maximum, !known.contains(where: { $0.cost == hash.cost }) else { return nil }
-            known.append(hash.decoy)
-            return known.map(\.cost.description)
+    /// - Returns: All costs, for a warning, if the cost is new; nil if it is known, or if it is not the first one for which a
+    ///   cost had to be left out.
+    func add(_ hash: any PasswordHash) -> [HashCost]? {
+        state.withLock { state in
+            guard !state.decoys.contains(where: { $0.cost == hash.cost }) else { return nil }
+            state.decoys.append(hash.decoy)
+            let costs = state.decoys.map(\.cost)
+            guard costs.count > HashCost.maximumChecks else { return costs }
+            if let place = costs.indices.min(by: { costs[$0].time < costs[$1].time }) { state.decoys.remove(at: place) }
+            defer { state.isFull = true }
+            return state.isFull ? nil : costs
         }
     }
 }
