@@ -31,6 +31,8 @@ package struct HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
     package let code: Code
     /// The event for the log, without secrets.
     package let log: String
+    /// True if the time was up although helpers have answered other requests in this time.
+    package var isOverload = false
 
     /// Creates a fault.
     ///
@@ -47,7 +49,7 @@ package struct HelperFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// - Parameter context: A text before that of this fault.
     /// - Returns: The fault.
     package func loginFault(_ context: String = "") -> LoginFault {
-        code == .full ? .overloaded(context + log) : .unavailable(context + log)
+        code == .full || isOverload ? .overloaded(context + log) : .unavailable(context + log)
     }
 
     /// The text for the log.

@@ -265,6 +265,31 @@ struct HelperPoolTests {
         try await Waiting.until { RunningProcesses.mentioning(folder.path).isEmpty && RunningProcesses.zombies == 0 }
     }
 
+    @Test(arguments: [true, false])
+    func `a request that is late while others are answered is an overload for its login`(others: Bool) async throws {
+        var settings = HelperPoolSettings()
+        settings.timeout = .seconds(3)
+        let pool = HelperPool(settings, log: nil)
+        let (slow, quick) = (
+            HelperProgram(try folder.script("sleep 1000", name: "slow.sh")), HelperProgram(try folder.script("exit 0"))
+        )
+        let ask = { @Sendable (program: HelperProgram) async throws(HelperFault) in
+            try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
+                let process = try slot.process(program, secret: nil)
+                while try process.wait(for: .end, call: call) != .ended {}
+            }
+        }
+        let late = Task { () async -> HelperFault? in
+            do throws(HelperFault) { try await ask(slow) } catch { return error }
+            return nil
+        }
+        try await Waiting.until { RunningProcesses.mentioning(folder.path).count == 1 }
+        if others { try await ask(quick) }
+        let fault = await late.value
+        #expect(fault?.code == .timedOut)
+        #expect(fault?.loginFault().kind == (others ? .overloaded : .unavailable))
+    }
+
     @Test func `the pause after faults is short`() {
         #expect((1...8).map { HelperScheduler.backOff($0) / 1_000_000 } == [0, 5, 10, 20, 40, 40, 40, 40])
     }

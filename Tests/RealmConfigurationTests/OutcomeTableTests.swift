@@ -62,7 +62,7 @@ struct OutcomeTableTests {
         #expect(try await login(first("success") + next).identity?.groups == ["First"])
         #expect(try await login(first("unavailable") + next).identity?.groups == ["Next"])
         #expect(try await login(first("\"throw:unavailable\"") + next).identity?.groups == ["Next"])
-        for refusal in ["wrong-credentials", "unknown-user", "ignored", "locked", "internal-error"] {
+        for refusal in ["wrong-credentials", "unknown-user", "ignored", "locked", "overloaded", "internal-error"] {
             #expect(try await login(first(refusal) + next).identity == nil, "\(refusal)")
         }
         let report = try await login(first("unavailable") + next)

@@ -96,6 +96,22 @@ struct ConcurrencyTests {
         #expect(log.contains("too many logins wait"))
     }
 
+    @Test(arguments: [true, false])
+    func `a login that is late while the service answers others is an overload`(others: Bool) async throws {
+        let latch = Latch()
+        let respond: @Sendable (TestService.Received) -> [TestService.Step] = { request in
+            request.connection == 0 ? [.wait(latch), empty("204 No Content")] : [empty("204 No Content")]
+        }
+        try await RemoteSetup.run(respond: respond) { setup in
+            let realm = try setup.realm(["timeout": ["3s"]])
+            let late = Task { try await realm.login("ann", "secret") }
+            try await Waiting.until { setup.service.requests.count == 1 }
+            if others { #expect(try await realm.login("ben", "secret").identity != nil) }
+            #expect(try await late.value.failure == (others ? .overloaded : .unavailable))
+            latch.open()
+        }
+    }
+
     @Test func `a hundred logins at once`() async throws {
         let respond: @Sendable (TestService.Received) -> [TestService.Step] = { request in
             let name = String(decoding: request.body, as: UTF8.self).split(separator: "\"")[3]

@@ -233,6 +233,18 @@ struct ServerPoolTests {
         #expect(try await ask(other) == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `a call that is late while others are answered is an overload`(others: Bool) async throws {
+        let servers = FakeServers(.slow)
+        servers.hangTime.withLock { $0 = .seconds(2) }
+        let pool = servers.pool()
+        let late = Task { try await ask(pool) }
+        try await Waiting.until { servers.calls.count == 1 }
+        servers.set(0, .working)
+        if others { #expect(try await ask(pool) == 0) }
+        await #expect(throws: ServerFault(others ? .overloaded : .timedOut, "")) { try await late.value }
+    }
+
     @Test func `servers with too many connections are overloaded, also after their checks have failed`() async throws {
         let servers = FakeServers(.overloaded, .refusing)
         let pool = servers.pool()

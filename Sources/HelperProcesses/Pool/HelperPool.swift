@@ -4,6 +4,7 @@
 internal import Bytes
 package import RealmKit
 package import Slots
+internal import Synchronization
 internal import WorkerThreads
 
 /// The limits of the helper processes of one realm.
@@ -77,16 +78,20 @@ package final class HelperPool: Sendable {
         _ work: @escaping @Sendable (HelperSlot, HelperCall) throws(HelperFault) -> Value
     ) async throws(HelperFault) -> Value {
         let scheduler = scheduler
-        let deadline = MonotonicTime.now &+ settings.timeout.nanoseconds
+        let begin = MonotonicTime.now
+        let deadline = begin &+ settings.timeout.nanoseconds
         let call = HelperCall(until: deadline) { scheduler.rejectLate() }
         let first = FirstValue<Result<Value, HelperFault>>()
         let job = HelperScheduler.Job(call: call, owner: owner) { slot in
             do throws(HelperFault) {
                 try call.check(isWaiting: true)
                 let value = try work(slot, call)
+                scheduler.answered.store(MonotonicTime.now, ordering: .relaxed)
                 return HelperScheduler.Completion(fault: nil) { first.set(.success(value)) }
             } catch {
-                return HelperScheduler.Completion(fault: error) { first.set(.failure(error)) }
+                var fault = error
+                fault.isOverload = error.code == .timedOut && scheduler.answered.load(ordering: .relaxed) > begin
+                return HelperScheduler.Completion(fault: fault) { [fault] in first.set(.failure(fault)) }
             }
         } reject: { fault in
             first.set(.failure(fault))

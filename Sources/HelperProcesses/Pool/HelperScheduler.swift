@@ -70,6 +70,8 @@ final class HelperScheduler: Sendable {
         case free
     }
 
+    /// The time of the last answer of a helper, of `MonotonicTime`.
+    let answered = Atomic<UInt64>(0)
     private let settings: HelperPoolSettings
     private let log: RealmLog?
     private let makeWakeUp: @Sendable () throws(HelperFault) -> WakeUp

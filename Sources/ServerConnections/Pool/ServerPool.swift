@@ -4,6 +4,7 @@
 internal import Bytes
 package import RealmKit
 package import Slots
+internal import Synchronization
 internal import WorkerThreads
 
 /// Connections to the servers of one realm, each with a thread, with a bounded queue of calls.
@@ -16,6 +17,8 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
     package let settings: ServerPoolSettings
     private let slots: CallSlots
     private let core: PoolCore<Connection>
+    /// The time of the last answer, of `MonotonicTime`.
+    private let answered = Atomic<UInt64>(0)
 
     /// Creates a pool; no connection is opened.
     ///
@@ -66,7 +69,8 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
         note: @escaping @Sendable (String) -> Void = { _ in },
         _ body: @escaping @Sendable (Connection, ServerCall) throws(ServerFault) -> Value
     ) async throws(ServerFault) -> Value {
-        let call = ServerCall(until: MonotonicTime.now &+ settings.timeout.nanoseconds)
+        let begin = MonotonicTime.now
+        let call = ServerCall(until: begin &+ settings.timeout.nanoseconds)
         let result: Result<Value, ServerFault>
         do throws(CallSlots.Refusal) {
             result = try await slots.run(for: owner) { [core] in
@@ -89,7 +93,15 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
         } catch {
             throw Self.fault(error)
         }
-        return try result.get()
+        switch result {
+        case .success(let value):
+            answered.store(MonotonicTime.now, ordering: .relaxed)
+            return value
+        case .failure(let fault):
+            // A server that answers others meanwhile is slow for this call, or has too much to do.
+            guard fault.code == .timedOut, answered.load(ordering: .relaxed) > begin else { throw fault }
+            throw ServerFault(.overloaded, fault.log)
+        }
     }
 
     private static func fault(_ refusal: CallSlots.Refusal) -> ServerFault {

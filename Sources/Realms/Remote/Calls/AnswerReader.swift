@@ -25,6 +25,10 @@ final class AnswerReader: HTTPSResponseDelegate {
         /// True if the service, or the client, has too much to do.
         let isOverload: Bool
 
+        var isTimeout: Bool {
+            [HTTPSClientError.Code.timedOut, .connectTimedOut].contains { $0.rawValue == kind }
+        }
+
         init(_ cause: String, kind: String, mayHaveReachedServer: Bool = true, isOverload: Bool = false) {
             self.cause = cause
             self.kind = kind

@@ -7,6 +7,7 @@ internal import OpenSSLKit
 internal import RealmKit
 internal import ServerConnections
 internal import Slots
+internal import Synchronization
 
 /// Asks the services about user names and passwords.
 ///
@@ -21,6 +22,8 @@ final class PasswordChecks: Sendable {
     private let timeout: Duration
     private let outages: OutageLog
     private let now: @Sendable () -> UInt64
+    /// The time of the last answer of a service.
+    private let answered = Atomic<UInt64>(0)
 
     init(_ properties: RealmProperties, now: @escaping @Sendable () -> UInt64) throws(BadRealm) {
         settings = try RemoteSettings(properties)
@@ -125,9 +128,14 @@ final class PasswordChecks: Sendable {
             let reader = AnswerReader(settings.format)
             await client.send(request, to: reader)
             switch reader.result {
-            case .success(let answer): return .success(answer)
+            case .success(let answer):
+                answered.store(now(), ordering: .relaxed)
+                return .success(answer)
             case .failure(let outage):
-                last = LoginFault(outage.isOverload ? .overloaded : .unavailable, log: "\(server): \(outage.cause)")
+                // A service that answers others meanwhile is slow for this login, or has too much to do.
+                let isSlow = outage.isTimeout && answered.load(ordering: .relaxed) > start
+                let kind = outage.isOverload || isSlow ? LoginFailure.overloaded : .unavailable
+                last = LoginFault(kind, log: "\(server): \(outage.cause)")
                 guard outage.kind != HTTPSClientError.Code.cancelled.rawValue else {
                     return .failure(.unavailable("the login was cancelled"))
                 }
