@@ -73,6 +73,29 @@ struct NameMappingTests {
         #expect(throws: BadValue.self) { try NameMapping(Array(repeating: "lower-case", count: 65)) }
     }
 
+    @Test(
+        arguments: [
+            ([], []), (["lower-case", "*@example.org->*", "*->"], []),
+            (["*@A.org->*", "lower-case", "*@a.org->*"], []),
+            (["lower-case", "*@Example.org->*"], ["1: after lower-case no name has capital letters"]),
+            (["lower-case", "Ann->bob", "É->e"], ["1: after lower-case no name has capital letters"]),
+            (["*->*x", "ann->bob"], ["1: an earlier rule matches the same names"]),
+            (["a*->b", "ann*z->c", "b*->d", "a->e"], ["1: an earlier", "3: an earlier"]),
+            (["*@x->*", "*@x->*"], ["1: an earlier"]), (["*@x->*", "lower-case", "*@x->*"], []),
+            (["*.1->*", "lower-case", "a*.1->*"], ["2: an earlier"]),
+            (["-*->*", "lower-case", "-ann->c"], ["2: an earlier"]),
+            (["ab*bc->*", "abc->x"], []), (["ann->x", "ann*->y"], []),
+            ([" ann->x", "a*b ->y"], ["0: no valid", "1: no valid"]),
+            (["a\u{1}*->x"], ["0: no valid"]), ([String(repeating: "a", count: 1024) + "*->b"], []),
+            ([String(repeating: "a", count: 1025) + "*->b"], ["0: no valid"]),
+        ]
+    )
+    func `rules that are never applied are found`(rules: [String], expected: [String]) throws {
+        let unused = try NameMapping(rules).unusedRules.map { "\($0.number): \($0.reason)" }
+        #expect(unused.count == expected.count, "\(unused)")
+        for (text, start) in zip(unused, expected) { #expect(text.hasPrefix(start)) }
+    }
+
     /// The model tries every split of the name; the mapping must agree with it for random names and rules.
     @Test(arguments: 0..<200)
     func `the mapping agrees with a simple model`(seed: UInt64) throws {

@@ -48,6 +48,29 @@ struct MappingTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("CN=ann,O=Town", nil), ("CN=a\\, b+UID=7,O=x\\+ y", nil), ("2.5.4.3=ann,OU= x", nil),
+            ("CN=a\\\\,O=Town", nil),
+            ("CN=ann, O=Town", "there is no blank"), ("/O=Town/CN=ann", "the form is not that with slashes"),
+            ("cn=ann,O=Town", "cn is written CN"), ("CN=ann,E=a@b", "E is written emailAddress"),
+            ("ann", "a part has no ="),
+            ("CN=a\\\\, O=Town", "there is no blank"),
+        ] as [(String, String?)]
+    )
+    func `a name that no certificate can have gives a warning with its place`(name: String, problem: String?) throws {
+        let word = name.replacing("\\", with: "\\\\")
+        let text = "\nsubject \"\(word)\" issuer \"CN=Town CA,O=Town\" user ann"
+        let warnings = try CertificateMapping(Array(text.utf8), path: "map").warnings.map(\.description)
+        #expect(warnings.count == (problem == nil ? 0 : 1), "\(warnings)")
+        if let problem, let warning = warnings.first {
+            #expect(warning.hasPrefix("map:2:9: no certificate has the name \(name): \(problem)"), "\(warning)")
+        }
+        var template = CertificateTemplate()
+        template.subject = [[("2.5.4.3", .utf8("a, b"))], [("1.2.840.113549.1.9.1", .ia5("a@b"))]]
+        #expect(SubjectForm.problem(of: try Certificate(der: template.der, context: "test").subject) == nil)
+    }
+
     @Test func `a certificate without an entry is rejected`() async throws {
         let file = try folder.write(#"subject "CN=ann,O=Town" issuer "CN=Other CA" user ann"#)
         let outcome = try await Fixture.login(CertificateTemplate(), properties(file))

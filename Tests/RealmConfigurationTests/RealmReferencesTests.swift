@@ -67,6 +67,11 @@ struct RealmReferencesTests {
             "4:71: error: realm p: name-mapping: takes patterns with at most one *, not *@*"
         ),
         (
+            "realm p { class AggregateRealm; authentication accounts; name-mapping lower-case *@x->* *@X->*; }",
+            "4:89: warning: realm p: name-mapping: the rule *@X->* is never applied: after lower-case no name has capital "
+                + "letters"
+        ),
+        (
             "realm p { class AggregateRealm; authentication accounts; when-unavailable ignore; }",
             "4:75: error: when-unavailable is one of continue, stop, not ignore"
         ),

@@ -74,6 +74,12 @@ struct RealmLinker {
         guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
         guard let realm = make(kind, name: name, at: nameWord, values: values, block: reader) else { return nil }
         noteFiles(values, schema: kind.properties, block: reader)
+        for warning in realm.warnings {
+            let words = reader.first(warning.setting)?.arguments ?? []
+            let place = words.indices.contains(warning.word) ? words[warning.word].range : nameWord.range
+            let message = "realm \(name): \(warning.setting): \(warning.message)"
+            builder.log.add(builder.text.warning(at: place, message, hint: warning.hint))
+        }
         let ownStack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
         guard
             let stack = ownStack

@@ -57,6 +57,11 @@ public protocol Realm: Sendable {
     /// A short description of how users are authenticated, such as `X-TECH MyRealm`.
     var authType: String { get }
 
+    /// The properties that are probably mistakes, although the realm can be used. The default is none.
+    ///
+    /// They are shown with their places when the configuration is loaded.
+    var warnings: [RealmWarning] { get }
+
     /// Returns the groups of a user, without a login.
     ///
     /// The default throws `invalidOperation`: many realms can determine the groups only at a login.
@@ -104,6 +109,9 @@ extension Realm {
 
     /// False.
     public static var dependsOnOtherSystems: Bool { false }
+
+    /// None.
+    public var warnings: [RealmWarning] { [] }
 
     /// None.
     public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] { [] }

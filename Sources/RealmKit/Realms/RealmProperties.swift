@@ -51,3 +51,29 @@ public struct BadRealm: SettingsFault, Hashable {
         isAboutStateFolder = true
     }
 }
+
+/// A property of a realm that is probably a mistake, although the realm can be used.
+public struct RealmWarning: Sendable, Hashable {
+    /// The problem, for the administrator.
+    public let message: String
+    /// The name of the property.
+    public let setting: String
+    /// The number of the word in the value of the property, from 0.
+    public let word: Int
+    /// A way to solve the problem; nil if there is none.
+    public let hint: String?
+
+    /// Creates a warning.
+    ///
+    /// - Parameters:
+    ///   - message: The problem, for the administrator.
+    ///   - setting: The name of the property.
+    ///   - word: The number of the word in the value of the property, from 0.
+    ///   - hint: A way to solve the problem.
+    public init(_ message: String, setting: String, word: Int = 0, hint: String? = nil) {
+        self.message = message
+        self.setting = setting
+        self.word = word
+        self.hint = hint
+    }
+}

@@ -35,6 +35,9 @@ public struct AggregateRealm: Realm {
     /// The realms that are asked for groups and attributes.
     let authorization: Authorization
 
+    /// The rules of `name-mapping` that are never applied.
+    public let warnings: [RealmWarning]
+
     /// The authentication type `aggregate`.
     public var authType: String { "aggregate" }
 
@@ -50,9 +53,18 @@ public struct AggregateRealm: Realm {
         guard (.milliseconds(10) ... .seconds(300)).contains(deadline) else {
             throw BadRealm("is a time from 10ms to 5m", setting: "authorization-deadline")
         }
+        let rules = try properties.list("name-mapping")
+        let mapping = try Self.mapping(rules)
+        warnings = mapping.unusedRules.map { rule in
+            RealmWarning(
+                "the rule \(rules[rule.number]) is never applied: \(rule.reason)",
+                setting: "name-mapping",
+                word: rule.number
+            )
+        }
         authorization = Authorization(
             realms: try properties.realms("authorization"),
-            mapping: try Self.mapping(try properties.list("name-mapping")),
+            mapping: mapping,
             whenUnavailable: WhenUnavailable(rawValue: try properties.string("when-unavailable")) ?? .stop,
             deadline: deadline,
             clock: authentication.stack.clock,

@@ -44,6 +44,29 @@ struct NameMapping: Sendable {
             return name[prefix.count..<(name.count - suffix.count)]
         }
 
+        /// True if all names that another pattern matches match this one, too.
+        func covers(_ other: Pattern) -> Bool {
+            guard let suffix else { return other.suffix == nil && other.prefix == prefix }
+            guard let otherSuffix = other.suffix else { return match(other.prefix) != nil }
+            return other.prefix.starts(with: prefix) && otherSuffix.suffix(suffix.count).elementsEqual(suffix)
+        }
+
+        /// True if a valid user name matches.
+        var matchesNames: Bool {
+            [[], [UInt8(ascii: "a")]].contains { bytes in
+                do throws(BadUsername) {
+                    _ = try Username(String(decoding: filled(with: bytes[...]), as: UTF8.self))
+                    return true
+                } catch {
+                    return false
+                }
+            }
+        }
+
+        func contains(where isWanted: (UInt8) -> Bool) -> Bool {
+            prefix.contains(where: isWanted) || suffix?.contains(where: isWanted) == true
+        }
+
         func filled(with bytes: ArraySlice<UInt8>) -> [UInt8] {
             guard let suffix else { return prefix }
             return prefix + bytes + suffix
@@ -77,6 +100,39 @@ struct NameMapping: Sendable {
             throw BadValue("has a * after -> without a * before it, in \(word)")
         }
         return .replace(pattern, by: replacement)
+    }
+
+    /// The rules that are never applied, by their numbers, with the reasons.
+    var unusedRules: [(number: Int, reason: String)] {
+        var unused: [(number: Int, reason: String)] = []
+        var earlier: [(pattern: Pattern, isLowered: Bool)] = []
+        var isLowered = false
+        for (number, rule) in rules.enumerated() {
+            guard case .replace(let pattern, _) = rule else {
+                isLowered = true
+                continue
+            }
+            // Before lower-case, a pattern with letters does not match the names that are lowered later.
+            let isCovered = earlier.contains { other in
+                other.pattern.covers(pattern)
+                    && (other.isLowered == isLowered || !other.pattern.contains(where: Self.isLetter))
+            }
+            if isLowered, pattern.contains(where: { ASCII.lowercased($0) != $0 }) {
+                unused.append((number, "after lower-case no name has capital letters"))
+            } else if !pattern.matchesNames {
+                unused.append((number, "no valid user name matches it"))
+            } else if isCovered {
+                unused.append(
+                    (number, "an earlier rule matches the same names, and only the first that matches is applied")
+                )
+            }
+            earlier.append((pattern, isLowered))
+        }
+        return unused
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(ASCII.lowercased(byte))
     }
 
     /// Returns the user's name in the other realm.

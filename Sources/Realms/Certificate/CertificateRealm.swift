@@ -25,6 +25,8 @@ public struct CertificateRealm: Realm {
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
     let reader: CertificateReader
+    /// The names of `issuers` and `issuer-domains` that no certificate has.
+    public let warnings: [RealmWarning]
 
     /// The authentication type `certificate`.
     public var authType: String { "certificate" }
@@ -40,10 +42,21 @@ public struct CertificateRealm: Realm {
             throw BadRealm("this program has no clock that checks certificates")
         }
         let settings = try CertificateSettings(properties)
+        warnings =
+            Self.warnings("issuers", settings.issuers.accepted ?? [])
+            + Self.warnings("issuer-domains", settings.issuers.domains?.map(\.issuer) ?? [])
         do throws(MappingFault) {
             reader = try CertificateReader(settings, clock: clock, log: properties.services[RealmLog.self])
         } catch {
             throw BadRealm(error.description, setting: "mapping-file")
+        }
+    }
+
+    private static func warnings(_ setting: String, _ issuers: [String]) -> [RealmWarning] {
+        issuers.enumerated().compactMap { word, issuer in
+            SubjectForm.problem(of: issuer).map { problem in
+                RealmWarning("no certificate has the issuer \(issuer): \(problem)", setting: setting, word: word)
+            }
         }
     }
 

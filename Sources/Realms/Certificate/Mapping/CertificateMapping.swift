@@ -32,6 +32,8 @@ struct CertificateMapping: Sendable {
 
     private var byFingerprint: [Digest: Entry] = [:]
     private var byNames: [Names: Entry] = [:]
+    /// The names that no certificate has, with their places.
+    private(set) var warnings: [MappingFault] = []
 
     /// Reads a file.
     ///
@@ -80,6 +82,10 @@ struct CertificateMapping: Sendable {
                 throw place.fault("issuer is missing after the subject", at: subject.column)
             }
             let issuer = try Self.value(of: keyword, in: &rest, at: place)
+            for word in [subject, issuer] {
+                guard let problem = SubjectForm.problem(of: word.text) else { continue }
+                warnings.append(place.fault("no certificate has the name \(word.text): \(problem)", at: word.column))
+            }
             let entry = try Self.entry(&rest, after: issuer, at: place)
             let names = Names(subject: UTF8Text(subject.text), issuer: UTF8Text(issuer.text))
             if let earlier = byNames.updateValue(entry, forKey: names) {

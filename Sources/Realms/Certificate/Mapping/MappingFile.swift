@@ -56,7 +56,13 @@ final class MappingFile: Sendable {
         self.path = path
         self.log = log
         let (bytes, stamp) = try Self.read(path)
-        state = Mutex(State(mapping: try CertificateMapping(bytes, path: path), bytes: bytes, stamp: stamp))
+        let mapping = try CertificateMapping(bytes, path: path)
+        state = Mutex(State(mapping: mapping, bytes: bytes, stamp: stamp))
+        warn(about: mapping)
+    }
+
+    private func warn(about mapping: CertificateMapping) {
+        for warning in mapping.warnings { log?(warning.description) }
     }
 
     /// Returns the entries of the newest version that has no error.
@@ -91,6 +97,7 @@ final class MappingFile: Sendable {
                 defer { (state.mapping, state.bytes, state.stamp, state.fault) = (mapping, bytes, stamp, nil) }
                 return state.fault != nil
             }
+            warn(about: mapping)
             if wasFaulty { log?("\(path): it can be read again", .notice) }
         } catch {
             let isNew = state.withLock { state in
