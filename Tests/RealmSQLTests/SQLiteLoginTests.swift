@@ -283,6 +283,34 @@ struct SQLiteLoginTests {
         #expect(fixture.messages.contains { $0.contains("several rows") })
     }
 
+    @Test(arguments: ["true", "false"])
+    func `a user whose name others have written into another column signs in, and they do not`(
+        isCaseSensitive: String
+    ) async throws {
+        let file = try SQLiteFile(
+            "CREATE TABLE t (name TEXT, mail TEXT, hash TEXT)",
+            "CREATE TABLE memberships (name TEXT, grp TEXT)"
+        )
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user OR mail = :user",
+            "groups-query": "SELECT grp FROM memberships WHERE name = :user", "case-sensitive": isCaseSensitive,
+        ])
+        for (name, mail) in [("eve", "ann"), ("ann", "ann@x"), ("bob", "ann"), ("kim", "ghost")] {
+            try file.execute(
+                "INSERT INTO t VALUES (?, ?, ?)",
+                [name, mail, try await fixture.hash("password of \(name)")]
+            )
+        }
+        try file.execute("INSERT INTO memberships VALUES ('ann', 'staff'), ('ghost', 'admins')")
+        let ann = try await fixture.login("ann", "password of ann")
+        #expect(ann.identity?.username.text == "ann" && ann.identity?.groups == ["staff"])
+        #expect(try await fixture.outcome("ann", "password of eve") == "wrong-credentials")
+        // No other column is a name, so no name of another user can be taken.
+        #expect(try await fixture.outcome("ghost", "password of kim") == "unknown-user")
+        #expect(try await fixture.outcome("ann@x", "password of ann") == "unknown-user")
+    }
+
     @Test func `another spelling of a name is another name`() async throws {
         let file = try SQLiteFile(
             "CREATE TABLE users (name TEXT COLLATE NOCASE, password TEXT)",

@@ -135,14 +135,16 @@ final class SQLUsers: Sendable {
             case .password:
                 try SQLAccount.check(rows.columns, query: query)
                 passwordColumns = rows.columns
-                guard let row = rows.rows.first else { continue }
-                found.isAmbiguous = rows.rows.count > 1
-                let account = try SQLAccount(row, of: rows, query: query)
-                if isSame(account.name, as: user, isCaseSensitive: isCaseSensitive) {
+                var accounts: [SQLAccount] = []
+                for row in rows.rows { accounts.append(try SQLAccount(row, of: rows, query: query)) }
+                // A query that compares another column, too, finds users who have written the name of this one there.
+                let own = accounts.filter { isSame($0.name, as: user, isCaseSensitive: isCaseSensitive) }
+                found.isAmbiguous = own.count > 1
+                if let account = own.first {
                     found.account = account
                     // The groups must not depend on the spelling that was typed.
                     values = SQLValues(user: account.name) ?? values
-                } else {
+                } else if !accounts.isEmpty {
                     found.notes.append("the database has found another spelling of the name")
                 }
             case .state:
