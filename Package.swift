@@ -166,8 +166,8 @@ let package = Package(
         .target(
             name: "RealmLDAP",
             dependencies: [
-                "Bytes", .target(name: "CLDAP", condition: .when(traits: ["LDAP"])), "RealmKit", "ServerConnections",
-                "Slots", "WorkerThreads",
+                "Bytes", .target(name: "CLDAP", condition: .when(traits: ["LDAP"])), "OpenSSLKit", "RealmKit",
+                "ServerConnections", "Slots", "WorkerThreads",
             ],
             path: "Sources/Realms/LDAP"
         ),
@@ -456,7 +456,7 @@ let package = Package(
         .testTarget(
             name: "RealmLDAPTests",
             dependencies: [
-                "Bytes", "DirectoryTesting", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom",
+                "Bytes", "DirectoryTesting", "OpenSSLKit", "RealmKit", "RealmLDAP", "RealmTesting", "SeededRandom",
                 "ServerConnections", "Slots", "TLSTesting", "TestTools", "WorkerThreads",
             ]
         ),

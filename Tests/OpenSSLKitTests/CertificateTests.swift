@@ -3,6 +3,7 @@
 
 import Foundation
 import OpenSSLKit
+import TLSTesting
 import Testing
 
 @Suite struct CertificateTests {
@@ -22,6 +23,18 @@ import Testing
         #expect(certificate.notAfter == 1_700_000_000 + 30 * 86_400)
         #expect(try made.key.belongs(to: certificate))
         #expect(try !PrivateKey.makeP256().belongs(to: certificate))
+    }
+
+    @Test(
+        arguments: [
+            (nil, true), (["1.3.6.1.5.5.7.3.1"], true), (["1.3.6.1.5.5.7.3.2"], false), (["2.5.29.37.0"], true),
+            (["1.3.6.1.5.5.7.3.2", "1.3.6.1.5.5.7.3.1"], true), (["1.3.6.1.5.5.7.3.3", "1.3.6.1.5.5.7.3.4"], false),
+        ] as [([String]?, Bool)]
+    )
+    func `a certificate is for servers unless its purposes exclude them`(usages: [String]?, isForServers: Bool) throws {
+        var template = CertificateTemplate()
+        template.usages = usages
+        #expect(try Certificate(der: template.der, context: "test").isForServers == isForServers)
     }
 
     @Test func `validity is checked at the given time`() throws {

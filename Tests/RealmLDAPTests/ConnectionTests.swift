@@ -3,6 +3,7 @@
 
 #if LDAP
 import DirectoryTesting
+import OpenSSLKit
 import Foundation
 import RealmKit
 import TLSTesting
@@ -44,6 +45,44 @@ struct ConnectionTests {
             #expect(log.contains(cause), "\(log.all)")
             #expect(server.binds == [], "\(change)")
         }
+    }
+
+    @Test func `the message about a rejected certificate says what it is, and nothing is sent to the server`()
+        async throws
+    {
+        let rows: [(certificate: String, authority: String, texts: [String])] = [
+            ("expiredserver", "root", ["it has expired", "to 2020-02-01 00:00 UTC", "issuer CN=inter"]),
+            (
+                "clientonly", "root",
+                ["it is not for servers", "subject CN=clientonly", "alternative names: localhost, "]
+            ),
+            ("other", "root", ["it has other alternative names", "other.test, *.wild.test"]),
+            ("server", "client", ["its issuer is none of the authorities (ca-file)"]),
+        ]
+        for (certificate, authority, texts) in rows {
+            var settings = SlapdServer.Settings()
+            settings.certificate = certificate
+            let server = try await SlapdServer(settings)
+            for change in [["directory": [server.tlsURL]], ["directory": [server.url], "start-tls": ["true"]]] {
+                let log = LogEntries()
+                let authorities = [try LDAPSetup.pki.file("\(authority).pem").path]
+                let changes: [String: [String]?] = change.merging(["ca-file": authorities]) { $1 }.mapValues { $0 }
+                let realm = try LDAPSetup.realm(server, changes, log: log)
+                #expect(try await realm.login(SlapdServer.ann).failure == .unavailable, "\(certificate)")
+                for text in texts { #expect(log.contains(text), "\(text): \(log.all)") }
+            }
+            #expect(server.binds == [], "\(certificate)")
+        }
+        let certificate = try #require(try LDAPSetup.pki.certificates("strange").first)
+        func text(_ now: Int64) -> String {
+            LDAPTransport.rejection(of: certificate, host: "a.test", now: Int(now))
+        }
+        #expect(text(certificate.notBefore).contains("it has no alternative name, and its common name is no host name"))
+        #expect(text(certificate.notBefore).hasSuffix("alternative names: none"))
+        #expect(
+            text(certificate.notBefore - 1).contains("it is not valid yet; subject CN=strange, issuer CN=strange, ")
+        )
+        #expect(text(certificate.notAfter + 1).contains("it has expired"))
     }
 
     @Test func `the client certificate is the account for searches`() async throws {
@@ -137,9 +176,9 @@ struct ConnectionTests {
         )
         let log = LogEntries()
         let realm = try LDAPSetup.realm(server, log: log)
-        #expect(try await realm.login(SlapdServer.ann).failure == .unavailable)
-        #expect(try await realm.login("ann", "another password").failure == .unavailable)
-        #expect(log.contains("more than one entry matches (uid=ann)"))
+        #expect(try await realm.login(SlapdServer.ann).failure == .unknownUser)
+        #expect(try await realm.login("ann", "another password").failure == .unknownUser)
+        #expect(log.contains("several entries match (uid=ann), and not exactly one has this uid"), "\(log.all)")
         // A limit of the server must not hide the second one.
         var settings = SlapdServer.Settings()
         settings.databaseLines = ["limits dn.exact=\"\(SlapdServer.service.name)\" size=1"]

@@ -45,6 +45,7 @@ public struct TestPKI: Sendable {
         try make("server", by: "inter", as: "server", names: "DNS:localhost,IP:127.0.0.1")
         try make("other", by: "inter", as: "server", names: "DNS:other.test,DNS:*.wild.test")
         try make("client", by: "inter", as: "client")
+        try make("clientonly", by: "inter", as: "client", names: "DNS:localhost,IP:127.0.0.1")
         try make("direct", by: "root", as: "client")
         try make("revoked", by: "inter", as: "client")
         try make("wronguse", by: "inter", as: "server", names: "DNS:client.test")
@@ -161,6 +162,7 @@ public struct TestPKI: Sendable {
             "-out",
             "\(name).pem"
         )
+        try write(String(contentsOf: file("\(name).pem"), encoding: .utf8), to: "\(name)-chain.pem")
     }
 
     private func make(

@@ -5,6 +5,7 @@
 internal import Bytes
 internal import CLDAP
 internal import Glibc
+internal import OpenSSLKit
 internal import RealmKit
 internal import ServerConnections
 internal import WorkerThreads
@@ -51,16 +52,40 @@ final class LDAPHandle {
                 throw ServerFault(.failed, "libldap does not take the maximum size of an answer")
             }
             try setOptions()
-            try unsafe transport.start(on: handle, url: url) { wait throws(ServerFault) in
+            let isTrusted = try unsafe transport.start(on: handle, url: url) { wait throws(ServerFault) in
                 try call.guarding(descriptor, until: time) { () throws(ServerFault) in wait() }
             }
         } catch {
             close(isBroken: true)
+            guard isTrusted else {
+                let certificate = Self.presentedCertificate(url, transport: transport, call: call, until: time)
+                let now = Int(Glibc.time(nil))
+                let text = LDAPTransport.rejection(of: certificate, host: url.host, now: now)
+                throw ServerFault(.unreachable, "no TLS connection: \(text)")
+            }
             throw error
         }
     }
 
     deinit { close(isBroken: true) }
+
+    /// Returns the certificate that a server presents, which was rejected; nil if it cannot be read.
+    ///
+    /// libldap does not keep it, so it is read on another connection, on which nothing is sent.
+    private static func presentedCertificate(
+        _ url: LDAPServerURL,
+        transport: LDAPTransport,
+        call: ServerCall,
+        until time: UInt64
+    ) -> Certificate? {
+        do throws(ServerFault) {
+            let handle = try LDAPHandle(url, transport: transport.withoutChecks, call: call, until: time)
+            defer { handle.close(isBroken: true) }
+            return unsafe LDAPTransport.certificate(of: handle.handle)
+        } catch {
+            return nil
+        }
+    }
 
     /// The maximum size of one message of a server, in bytes.
     ///

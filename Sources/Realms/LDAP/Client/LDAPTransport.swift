@@ -4,11 +4,14 @@
 #if LDAP
 internal import Bytes
 internal import CLDAP
+internal import OpenSSLKit
+internal import RealmKit
 internal import ServerConnections
 
 /// The settings of TLS for connections to directory servers.
 ///
-/// The certificate of the server is always checked: its chain, its dates, and its names against the host of the URL.
+/// The certificate of the server is always checked: its chain, its dates, its names against the host of the URL, and its
+/// purpose.
 struct LDAPTransport: Sendable {
     /// True to use StartTLS (RFC 4511 section 4.14) with `ldap` URLs.
     var startsTLS = false
@@ -18,6 +21,8 @@ struct LDAPTransport: Sendable {
     var certificate: ClientCertificateFiles?
     /// The time for the connection and the handshake.
     var connectTimeout = Duration.seconds(3)
+    /// False only for a connection that reads the certificate of a server for a message, and sends nothing.
+    var checksCertificate = true
 
     /// Starts TLS if the URL or the settings ask for it.
     ///
@@ -25,13 +30,14 @@ struct LDAPTransport: Sendable {
     ///   - handle: A handle of libldap without TLS.
     ///   - url: The server.
     ///   - guarding: Runs a function that waits for the server without a time limit.
-    /// - Throws: ``ServerFault`` if the handshake fails, or the certificate is rejected.
+    /// - Returns: False if the certificate is rejected.
+    /// - Throws: ``ServerFault`` if the handshake fails.
     func start(
         on handle: OpaquePointer,
         url: LDAPServerURL,
         guarding: (() -> Int32) throws(ServerFault) -> Int32
-    ) throws(ServerFault) {
-        guard url.scheme == .ldaps || (url.scheme == .ldap && startsTLS) else { return }
+    ) throws(ServerFault) -> Bool {
+        guard url.scheme == .ldaps || (url.scheme == .ldap && startsTLS) else { return true }
         try unsafe setOptions(of: handle)
         let status = try guarding {
             unsafe url.scheme == .ldaps ? ldap_install_tls(handle) : ldap_start_tls_s(handle, nil, nil)
@@ -46,13 +52,77 @@ struct LDAPTransport: Sendable {
             defer { if let text = unsafe text { unsafe ldap_memfree(text) } }
             let cause = unsafe text.map { LDAPText.printable(unsafe String(cString: $0)) } ?? ""
             // libldap has no text for a rejected certificate.
-            let isAboutCertificate = cause.isEmpty || cause.hasBytes(of: "(unknown error code)")
-            throw ServerFault(
-                .unreachable,
-                "no TLS connection: "
-                    + (isAboutCertificate
-                        ? "the certificate of the server is not trusted, or not for \(url.host)" : cause)
-            )
+            if cause.isEmpty || cause.hasBytes(of: "(unknown error code)") { return false }
+            throw ServerFault(.unreachable, "no TLS connection: \(cause)")
+        }
+        // GnuTLS, as libldap uses it, does not check the purpose.
+        guard checksCertificate else { return true }
+        return unsafe Self.certificate(of: handle)?.isForServers == true
+    }
+
+    /// The settings for a connection that reads the certificate of a server for a message, and sends nothing.
+    var withoutChecks: LDAPTransport {
+        var transport = self
+        (transport.checksCertificate, transport.certificate) = (false, nil)
+        return transport
+    }
+
+    /// Returns the certificate of the server; nil if there is no TLS, or the certificate cannot be read.
+    static func certificate(of handle: OpaquePointer) -> Certificate? {
+        var value = unsafe berval()
+        guard unsafe ldap_get_option(handle, LDAP_OPT_X_TLS_PEERCERT, &value) == LDAP_OPT_SUCCESS,
+            let bytes = unsafe value.bv_val
+        else { return nil }
+        defer { unsafe ldap_memfree(bytes) }
+        do throws(OpenSSLError) {
+            return try Certificate(der: unsafe LDAPHandle.bytes(value), context: "certificate of a directory")
+        } catch {
+            return nil
+        }
+    }
+
+    /// Returns the reason why the certificate of a server was probably rejected, with what the certificate says.
+    ///
+    /// - Parameters:
+    ///   - certificate: The certificate; nil if it cannot be read.
+    ///   - host: The host of the URL.
+    ///   - now: Seconds since 1970.
+    /// - Returns: The text for the log.
+    static func rejection(of certificate: Certificate?, host: String, now: Int) -> String {
+        let general = "the certificate of the server is not trusted, or not for \(host)"
+        guard let certificate else { return general }
+        let names = certificate.dnsNames + certificate.ipAddresses
+        let (start, end) = (Int(certificate.notBefore), Int(certificate.notAfter))
+        let reason =
+            if now > end {
+                "it has expired"
+            } else if now < start {
+                "it is not valid yet"
+            } else if !certificate.isForServers {
+                "it is not for servers (extended key usage without serverAuth)"
+            } else if names.isEmpty {
+                "it has no alternative name, and its common name is no host name"
+            } else if !isNamed(host, in: certificate) {
+                "it has other alternative names"
+            } else {
+                "its issuer is none of the authorities (ca-file), or an intermediate certificate is missing or has expired"
+            }
+        return general
+            + ": \(reason); subject \(LDAPText.printable(certificate.subject)), issuer "
+            + "\(LDAPText.printable(certificate.issuer)), valid from \(UTCTime.readableText(start)) to "
+            + "\(UTCTime.readableText(end)), alternative names: "
+            + (names.isEmpty ? "none" : LDAPText.printable(names.joined(separator: ", ")))
+    }
+
+    /// Returns whether a certificate has the name or the address of a host, with wildcards as in RFC 9525 section 6.3.
+    private static func isNamed(_ host: String, in certificate: Certificate) -> Bool {
+        if let address = NetworkAddress(host[...]) {
+            return certificate.ipAddresses.contains { NetworkAddress($0[...]) == address }
+        }
+        let wanted = host.lowercased()
+        let parent = wanted.utf8.firstIndex(of: UInt8(ascii: ".")).map { "*" + wanted[$0...] }
+        return certificate.dnsNames.map { $0.lowercased() }.contains { name in
+            name.hasBytes(of: wanted) || parent.map { name.hasBytes(of: $0) } == true
         }
     }
 
@@ -66,9 +136,10 @@ struct LDAPTransport: Sendable {
                 throw ServerFault(.failed, "libldap does not take the file \(value)")
             }
         }
+        let check = checksCertificate ? LDAP_OPT_X_TLS_HARD : LDAP_OPT_X_TLS_NEVER
         // A common name is not a host name (RFC 9525).
         let numbers = [
-            (LDAP_OPT_X_TLS_REQUIRE_CERT, LDAP_OPT_X_TLS_HARD), (LDAP_OPT_X_TLS_REQUIRE_SAN, LDAP_OPT_X_TLS_HARD),
+            (LDAP_OPT_X_TLS_REQUIRE_CERT, check), (LDAP_OPT_X_TLS_REQUIRE_SAN, LDAP_OPT_X_TLS_HARD),
             (LDAP_OPT_X_TLS_PROTOCOL_MIN, 0x303),
             // The options apply to a new context, which must be the last option.
             (LDAP_OPT_X_TLS_NEWCTX, 0),
