@@ -115,6 +115,13 @@ struct FilterTemplateTests {
         #expect(template.nameAttributes.map { "\($0.name)|\($0.prefix)|\($0.suffix)" } == expected)
     }
 
+    @Test func `the attributes that a filter compares are known, also in parts without a name`() throws {
+        let text = "(&(uid=%s)(|(MAIL;lang-de=%s)(title~=x)(!(l>=a*))(st=*))(cn:dn:2.5.13.2:=y)(:2.5.13.2:=z)(uid=*a*))"
+        #expect(throws: BadValue.self) { try FilterTemplate(text, allowing: Self.all) }
+        let filter = try FilterTemplate(text.replacing("(!(l>=a*))", with: "(!(l>=a))"), allowing: Self.all)
+        #expect(filter.comparedAttributes == ["uid", "mail", "title", "l", "cn"])
+    }
+
     @Test func `only filters with distinguished names alone are for groups in groups`() throws {
         #expect(try FilterTemplate("(|(a=%d)(b=%d))", allowing: Self.all).usesOnlyDistinguishedName)
         #expect(try !FilterTemplate("(|(a=%d)(b=%s))", allowing: Self.all).usesOnlyDistinguishedName)

@@ -65,13 +65,18 @@ struct GroupTests {
         #expect(try await realm.login("ANN", SlapdServer.ann.password).identity?.subject.groups == ["printers"])
     }
 
-    @Test func `the spelling of the last attribute that has the name is that of the groups`() throws {
-        let settings = try LDAPSetup.realm(server, ["search-filter": ["(|(cn=%s)(uid=%s))"]]).directory.settings
+    @Test func `the spelling of the accepted name is that of the groups`() throws {
         let attributes = [("cn", [Array("Ann".utf8)]), ("uid", [Array("ann".utf8)])]
-        for typed in ["ann", "Ann", "ANN"] {
-            let entry = LDAPEntry(name: "cn=Ann,\(SlapdServer.people)", attributes: attributes)
-            let user = try UserEntry(entry, typed: TypedName(user: typed, full: typed), settings: settings)
-            #expect(user.spelling?.user == "ann", "\(typed)")
+        for (attribute, expected) in [("cn", "Ann"), ("uid", "ann")] {
+            let filters: [String: [String]?] = [
+                "search-filter": ["(|(cn=%s)(uid=%s))"], "user-name-attribute": [attribute],
+            ]
+            let settings = try LDAPSetup.realm(server, filters).directory.settings
+            for typed in ["ann", "Ann", "ANN"] {
+                let entry = LDAPEntry(name: "cn=Ann,\(SlapdServer.people)", attributes: attributes)
+                let user = try UserEntry(entry, typed: TypedName(user: typed, full: typed), settings: settings)
+                #expect(user.account == expected && user.username.text == expected, "\(typed)")
+            }
         }
     }
 
@@ -162,7 +167,7 @@ struct GroupTests {
         let attributes = [("uid", [Array(ann.uid.utf8)]), ("memberof", names)]
         let user = try UserEntry(LDAPEntry(name: ann.name, attributes: attributes), typed: nil, settings: settings)
         let login: @Sendable (GroupSearch) throws(ServerFault) -> Void = { search throws(ServerFault) in
-            let found = try search.groups(of: user, typed: TypedName(user: ann.uid, full: ann.uid))
+            let found = try search.groups(of: user)
             guard found.contains("level3") else { throw ServerFault(.failed, "\(found)") }
         }
         func pass(_ seconds: UInt64) { time.add(seconds * 1_000_000_000, ordering: .relaxed) }

@@ -280,11 +280,13 @@ struct MisbehavingServerTests {
         }
         #expect(try await failure(["ann"]) == nil)
         #expect(try await failure(["ben"]) == .unknownUser)
-        #expect(try await failure(["ann", "ann"]) == .unavailable)
+        #expect(try await failure(["ann", "ann"]) == .unknownUser)
         #expect(try await failure(["ann", "ben", "eve"]) == .unavailable)
         // The server has more entries than it returns.
         #expect(try await failure(["ann"], code: 4) == .unavailable)
         #expect(try await failure([], code: 4) == .unavailable)
+        // The server has two, and is asked for those whose name is that of the user.
+        #expect(try await failure(["ann", "ben"]) == nil)
         #expect(try await failure(["ann", "ben"], code: 4) == .unavailable)
     }
 

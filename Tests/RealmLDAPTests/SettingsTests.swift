@@ -246,6 +246,42 @@ struct SettingsTests {
         #expect(malformed?.message.contains("\(path), certificate 1: ") == true, "\(malformed?.message ?? "")")
     }
 
+    private static let warnings: [(changes: [String: [String]], settings: [String])] = [
+        ([:], []), (["active-directory": ["true"]], []), (["search-filter": ["uid=%s"]], []),
+        (["search-filter": ["(|(uid=%s)(mail=%s))"]], ["search-filter: the filter compares mail"]),
+        (["search-filter": ["(&(uid=%s)(description=staff))"]], ["search-filter: the filter compares description"]),
+        (["search-filter": ["(&(uid=%s)(mail=*))"]], []),
+        (["search-filter": ["(Mail=%s)"]], ["search-filter: the user name is taken from mail"]),
+        (
+            ["search-filter": ["(mail=%s)"], "user-name-attribute": ["uid"]],
+            ["search-filter: the filter compares mail"]
+        ),
+        (["user-name-attribute": ["displayName"]], ["user-name-attribute: the user name is taken from displayname"]),
+        (
+            ["user-dn-pattern": ["mail=%s,ou=people,dc=example,dc=org"]],
+            ["user-dn-pattern: the user name is taken from mail"]
+        ),
+        (
+            ["group-search-filter": ["(&(member=%d)(description=x))"]],
+            ["group-search-filter: the filter compares description"]
+        ),
+        (
+            ["dynamic-group-search-filter": ["mail=%n"]], ["dynamic-group-search-filter: the filter compares mail"]
+        ),
+    ]
+
+    @Test(arguments: warnings)
+    func `attributes that users can write in many directories give a warning`(
+        changes: [String: [String]],
+        settings: [String]
+    ) throws {
+        let warnings = try LDAPSetup.realm(Self.words.merging(changes) { $1 }).warnings
+        #expect(warnings.count == settings.count, "\(warnings)")
+        for (warning, text) in zip(warnings, settings) {
+            #expect("\(warning.setting): \(warning.message)".hasPrefix(text + ", which users can write"), "\(warning)")
+        }
+    }
+
     @Test func `no mistake contains the password`() {
         let problem = Self.problem(["search-bind-password": ["a secret password"]])
         #expect(problem.map { "\($0)".contains("secret password") } == false)

@@ -93,7 +93,7 @@ extension DirectoryLogin {
             report(BackEndStep("\(steps.server): there is no user \(typed.full)", isFailure: true))
             return
         }
-        let found = try groups(of: user, typed: typed)
+        let found = try groups(of: user)
         let names = found.isEmpty ? "none" : GroupName.list(found)
         report(BackEndStep("\(steps.server): user \(user.username), groups: \(names)"))
         let record = user.record(groups: found)

@@ -14,6 +14,7 @@ final class Directory: Sendable {
     let pool: ServerPool<LDAPConnection>
     let cache: GroupCache
     let bindTimes = BindTimes()
+    let aliases = AccountAliases()
     /// Renews the groups that contain groups.
     private let renew: @Sendable ([DirectoryGroup]) -> Void
     private let outages: OutageLog
@@ -54,7 +55,7 @@ final class Directory: Sendable {
         source: String,
         note: @escaping @Sendable (String) -> Void
     ) async throws(LoginFault) -> DirectoryAnswer {
-        try await run(for: JobOwner(source: source, account: typed.account), note: note) {
+        try await run(for: typed, source: source, note: note) {
             login throws(ServerFault) in
             try login.authenticate(typed, password: password, isLocked: isLocked)
         }
@@ -77,22 +78,25 @@ final class Directory: Sendable {
         source: String,
         note: @escaping @Sendable (String) -> Void
     ) async throws(LoginFault) -> DirectoryAnswer {
-        try await run(for: JobOwner(source: source, account: typed.account), isRepeatable: false, note: note) {
+        try await run(for: typed, source: source, isRepeatable: false, note: note) {
             login throws(ServerFault) in
             try login.change(typed, from: passwords.old, to: passwords.new, change: change)
         }
     }
 
-    /// Runs a call on a connection.
+    /// Runs a call on a connection, for a user or for none.
     private func run<Value: Sendable>(
-        for owner: JobOwner,
+        for typed: TypedName?,
+        source: String,
         isRepeatable: Bool = true,
         note: @escaping @Sendable (String) -> Void,
         _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
     ) async throws(LoginFault) -> Value {
         do throws(ServerFault) {
+            let owner = JobOwner(source: source, account: typed.map { aliases.account(of: $0.account) })
             return try await pool.run(for: owner, isRepeatable: isRepeatable, note: note) {
-                [cache, bindTimes, renew] connection, call throws(ServerFault) in
+                [cache, bindTimes, renew, outages, aliases] connection, call throws(ServerFault) in
+                connection.beginLogin()
                 let steps = DirectorySteps(server: connection.url.text, note: note)
                 return try body(
                     DirectoryLogin(
@@ -101,7 +105,9 @@ final class Directory: Sendable {
                         cache: cache,
                         bindTimes: bindTimes,
                         steps: steps,
-                        renew: renew
+                        renew: renew,
+                        report: { outages.write($0, kind: "entry") },
+                        aliases: aliases
                     )
                 )
             }
@@ -126,6 +132,7 @@ final class Directory: Sendable {
                     try await pool.run(for: JobOwner(source: "groups", account: nil)) {
                         connection,
                         call throws(ServerFault) in
+                        connection.beginLogin()
                         let steps = DirectorySteps(server: connection.url.text) { _ in }
                         try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).readAgain(
                             groups
@@ -148,8 +155,8 @@ final class Directory: Sendable {
     func user(_ typed: TypedName) async throws(RealmError) -> UserRecord? {
         guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
         return try await mapped { () async throws(LoginFault) in
-            let owner = JobOwner(source: ClientNetwork.source(nil), account: typed.account)
-            return try await run(for: owner, note: { _ in }) { [settings] login throws(ServerFault) in
+            try await run(for: typed, source: ClientNetwork.source(nil), note: { _ in }) {
+                [settings] login throws(ServerFault) in
                 guard
                     let user = try login.find(
                         typed,
@@ -158,7 +165,7 @@ final class Directory: Sendable {
                         attributes: settings.recordAttributes
                     )
                 else { return nil }
-                return user.record(groups: try login.groups(of: user, typed: typed))
+                return user.record(groups: try login.groups(of: user))
             }
         }
     }
@@ -173,10 +180,12 @@ final class Directory: Sendable {
             attributes: settings.recordAttributes
         )
         return try await mapped { () async throws(LoginFault) in
-            let owner = JobOwner(source: ClientNetwork.source(nil), account: nil)
-            return try await run(for: owner, note: { _ in }) { [settings] login throws(ServerFault) in
+            try await run(for: nil, source: ClientNetwork.source(nil), note: { _ in }) {
+                [settings] login throws(ServerFault) in
                 var users: [UserRecord] = []
                 try login.connection.searchAll(search, call: login.call) { entries throws(ServerFault) in
+                    // A list has no maximum; a page has.
+                    login.connection.beginLogin()
                     for entry in entries {
                         do throws(BadEntry) {
                             users.append(try UserEntry(entry, typed: nil, settings: settings).record(groups: []))

@@ -48,7 +48,7 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
             Property("nested-groups", .boolean, default: "false"),
             .optional("nested-group-search-filter"),
             Property("maximum-group-depth", .integer(1...100), default: "10"),
-            Property("maximum-groups", .integer(1...100_000), default: "5000"),
+            Property("maximum-groups", .integer(1...maximumGroups), default: "5000"),
             Property("group-cache-time", .duration, default: "60s"),
             .optional("primary-group", .boolean),
             .optional("dynamic-group-search-filter"),
@@ -65,9 +65,15 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
             Property("search-timeout", .duration, default: "5s"),
         ] + ServerPoolSettings.properties
 
+    /// The largest value of `maximum-groups`.
+    static let maximumGroups = 100_000
+
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
     let directory: Directory
+
+    /// The filters and the user name that depend on attributes that users can write in many directories.
+    public let warnings: [RealmWarning]
 
     /// The authentication type `ldap`.
     public var authType: String { "ldap" }
@@ -81,6 +87,7 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         directory = try Directory(properties)
+        warnings = directory.settings.writableAttributes(properties)
     }
 
     /// Returns the groups of a user.
@@ -93,10 +100,12 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
         try await find(user).attributes
     }
 
-    /// Returns the case-folded name without its domain.
+    /// Returns the case-folded name without its domain, or that of the user who was last found under this name.
+    ///
+    /// A user who may sign in by a mail address has no further guesses under it, except the first one.
     public func accountKey(of user: Username) -> String {
-        guard let name = directory.settings.domains.withoutDomain(user.text) else { return user.caseFolded }
-        do throws(BadUsername) { return try Username(name).caseFolded } catch { return user.caseFolded }
+        guard let typed = typedName(user) else { return user.caseFolded }
+        return directory.aliases.account(of: typed.account)
     }
 
     /// Returns all users of the directory, without their groups.

@@ -46,6 +46,7 @@ extension LDAPHandle {
         call: ServerCall,
         limit: Duration
     ) throws(ServerFault) -> SentSearch {
+        guard !isClosed else { throw ServerFault(.lost, "the connection was closed") }
         let sent: SentSearch
         if unanswered == 0 {
             sent = try request(search, page: page)
@@ -102,6 +103,7 @@ extension LDAPHandle {
     /// Waits for the answer to a search.
     func reply(to search: SentSearch, call: ServerCall, limit: Duration) throws(ServerFault) -> LDAPSearchReply {
         unanswered -= 1
+        guard !isClosed else { throw ServerFault(.lost, "the connection was closed") }
         return try waiting(call, limit: limit) { end throws(ServerFault) in
             var entries: [LDAPEntry] = []
             var others = 0
@@ -109,7 +111,7 @@ extension LDAPHandle {
                 let message = try unsafe next(search.number, kind: LDAP_MSG_ONE, until: end)
                 defer { unsafe _ = ldap_msgfree(message) }
                 switch unsafe ldap_msgtype(message) {
-                case Int32(LDAP_RES_SEARCH_ENTRY): entries.append(unsafe entry(message))
+                case Int32(LDAP_RES_SEARCH_ENTRY): entries.append(try unsafe entry(message))
                 case Int32(LDAP_RES_SEARCH_REFERENCE), Int32(LDAP_RES_INTERMEDIATE): others += 1
                 default:
                     let (reply, cookie) = try unsafe parse(message, as: LDAP_RES_SEARCH_RESULT)
@@ -136,28 +138,63 @@ extension LDAPHandle {
         return unsafe Self.bytes(value)
     }
 
-    private func entry(_ entry: OpaquePointer) -> LDAPEntry {
-        let nameText = unsafe ldap_get_dn(handle, entry)
-        defer { if let nameText = unsafe nameText { unsafe ldap_memfree(nameText) } }
-        var attributes: [(name: String, values: [[UInt8]])] = []
+    /// Reads an entry from its beginning to its end, once.
+    ///
+    /// A user may be able to write thousands of attributes with options, such as `mail;lang-de`. `ldap_get_values_len`
+    /// would search each of them from the beginning of the entry.
+    private func entry(_ message: OpaquePointer) throws(ServerFault) -> LDAPEntry {
+        let malformed = ServerFault(.lost, "the server has sent a malformed entry")
         var place: OpaquePointer?
-        var next = unsafe ldap_first_attribute(handle, entry, &place)
-        while let attribute = unsafe next {
-            var values: [[UInt8]] = []
-            if let list = unsafe ldap_get_values_len(handle, entry, attribute) {
-                var index = 0
-                while let value = unsafe list[index] {
-                    values.append(unsafe Self.bytes(value.pointee))
-                    index += 1
-                }
-                unsafe ldap_value_free_len(list)
-            }
-            attributes.append((unsafe String(cString: attribute).lowercased(), values))
-            unsafe ldap_memfree(attribute)
-            unsafe next = ldap_next_attribute(handle, entry, place)
+        var name = unsafe berval()
+        guard unsafe ldap_get_dn_ber(handle, message, &place, &name) == LDAP_SUCCESS, let place = unsafe place else {
+            throw malformed
         }
-        if let place = unsafe place { unsafe ber_free(place, 0) }
-        return LDAPEntry(name: unsafe nameText.map { unsafe String(cString: $0) } ?? "", attributes: attributes)
+        defer { unsafe ber_free(place, 0) }
+        try count(unsafe Self.remaining(place))
+        var attributes: [(name: String, values: [[UInt8]])] = []
+        var isComplete = true
+        for _ in 0..<Self.maximumAttributes {
+            var type = unsafe berval()
+            var list: UnsafeMutablePointer<berval>?
+            guard unsafe ldap_get_attribute_ber(handle, message, place, &type, &list) == LDAP_SUCCESS else {
+                throw malformed
+            }
+            defer { if let list = unsafe list { unsafe ber_memfree(list) } }
+            guard unsafe type.bv_val != nil else {
+                return LDAPEntry(name: unsafe Self.text(name), attributes: attributes, isComplete: isComplete)
+            }
+            let text = unsafe Self.text(type).lowercased()
+            // No attribute with another option is used.
+            guard !text.utf8.contains(UInt8(ascii: ";")) || text.utf8.firstRange(of: ";range=".utf8) != nil else {
+                continue
+            }
+            // Attributes that name groups have as many values as a realm may allow.
+            let namesGroups = text.utf8.firstRange(of: "member".utf8) != nil
+            let maximum = namesGroups ? LDAPRealm.maximumGroups : Self.maximumValues
+            var values: [[UInt8]] = []
+            while let value = unsafe list?[values.count], unsafe value.bv_val != nil {
+                guard values.count < maximum else {
+                    isComplete = false
+                    break
+                }
+                values.append(unsafe Self.bytes(value))
+            }
+            attributes.append((text, values))
+        }
+        return LDAPEntry(name: unsafe Self.text(name), attributes: attributes, isComplete: false)
+    }
+
+    /// The maximum number of attributes of an entry, with those that are not used.
+    private static let maximumAttributes = 1000
+    /// The maximum number of values of an attribute.
+    private static let maximumValues = 1000
+
+    private static func text(_ value: berval) -> String { unsafe String(decoding: bytes(value), as: UTF8.self) }
+
+    private static func remaining(_ place: OpaquePointer) -> Int {
+        var count: ber_len_t = 0
+        return unsafe ber_get_option(UnsafeMutableRawPointer(place), LBER_OPT_BER_REMAINING_BYTES, &count)
+            == LBER_OPT_SUCCESS ? Int(count) : Int.max
     }
 }
 #endif

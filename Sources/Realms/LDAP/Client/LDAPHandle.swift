@@ -18,9 +18,11 @@ internal import WorkerThreads
 final class LDAPHandle {
     let handle: OpaquePointer
     let descriptor: Int32
-    private var isClosed = false
+    private(set) var isClosed = false
     /// The number of searches whose answers have not been received.
     var unanswered = 0
+    /// The number of bytes of entries that may still be received for one login.
+    var bytesLeft = LDAPHandle.maximumBytes
 
     /// Opens a connection, with TLS if the settings ask for it.
     ///
@@ -55,19 +57,17 @@ final class LDAPHandle {
             let isTrusted = try unsafe transport.start(on: handle, url: url) { wait throws(ServerFault) in
                 try call.guarding(descriptor, until: time) { () throws(ServerFault) in wait() }
             }
-        } catch {
-            close(isBroken: true)
             guard isTrusted else {
                 let certificate = Self.presentedCertificate(url, transport: transport, call: call, until: time)
                 let now = Int(Glibc.time(nil))
                 let text = LDAPTransport.rejection(of: certificate, host: url.host, now: now)
                 throw ServerFault(.unreachable, "no TLS connection: \(text)")
             }
+        } catch {
+            close(isBroken: true)
             throw error
         }
     }
-
-    deinit { close(isBroken: true) }
 
     /// Returns the certificate that a server presents, which was rejected; nil if it cannot be read.
     ///
@@ -87,10 +87,15 @@ final class LDAPHandle {
         }
     }
 
+    deinit { close(isBroken: true) }
+
     /// The maximum size of one message of a server, in bytes.
     ///
     /// Without it, a server could make this program use up its memory by a number alone.
     private static let maximumAnswer: ber_len_t = 16 << 20
+
+    /// The maximum size of all entries of one login, in bytes.
+    static let maximumBytes = 64 << 20
 
     private static let isPrepared = gatehouse_ldap_prepare() != 0
 
@@ -290,14 +295,35 @@ final class LDAPHandle {
             tv_usec: Int(nanoseconds % 1_000_000_000 / 1000)
         )
         var message: OpaquePointer?
+        errno = 0
         let result = unsafe ldap_result(handle, number, kind, &time, &message)
         guard result != 0 else {
             // Nothing more is sent to a server that may not read, not even the end of the connection.
             shutdown(descriptor, Int32(SHUT_RDWR))
             throw ServerFault(.timedOut, "no answer in time")
         }
-        guard result > 0, let message = unsafe message else { throw lost(unsafe gatehouse_ldap_error(handle)) }
+        guard result > 0, let message = unsafe message else {
+            // liblber sets this error for a message that is larger than the maximum.
+            if kind == LDAP_MSG_ONE, errno == ERANGE { throw tooLarge("a message of more than 16 MiB") }
+            throw lost(unsafe gatehouse_ldap_error(handle))
+        }
         return unsafe message
+    }
+
+    /// Counts the bytes of an entry.
+    ///
+    /// - Throws: ``ServerFault`` of code `failed` if the entries of a login have too many.
+    func count(_ bytes: Int) throws(ServerFault) {
+        guard bytes <= bytesLeft else { throw tooLarge("entries of more than 64 MiB for one login") }
+        bytesLeft -= bytes
+    }
+
+    /// Closes the connection, on which more may arrive, and returns the fault.
+    ///
+    /// The server is not lost: a user may be able to make the own entry as large as this.
+    private func tooLarge(_ problem: String) -> ServerFault {
+        close(isBroken: true)
+        return ServerFault(.failed, "a search has failed: the server has sent \(problem)")
     }
 
     func lost(_ status: Int32) -> ServerFault {

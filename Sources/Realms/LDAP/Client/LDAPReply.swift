@@ -59,6 +59,8 @@ struct LDAPEntry: Sendable {
     let name: String
     /// The attributes, with their names in lower case.
     let attributes: [(name: String, values: [[UInt8]])]
+    /// False if the entry has more attributes or values than are read.
+    var isComplete = true
 
     /// Returns the values of an attribute; none if there is no such attribute.
     ///

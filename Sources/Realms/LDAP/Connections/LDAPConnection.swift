@@ -21,7 +21,7 @@ final class LDAPConnection: ServerConnection {
     let url: LDAPServerURL
     let settings: LDAPSettings
     /// The connection for searches; nil if users bind without a search.
-    private let service: LDAPHandle?
+    private var service: LDAPHandle?
     private var user: LDAPHandle?
     private var knownAbilities: Abilities?
 
@@ -29,19 +29,7 @@ final class LDAPConnection: ServerConnection {
     init(_ url: LDAPServerURL, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
         self.url = url
         self.settings = settings
-        if case .none = settings.serviceBind {
-            service = nil
-            user = try Self.open(url, settings: settings, call: call)
-        } else {
-            let handle = try Self.open(url, settings: settings, call: call)
-            do throws(ServerFault) {
-                try Self.bind(handle, settings: settings, call: call)
-            } catch {
-                handle.close(isBroken: true)
-                throw error
-            }
-            service = handle
-        }
+        _ = try searchHandle(call)
     }
 
     private static func open(
@@ -92,10 +80,28 @@ final class LDAPConnection: ServerConnection {
         return handle
     }
 
-    /// The connection for searches: after a direct bind, that of the user.
+    /// The connection for searches, which is opened if there is none: after a direct bind, that of the user.
     private func searchHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
-        if let service { return service }
-        return try userHandle(call)
+        if case .none = settings.serviceBind { return try userHandle(call) }
+        if let service, !service.isClosed { return service }
+        let handle = try Self.open(url, settings: settings, call: call)
+        do throws(ServerFault) {
+            try Self.bind(handle, settings: settings, call: call)
+        } catch {
+            handle.close(isBroken: true)
+            throw error
+        }
+        service = handle
+        return handle
+    }
+
+    /// True if the last search has failed because its answer was too large.
+    private(set) var wasTooLarge = false
+
+    /// Allows a login to receive as many bytes as one may.
+    func beginLogin() {
+        service?.bytesLeft = LDAPHandle.maximumBytes
+        user?.bytesLeft = LDAPHandle.maximumBytes
     }
 
     // MARK: Operations
@@ -116,13 +122,41 @@ final class LDAPConnection: ServerConnection {
     /// - Throws: ``ServerFault``; of code `failed` if the server answers with an error, also if it has more entries than
     ///   it returns.
     func search(_ search: LDAPSearch, call: ServerCall) throws(ServerFault) -> [LDAPEntry] {
-        let found = try searchHandle(call).search(search, call: call, limit: settings.searchTimeout)
+        let found = try reply(to: search, call: call)
         // More entries than were asked for are an answer, too; fewer are one of a server with a lower limit.
         let isLimited =
             found.reply.code == LDAP_SIZELIMIT_EXCEEDED && search.sizeLimit > 0
             && found.entries.count >= Int(search.sizeLimit)
         guard found.reply.isSuccess || isLimited else { throw Self.fault(found.reply, search: search) }
         return found.entries
+    }
+
+    private func reply(
+        to search: LDAPSearch,
+        page: (size: Int32, cookie: [UInt8])? = nil,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPSearchReply {
+        wasTooLarge = false
+        do throws(ServerFault) {
+            return try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
+        } catch {
+            throw checked(error, call: call)
+        }
+    }
+
+    /// Returns the fault of a search, after which the server is lost if no answer of it can be read.
+    ///
+    /// If it answers another search, the answer was too large: a user may have made the own entry so large.
+    private func checked(_ fault: ServerFault, call: ServerCall) -> ServerFault {
+        guard fault.code == .failed, service?.isClosed == true else { return fault }
+        let root = LDAPSearch.entry("", attributes: Self.abilityAttributes)
+        do throws(ServerFault) {
+            _ = try searchHandle(call).search(root, call: call, limit: settings.searchTimeout)
+            wasTooLarge = true
+            return fault
+        } catch {
+            return error.code == .failed ? ServerFault(.lost, error.log) : error
+        }
     }
 
     /// Searches with pages, and passes the entries of each page to a function.
@@ -134,7 +168,7 @@ final class LDAPConnection: ServerConnection {
         var cookie: [UInt8] = []
         repeat {
             let page = (size: Self.pageSize, cookie: cookie)
-            let found = try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
+            let found = try reply(to: search, page: page, call: call)
             guard found.reply.isSuccess else { throw Self.fault(found.reply, search: search) }
             try body(found.entries)
             cookie = found.cookie
@@ -175,7 +209,7 @@ final class LDAPConnection: ServerConnection {
             do throws(ServerFault) {
                 found = try handle.reply(to: sent[number], call: call, limit: settings.searchTimeout)
             } catch {
-                guard let failure else { throw Self.fault(error, search: search) }
+                guard let failure else { throw Self.fault(checked(error, call: call), search: search) }
                 // An answer that arrives later must not be taken for that of another login.
                 handle.close(isBroken: true)
                 throw failure

@@ -36,6 +36,9 @@ struct DirectoryLogin {
     let steps: DirectorySteps
     /// Renews the groups that contain groups.
     var renew: @Sendable ([DirectoryGroup]) -> Void = { _ in }
+    /// Receives the reasons why an entry cannot sign in, for the log.
+    var report: @Sendable (String) -> Void = { _ in }
+    var aliases = AccountAliases()
 
     private var settings: LDAPSettings { connection.settings }
 
@@ -70,7 +73,7 @@ struct DirectoryLogin {
             ) {
                 return .refused(problem, missing: missing, of: user.username)
             }
-            return .accepted(try complete(user, typed: typed))
+            return .accepted(try complete(user))
         case .directBind(let pattern, let filter):
             guard let name = pattern.bindName(typed.user) else { return .unknownUser(missing: bindTimes.sample()) }
             if let refusal = try bind(name, password: password, isDisabled: false, isLocked: isLocked) {
@@ -92,7 +95,7 @@ struct DirectoryLogin {
             {
                 return refusal
             }
-            return .accepted(try complete(user, typed: typed))
+            return .accepted(try complete(user))
         }
     }
 
@@ -184,7 +187,10 @@ struct DirectoryLogin {
 
     // MARK: Steps
 
-    /// Returns the entry of a user; nil if there is none.
+    /// Returns the entry of a user; nil if there is none, or none that is certainly the entry of this user.
+    ///
+    /// If the filter compares several attributes, and a user has written the name of another user into one of them, the
+    /// entry whose name attribute is the typed name is the user's.
     func find(
         _ typed: TypedName,
         filter: FilterTemplate,
@@ -192,27 +198,60 @@ struct DirectoryLogin {
         attributes: LDAPAttributeList? = nil
     ) throws(ServerFault) -> UserEntry? {
         let text = filter.filter { $0 == .typedName ? typed.full : typed.user }
-        let search = LDAPSearch(
-            base: settings.base,
-            scope: scope,
-            filter: text,
-            attributes: attributes ?? settings.userAttributes,
-            sizeLimit: 2
-        )
+        func entries(_ filter: String, limit: Int32) throws(ServerFault) -> [LDAPEntry] {
+            let search = LDAPSearch(
+                base: settings.base,
+                scope: scope,
+                filter: filter,
+                attributes: attributes ?? settings.userAttributes,
+                sizeLimit: limit
+            )
+            var found: [LDAPEntry] = []
+            try steps.measure(search.text) { () throws(ServerFault) in
+                found = try connection.search(search, call: call)
+                return found.isEmpty ? "no entry" : found.map(\.name).joined(separator: "; ")
+            }
+            return found
+        }
         var found: [LDAPEntry] = []
-        try steps.measure(search.text) { () throws(ServerFault) in
-            found = try connection.search(search, call: call)
-            return found.first.map(\.name) ?? "no entry"
+        var isAmbiguous = false
+        do throws(ServerFault) {
+            found = try entries(text, limit: 2)
+            isAmbiguous = found.count > 1
+        } catch {
+            // An entry that is too large may be that of another user.
+            guard connection.wasTooLarge else { throw error }
+            isAmbiguous = true
         }
-        guard let entry = found.first else { return nil }
-        guard found.count == 1 else {
-            throw ServerFault(.failed, "more than one entry matches \(text): \(entry.name), \(found[1].name)")
+        let name = settings.nameAttribute
+        if isAmbiguous {
+            let isName = "(\(name.name)=\(LDAPText.filterValue(name.text(of: typed).utf8)))"
+            found = try entries("(&\(text)\(isName))", limit: Self.maximumNamesakes)
         }
+        var users: [UserEntry] = []
+        for entry in found {
+            guard let user = try user(entry, typed: typed), !isAmbiguous || user.isTypedName else { continue }
+            users.append(user)
+        }
+        guard users.count < 2, !isAmbiguous || users.count == 1 else {
+            report("several entries match \(text), and not exactly one has this \(name.name); the user is refused")
+            return nil
+        }
+        if let user = users.first { aliases.record(typed, of: user) }
+        return users.first
+    }
+
+    /// The maximum number of entries that are compared to find the one of the user.
+    private static let maximumNamesakes: Int32 = 32
+
+    /// Returns the user of an entry; nil if the entry cannot be the one of the user who has typed a name.
+    private func user(_ entry: LDAPEntry, typed: TypedName) throws(ServerFault) -> UserEntry? {
         do throws(BadEntry) {
             return try UserEntry(entry, typed: typed, settings: settings)
         } catch {
             guard !error.isMissing else { throw ServerFault(.failed, error.log) }
             steps.note("\(steps.server): \(LDAPText.printable(error.log))")
+            if !entry.isComplete { report("\(error.log); the user is refused") }
             return nil
         }
     }
@@ -265,15 +304,15 @@ struct DirectoryLogin {
         ].compactMap(\.self)
     }
 
-    private func complete(_ user: UserEntry, typed: TypedName) throws(ServerFault) -> DirectoryUser {
-        let groups = try groups(of: user, typed: typed)
+    private func complete(_ user: UserEntry) throws(ServerFault) -> DirectoryUser {
+        let groups = try groups(of: user)
         return DirectoryUser(username: user.username, groups: groups, attributes: user.attributes)
     }
 
     /// Returns the groups of a user.
-    func groups(of user: UserEntry, typed: TypedName) throws(ServerFault) -> [String] {
+    func groups(of user: UserEntry) throws(ServerFault) -> [String] {
         try GroupSearch(connection: connection, call: call, cache: cache, steps: steps, renew: renew)
-            .groups(of: user, typed: typed)
+            .groups(of: user)
     }
 }
 #endif

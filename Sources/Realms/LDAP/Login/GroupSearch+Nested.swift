@@ -115,7 +115,7 @@ extension GroupSearch {
         }
         return LDAPSearch(
             base: settings.base,
-            filter: Self.text(filter, typed: nil, name: group.name),
+            filter: Self.text(filter, name: group.name),
             attributes: settings.attributes,
             sizeLimit: LDAPConnection.pageSize
         )
@@ -136,7 +136,7 @@ extension GroupSearch {
         // A server that returns fewer entries at once than are wanted returns them in pages.
         guard let entries else { return try self.search(search.filter) }
         guard entries.count <= settings.maximumGroups else { throw tooMany }
-        return entries.map(group)
+        return try entries.map(group)
     }
 }
 #endif

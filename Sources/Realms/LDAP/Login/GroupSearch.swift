@@ -21,19 +21,18 @@ struct GroupSearch {
     ///
     /// - Throws: ``ServerFault`` also if the groups are more, or nested deeper, than the settings allow: a group that
     ///   denies access must not be missing.
-    func groups(of user: UserEntry, typed: TypedName) throws(ServerFault) -> [String] {
+    func groups(of user: UserEntry) throws(ServerFault) -> [String] {
         guard settings.source != .none || settings.dynamic != nil else { return [] }
-        let typed = user.spelling ?? typed
         var found: [DirectoryGroup] = []
         switch settings.source {
         case .none: break
         case .memberOf: found = try groups(named: memberOf(user.entry))
-        case .search: found = try search(settings.filter, typed: typed, name: user.name)
+        case .search: found = try search(Self.text(settings.filter, account: user.account, name: user.name))
         }
         let hasPrimary = settings.hasPrimaryGroup && settings.source != .none
         let primary = hasPrimary ? try primaryGroup(of: user.entry) : nil
         if let primary { found.append(primary) }
-        if let dynamic = settings.dynamic { found += try dynamicGroups(dynamic, user: user, typed: typed) }
+        if let dynamic = settings.dynamic { found += try dynamicGroups(dynamic, user: user) }
         if settings.isNested { found = try nested(found, primary: primary, user: user) }
         let unusable = found.filter { $0.group == nil }
         if let first = unusable.first {
@@ -44,6 +43,13 @@ struct GroupSearch {
         }
         var seen: Set<UTF8Text> = []
         return found.compactMap(\.group).filter { seen.insert(UTF8Text($0)).inserted }
+    }
+
+    /// Throws if an entry has not been read to its end: a group that denies access may be missing.
+    private static func check(_ entry: LDAPEntry) throws(ServerFault) {
+        guard entry.isComplete else {
+            throw ServerFault(.failed, "\(entry.name): the entry has too many attributes or values")
+        }
     }
 
     // MARK: Direct groups
@@ -70,6 +76,7 @@ struct GroupSearch {
     ///
     /// - Throws: ``ServerFault`` if a value is no text: a group that denies access must not be missing.
     private func texts(_ attribute: String, of entry: LDAPEntry) throws(ServerFault) -> [String] {
+        try Self.check(entry)
         let values = entry.values(of: attribute)
         let texts = UserEntry.texts(values)
         guard texts.count == values.count else {
@@ -97,20 +104,17 @@ struct GroupSearch {
         return Int(last) + 1
     }
 
-    /// Returns the groups of a filter.
-    private func search(
-        _ filter: FilterTemplate,
-        typed: TypedName?,
-        name: String
-    ) throws(ServerFault) -> [DirectoryGroup] {
-        try search(Self.text(filter, typed: typed, name: name))
-    }
-
-    static func text(_ filter: FilterTemplate, typed: TypedName?, name: String) -> String {
+    /// Returns the filter for the groups of a user or of a group.
+    ///
+    /// - Parameters:
+    ///   - filter: The template.
+    ///   - account: The accepted name of the user, never the typed one; empty for a group, whose filter has no user name.
+    ///   - name: The distinguished name.
+    /// - Returns: The filter.
+    static func text(_ filter: FilterTemplate, account: String = "", name: String) -> String {
         filter.filter { value in
             switch value {
-            case .name: typed?.user ?? ""
-            case .typedName: typed?.full ?? ""
+            case .name, .typedName: account
             case .distinguishedName: name
             }
         }
@@ -125,7 +129,7 @@ struct GroupSearch {
         var found: [DirectoryGroup] = []
         try steps.measure(search.text) { () throws(ServerFault) in
             try connection.searchAll(search, call: call) { entries throws(ServerFault) in
-                found += entries.map(group)
+                found += try entries.map(group)
                 guard found.count <= settings.maximumGroups else { throw tooMany }
             }
             return "\(found.count) groups"
@@ -133,7 +137,8 @@ struct GroupSearch {
         return found
     }
 
-    func group(_ entry: LDAPEntry) -> DirectoryGroup {
+    func group(_ entry: LDAPEntry) throws(ServerFault) -> DirectoryGroup {
+        try Self.check(entry)
         let values = entry.values(of: settings.target)
         // Values have no order; of several ones, that of the distinguished name is the name.
         let own = values.count > 1 ? DistinguishedName(entry.name)?.value(of: settings.target) : nil
@@ -174,7 +179,7 @@ struct GroupSearch {
         try connection.search(each: missing.map(\.search), call: call) { number, entries throws(ServerFault) in
             let (index, key, search) = missing[number]
             guard let entry = entries?.first else { throw Self.unreadable(search.base) }
-            found[index] = [group(entry)]
+            found[index] = [try group(entry)]
             cache.insert(found[index], of: key)
         }
         return found.flatMap(\.self)
@@ -224,10 +229,9 @@ struct GroupSearch {
     /// Returns the groups whose names the server computes, as in the properties of GlassFish.
     private func dynamicGroups(
         _ dynamic: (filter: FilterTemplate, target: String),
-        user: UserEntry,
-        typed: TypedName
+        user: UserEntry
     ) throws(ServerFault) -> [DirectoryGroup] {
-        let filter = Self.text(dynamic.filter, typed: typed, name: user.name)
+        let filter = Self.text(dynamic.filter, account: user.account, name: user.name)
         let search = LDAPSearch(
             base: settings.base,
             filter: filter,

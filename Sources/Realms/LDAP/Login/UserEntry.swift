@@ -4,6 +4,7 @@
 #if LDAP
 internal import Bytes
 internal import RealmKit
+internal import Synchronization
 
 /// The entry of a user.
 struct UserEntry: Sendable {
@@ -14,10 +15,14 @@ struct UserEntry: Sendable {
     /// True if the entry says that an administrator has disabled the account (draft-behera-ldap-password-policy 5.3.3).
     let isDisabled: Bool
 
-    /// The typed names, as the directory spells them; nil if the name of the entry was not compared with typed ones.
+    /// The name for `%s` and `%n` in the filters of groups: ``username`` without the texts around `%s` in `search-filter`.
     ///
-    /// Filters for groups may compare them with regard to case, so the typed spelling must not decide about groups.
-    let spelling: TypedName?
+    /// It is never the typed name, which may be a value that a user has written into the own entry, such as a mail
+    /// address that is the name of another user.
+    let account: String
+
+    /// True if the typed name is ``username``, in any case, and not another attribute of the entry.
+    let isTypedName: Bool
 
     /// The distinguished name.
     var name: String { entry.name }
@@ -31,41 +36,39 @@ struct UserEntry: Sendable {
     ///   - entry: The entry that the directory has found.
     ///   - typed: The names for `%s` and `%n`; nil if the name of the entry is not compared with a typed one.
     ///   - settings: The settings.
-    /// - Throws: ``BadEntry`` if the entry has no name, or its name is not the typed one.
+    /// - Throws: ``BadEntry`` if the entry has no name, or none that is the typed one, or is too large.
     ///
     /// Directories ignore differences of case, blanks and some other characters. A name that differs from the typed one
     /// in more than case is rejected: its failed logins would be counted apart.
     init(_ entry: LDAPEntry, typed: TypedName?, settings: LDAPSettings) throws(BadEntry) {
         self.entry = entry
-        if let typed {
-            spelling = Self.spelling(of: typed, in: entry, settings: settings)
-            guard spelling != nil else {
-                let names = settings.nameAttributes.map(\.name)
-                let isMissing = names.allSatisfy { entry.values(of: $0.lowercased()).isEmpty }
-                let list = names.joined(separator: ", ")
-                throw isMissing
-                    ? BadEntry(
-                        "\(entry.name): the entry has no \(list) that this program may read, or has it by another name",
-                        isMissing: true
-                    ) : BadEntry("\(entry.name): no value of \(list) is the typed name")
-            }
-        } else {
-            spelling = nil
+        guard entry.isComplete else { throw BadEntry("\(entry.name): the entry has too many attributes or values") }
+        if let typed, !settings.nameAttributes.contains(where: { $0.value(of: typed, in: entry) != nil }) {
+            let names = settings.nameAttributes.map(\.name)
+            let isMissing = names.allSatisfy { entry.values(of: $0.lowercased()).isEmpty }
+            let list = names.joined(separator: ", ")
+            throw isMissing
+                ? BadEntry(
+                    "\(entry.name): the entry has no \(list) that this program may read, or has it by another name",
+                    isMissing: true
+                ) : BadEntry("\(entry.name): no value of \(list) is the typed name")
         }
-        guard let text = Self.texts(entry.values(of: settings.nameAttribute)).first else {
-            throw BadEntry(
-                "\(entry.name): the entry has no \(settings.nameAttribute) that this program may read",
-                isMissing: true
-            )
+        let name = settings.nameAttribute
+        let values = Self.texts(entry.values(of: name.name))
+        guard let first = values.first else {
+            throw BadEntry("\(entry.name): the entry has no \(name.name) that this program may read", isMissing: true)
         }
-        // Of several values, the typed one is the name.
-        let own = Self.texts(entry.values(of: settings.nameAttribute)).first {
-            UTF8Text($0.lowercased()) == UTF8Text((typed?.user ?? "").lowercased())
-        }
+        let typedValue = typed.flatMap { name.value(of: $0, in: entry) }
+        // Of several values, that of the distinguished name is the name, because a user cannot replace it by writing
+        // others beside it; without such a value it is the typed one.
+        let own = values.count == 1 ? nil : DistinguishedName(entry.name)?.value(of: name.name)
+        let text = own.flatMap { Self.texts([$0]).first } ?? typedValue ?? first
+        account = name.withoutSurroundings(text)
+        isTypedName = typedValue.map { UTF8Text($0.lowercased()) == UTF8Text(text.lowercased()) } ?? false
         do throws(BadUsername) {
-            username = try Username(own ?? text)
+            username = try Username(text)
         } catch {
-            throw BadEntry("\(entry.name): \(settings.nameAttribute) cannot be used: \(error)")
+            throw BadEntry("\(entry.name): \(name.name) cannot be used: \(error)")
         }
         attributes = settings.attributes.compactMap { attribute in
             let values = Self.texts(entry.values(of: attribute.source)).prefix(UserAttribute.maximumValues)
@@ -103,35 +106,37 @@ struct UserEntry: Sendable {
         Self.texts(entry.values(of: attribute)).first.flatMap { Int($0) }
     }
 
-    /// Returns typed names as the entry spells them; nil if no attribute has one of them.
-    private static func spelling(of typed: TypedName, in entry: LDAPEntry, settings: LDAPSettings) -> TypedName? {
-        var spelling = typed
-        var isSame = false
-        for attribute in settings.nameAttributes {
-            let name = attribute.value == .typedName ? typed.full : typed.user
-            let whole = attribute.prefix + name + attribute.suffix
-            let values = texts(entry.values(of: attribute.name.lowercased()))
-            // Most names are typed as the entry spells them.
-            if values.count == 1, values[0].utf8.elementsEqual(whole.utf8) {
-                isSame = true
-                if attribute.value == .typedName { spelling.full = name } else { spelling.user = name }
-                continue
-            }
-            let wanted = UTF8Text(whole.lowercased())
-            guard let value = values.first(where: { UTF8Text($0.lowercased()) == wanted }) else { continue }
-            isSame = true
-            var own = ""
-            own.unicodeScalars += value.unicodeScalars.dropFirst(attribute.prefix.unicodeScalars.count)
-                .dropLast(attribute.suffix.unicodeScalars.count)
-            guard UTF8Text(own.lowercased()) == UTF8Text(name.lowercased()) else { continue }
-            if attribute.value == .typedName { spelling.full = own } else { spelling.user = own }
-        }
-        return isSame ? spelling : nil
-    }
-
     /// Returns the values that are UTF-8.
     static func texts(_ values: [[UInt8]]) -> [String] {
         values.compactMap { UTF8Text(validating: $0.span)?.string }
+    }
+}
+
+extension FilterTemplate.NameAttribute {
+    /// Returns the value of an entry that is a typed name with the texts around it, in any case; nil if there is none.
+    func value(of typed: TypedName, in entry: LDAPEntry) -> String? {
+        let whole = text(of: typed)
+        let values = entry.values(of: name).lazy.filter { $0.count <= 8 * Username.maximumBytes }
+        // Most names are typed as the entry spells them.
+        if values.contains(where: { $0.elementsEqual(whole.utf8) }) { return whole }
+        let wanted = UTF8Text(whole.lowercased())
+        return values.compactMap { UserEntry.texts([$0]).first }.first { UTF8Text($0.lowercased()) == wanted }
+    }
+
+    /// Returns the value that a typed name stands for.
+    func text(of typed: TypedName) -> String { prefix + (value == .typedName ? typed.full : typed.user) + suffix }
+
+    /// Returns a value without the texts around the name, if it has them.
+    fileprivate func withoutSurroundings(_ text: String) -> String {
+        let bytes = text.utf8
+        guard bytes.count > prefix.utf8.count + suffix.utf8.count,
+            Self.isSame(bytes.prefix(prefix.utf8.count), prefix), Self.isSame(bytes.suffix(suffix.utf8.count), suffix)
+        else { return text }
+        return String(decoding: bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count), as: UTF8.self)
+    }
+
+    private static func isSame(_ part: Substring.UTF8View, _ text: String) -> Bool {
+        String(decoding: part, as: UTF8.self).lowercased().hasBytes(of: text.lowercased())
     }
 }
 
@@ -145,6 +150,27 @@ struct TypedName: Sendable {
     /// The name without the domain, in one spelling for all that differ in case only.
     var account: String {
         do throws(BadUsername) { return try Username(user).caseFolded } catch { return user.lowercased() }
+    }
+}
+
+/// The names under which users were found that are not their user names, such as mail addresses.
+final class AccountAliases: Sendable {
+    /// The maximum number of names; all are forgotten when there are more.
+    private static let maximum = 10_000
+
+    /// The case-folded user names.
+    private let accounts = Mutex<[UTF8Text: String]>([:])
+
+    /// Returns the account of a name; the name itself if it is no alias.
+    func account(of name: String) -> String { accounts.withLock { $0[UTF8Text(name)] } ?? name }
+
+    /// Records the user who was found under a typed name.
+    func record(_ typed: TypedName, of user: UserEntry) {
+        let name = UTF8Text(typed.account)
+        accounts.withLock { accounts in
+            if accounts.count >= Self.maximum { accounts = [:] }
+            accounts[name] = user.isTypedName ? nil : user.username.caseFolded
+        }
     }
 }
 

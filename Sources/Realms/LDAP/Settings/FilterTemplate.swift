@@ -19,12 +19,13 @@ struct FilterTemplate: Sendable {
 
     /// An attribute whose value must be the user name.
     struct NameAttribute: Sendable, Hashable {
+        /// The name of the attribute, in lower case.
         let name: String
         /// The texts before and after the user name.
-        let prefix: String
-        let suffix: String
+        var prefix = ""
+        var suffix = ""
         /// The value that stands for the user name.
-        let value: Value
+        var value = Value.name
     }
 
     private enum Part: Sendable {
@@ -35,6 +36,8 @@ struct FilterTemplate: Sendable {
     private var parts: [Part] = []
     /// The attributes that are compared with a user name for equality.
     private(set) var nameAttributes: [NameAttribute] = []
+    /// All attributes that are compared with a value, in lower case, each once.
+    private(set) var comparedAttributes: [String] = []
 
     /// The template, as it is configured.
     let text: String
@@ -63,6 +66,7 @@ struct FilterTemplate: Sendable {
         }
         parts.append(.text(Self.plain(reader.bytes[start...])))
         nameAttributes = reader.nameAttributes
+        comparedAttributes = reader.comparedAttributes
     }
 
     /// True if `%d` is the only value.
@@ -118,6 +122,7 @@ struct FilterTemplate: Sendable {
         var allowed: [Value] = []
         var values: [(place: Int, value: Value)] = []
         var nameAttributes: [NameAttribute] = []
+        var comparedAttributes: [String] = []
 
         init(_ bytes: [UInt8], offset: Int) {
             self.bytes = bytes
@@ -181,7 +186,19 @@ struct FilterTemplate: Sendable {
                 throw fault("is no name of an attribute")
             }
             place += 1
+            let value = place
             try readValue(of: isEquality ? attribute : [], allowsWildcards: isEquality && !isMatchingRule)
+            let name = Self.type(attribute)
+            let isPresence = bytes[value..<place].elementsEqual("*".utf8)
+            if !isPresence, !name.isEmpty, !comparedAttributes.contains(name) { comparedAttributes.append(name) }
+        }
+
+        /// Returns the name of an attribute without options and matching rules, in lower case.
+        ///
+        /// An extensible match, such as `uid:caseExactMatch:=%s`, names its attribute before the colon.
+        private static func type(_ bytes: ArraySlice<UInt8>) -> String {
+            let plain = bytes.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
+            return String(decoding: plain, as: UTF8.self).lowercased()
         }
 
         /// Returns whether bytes are the name of an attribute with or without options (RFC 4512 section 2.5).
@@ -243,12 +260,11 @@ struct FilterTemplate: Sendable {
             values += found
             let names = found.filter { $0.value != .distinguishedName }
             guard !attribute.isEmpty, !hasWildcard, found.count == 1, let name = names.first else { return }
-            // An extensible match, such as `uid:caseExactMatch:=%s`, names its attribute before the colon.
-            let plain = attribute.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
+            let plain = Self.type(attribute)
             guard !plain.isEmpty else { return }
             nameAttributes.append(
                 NameAttribute(
-                    name: String(decoding: plain, as: UTF8.self),
+                    name: plain,
                     prefix: FilterTemplate.plain(Self.decoded(bytes[start..<name.place])),
                     suffix: FilterTemplate.plain(Self.decoded(bytes[(name.place + 2)..<place])),
                     value: name.value

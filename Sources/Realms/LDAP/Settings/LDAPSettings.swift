@@ -31,8 +31,8 @@ struct LDAPSettings: Sendable {
     let serviceAccount: ServiceAccount?
     let base: String
     let location: UserLocation
-    /// The attribute with the name of the user, in lower case.
-    let nameAttribute: String
+    /// The attribute with the name of the user.
+    let nameAttribute: FilterTemplate.NameAttribute
     let domains: DomainNames
     /// The attributes for the subject, with their names in the directory.
     let attributes: [(name: String, source: String)]
@@ -76,7 +76,7 @@ struct LDAPSettings: Sendable {
         if base.isEmpty, !properties.has("base-dn"), !Self.isSelfContained(location, groups: groups) {
             throw BadRealm("must be set", setting: "base-dn")
         }
-        var requested = [nameAttribute, Self.lockTimeAttribute] + attributes.map(\.source) + groups.userAttributes
+        var requested = [nameAttribute.name, Self.lockTimeAttribute] + attributes.map(\.source) + groups.userAttributes
         requested += Self.nameAttributes(of: location).map(\.name)
         var seen: Set<String> = []
         let names = requested.filter { seen.insert($0.lowercased()).inserted }
@@ -251,11 +251,11 @@ struct LDAPSettings: Sendable {
     private static func nameAttribute(
         _ properties: RealmProperties,
         location: UserLocation
-    ) throws(BadRealm) -> String {
-        guard properties.has("user-name-attribute") else {
-            return nameAttributes(of: location).first?.name.lowercased() ?? "uid"
-        }
-        return try attribute(properties, "user-name-attribute")
+    ) throws(BadRealm) -> FilterTemplate.NameAttribute {
+        let compared = nameAttributes(of: location)
+        guard properties.has("user-name-attribute") else { return compared.first ?? .init(name: "uid") }
+        let name = try attribute(properties, "user-name-attribute")
+        return compared.first { $0.name.hasBytes(of: name) } ?? .init(name: name)
     }
 
     /// Returns the name of an attribute, in lower case.
