@@ -34,6 +34,12 @@ struct NameTests {
         #expect(DistinguishedName(text) == nil)
     }
 
+    @Test func `a text of more than 8 KiB is no name, because libldap takes the square of the number of its parts`() {
+        #expect(DistinguishedName(String(repeating: "cn=ab,", count: 1365) + "a=") != nil)
+        #expect(DistinguishedName(String(repeating: "cn=ab,", count: 1365) + "a=b") == nil)
+        #expect(DistinguishedName(String(repeating: "a=,", count: 1 << 20) + "a=") == nil)
+    }
+
     @Test(arguments: [
         ("uid=Ann,DC=Org", "UID=ann, dc=org", true), ("cn=a+ou=b,dc=c", "OU=B+CN=A,dc=c", true),
         ("cn=Ż,dc=c", "cn=\\c5\\bc,dc=c", true), ("cn=a\\,b", "cn=a\\2Cb", true), ("cn=a,cn=b", "cn=b,cn=a", false),

@@ -17,9 +17,12 @@ struct DistinguishedName: Sendable {
     /// The relative names, the most specific one first.
     let names: [[Part]]
 
-    /// Reads a name; the result is nil if the text is none.
+    /// The maximum length of a name in bytes, as in OpenLDAP: libldap takes the square of the number of parts.
+    private static let maximumBytes = 8192
+
+    /// Reads a name; the result is nil if the text is none, or too long.
     init?(_ text: String) {
-        guard !text.utf8.contains(0) else { return nil }
+        guard text.utf8.count <= Self.maximumBytes, !text.utf8.contains(0) else { return nil }
         var dn: LDAPDN?
         guard unsafe ldap_str2dn(text, &dn, UInt32(LDAP_DN_FORMAT_LDAPV3)) == LDAP_SUCCESS else { return nil }
         defer { unsafe ldap_dnfree(dn) }
