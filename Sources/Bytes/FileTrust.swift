@@ -162,7 +162,7 @@ package enum FileTrust {
         // The mode of a symbolic link has no meaning.
         guard kind != S_IFLNK, kind != S_IFDIR || status.st_mode & S_ISVTX == 0 else { return nil }
         if status.st_mode & S_IWOTH != 0 { return .everyoneWrites }
-        return status.st_mode & S_IWGRP != 0 && !Account.isPrivateGroup(of: status) ? .groupWrites : nil
+        return status.st_mode & S_IWGRP != 0 && !SystemAccount.isPrivateGroup(of: status) ? .groupWrites : nil
     }
 }
 
@@ -225,7 +225,7 @@ private struct FileWay {
 }
 
 /// The users and groups of the system.
-package enum Account {
+package enum SystemAccount {
     /// Returns the name of a user; nil if the system has no user of the number.
     package static func name(_ user: uid_t) -> String? {
         var entry = unsafe passwd()
