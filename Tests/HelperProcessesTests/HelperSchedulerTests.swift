@@ -67,7 +67,7 @@ struct HelperSchedulerTests {
         try await Waiting.until { events.list.contains(event) }
     }
 
-    @Test(arguments: [HelperFault.Code.cancelled, .timedOut])
+    @Test(arguments: [HelperFault.Code.cancelled, .full])
     func `a waiting request that is cancelled, or late, lets another one of its user run`(
         code: HelperFault.Code
     ) async throws {
