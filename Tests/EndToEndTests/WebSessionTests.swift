@@ -106,11 +106,11 @@ struct WebSessionTests {
         ] {
             #expect(try await begin(name, server) == 201)
             let done = try await Program.run(Program.built("gatehouse"), words, in: people.folder.url)
-            #expect(done == (0, output, ""))
+            #expect(done.status == 0 && done.output == output, "\(done)")
             #expect(try await load(name, server) == 401, "\(words)")
         }
         let disabled = try await people.gatehouse("user", "disable", "ann")
-        #expect(disabled == (0, "ann disabled (realm people; open sessions end within seconds)\n", ""))
+        #expect(disabled.output == "ann disabled (realm people; open sessions end within seconds)\n", "\(disabled)")
     }
 
     @Test(arguments: [true, false])
@@ -158,8 +158,7 @@ struct WebSessionTests {
         var server = try await RunningServer(in: people.folder)
         for _ in 0..<2 {
             let second = try await people.gatehouse("serve")
-            let folder = people.folder.url.appending(path: "var").path
-            #expect(second.status == 3 && second.errors.contains("another server uses \(folder)"), "\(second)")
+            #expect(second.status == 3 && second.errors.contains("another server uses var"), "\(second)")
             // Commands are not affected.
             #expect(try await people.gatehouse("user", "enable", "ann").status == 0)
             #expect(try await people.gatehouse("sessions", "end", "--all").status == 0)
