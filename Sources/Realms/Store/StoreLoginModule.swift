@@ -155,7 +155,7 @@ public struct StoreLoginModule: PasswordLoginModule {
             return stored
         } catch {
             if let name = attempt?.username {
-                realm.log("realm \(realm.name): the password of \(name) cannot be checked: \(error)", .error)
+                realm.log("realm \(realm.name): the password of \(name) cannot be read: \(error)", .error)
             }
             return nil
         }
