@@ -7,11 +7,11 @@ internal import Synchronization
 
 /// The logins that wait for an answer of the user, by the digest of the browser.
 ///
-/// A browser has at most one pending login. The number of logins from a source, for one account from a source, and in
-/// total is limited. If a source has too many, its oldest login is cancelled; if there are too many in total, the oldest
-/// login of the source with the most logins. So a client never cancels a login from another source, unless the table is
-/// full and no source has more than one login (CVE-2026-77561). The logins of an account from all sources are not
-/// limited: other clients, who need not know the password, would cancel the login of its user.
+/// A browser has at most one pending login. The number of logins from a source and in total is limited. If a source has
+/// too many, its oldest login is cancelled; if there are too many in total, the oldest login of the source with the most
+/// logins. So a client never cancels a login from another source, unless the table is full and no source has more than
+/// one login (CVE-2026-77561). The logins of an account are not limited: other clients, who need not know the password,
+/// would cancel the login of its user.
 ///
 /// The table may be used from any thread.
 final class PendingLogins<Outcome: Sendable>: Sendable {
@@ -60,20 +60,11 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
             return largest?.first
         }
 
-        /// The browsers of a source with logins for an account, in the order in which their logins were added.
-        func browsers(of source: ClientNetwork, for account: Username) -> [Digest] {
-            sources[source, default: []].filter { entries[$0]?.login.account == account }
-        }
-
         private func age(_ browsers: [Digest]) -> UInt64 { browsers.first.flatMap { entries[$0]?.number } ?? .max }
     }
 
     private let limit: Int
     private let perSource: Int
-    /// The maximum number of pending logins of an account from one source.
-    ///
-    /// Each pending login holds an attempt that the throttle has reserved.
-    private static var perAccount: Int { 3 }
     private let lifetime: UInt64
     private let clock: any LoginClock
     private let state = Mutex(State())
@@ -82,10 +73,11 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of logins, at least 1.
-    ///   - perSource: The maximum number of logins from one source, at least 1.
+    ///   - perSource: The maximum number of logins from one source, at least 1. The default is the default number of
+    ///     failures that lock a source: each pending login holds one of these, so its clients do not cancel one another's.
     ///   - lifetime: The time that a user has for an answer, in nanoseconds.
     ///   - clock: The clock of the deadlines.
-    init(limit: Int, perSource: Int = 20, lifetime: UInt64, clock: any LoginClock) {
+    init(limit: Int, perSource: Int = 100, lifetime: UInt64, clock: any LoginClock) {
         self.limit = max(limit, 1)
         self.perSource = max(perSource, 1)
         self.lifetime = lifetime
@@ -186,8 +178,6 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
                 deadline: deadline.overflow ? .max : deadline.partialValue
             )
             state.sources[login.source, default: []].append(login.browser)
-            let same = state.browsers(of: login.source, for: login.account)
-            if same.count > Self.perAccount { state.remove(same[0]).map { removed.append($0) } }
             if let browsers = state.sources[login.source], browsers.count > perSource {
                 state.remove(browsers[0]).map { removed.append($0) }
             }
