@@ -86,7 +86,7 @@ struct LoginTrial: Sendable {
         guard report.identity == nil else { return "the login \(label) is accepted" }
         if let fault = brokenStep(report) { return "the login \(label) ends with an internal error: \(fault)" }
         guard report.refusal?.failure.isTemporary != true else {
-            return "the login \(label) ends as unavailable or overloaded, although the back end works: "
+            return "the login \(label) ends as unavailable, although the back end works: "
                 + LoginModuleConformance.reason(report)
         }
         return nil
