@@ -275,7 +275,7 @@ struct ClientCertificateTests {
         }
         // Between complete lists, too.
         #expect(throws: OpenSSLError(.deltaRevocationList, context: "")) {
-            try RevocationList.lists(pem: good + Array("\n\(Self.deltaList)".utf8) + good, name: "x")
+            try RevocationList.lists(pem: good + Array("\n\(Self.deltaList)\n".utf8) + good, name: "x")
         }
         let half = Array(good[..<(good.count - 100)])
         #expect(throws: OpenSSLError(.malformedRevocationList, context: "")) {

@@ -14,7 +14,9 @@ enum FileOwner {
     ///   - isRoot: True if this process runs as root.
     /// - Returns: The sentence.
     static func fault(_ path: String, _ owner: uid_t, isRoot: Bool = geteuid() == 0) -> String {
-        guard let name = SystemAccount.name(owner) else { return "\(path) belongs to another user, with the number \(owner)" }
+        guard let name = SystemAccount.name(owner) else {
+            return "\(path) belongs to another user, with the number \(owner)"
+        }
         let advice = isRoot ? "; run the command as that user: runuser -u \(name) -- COMMAND" : ""
         return "\(path) belongs to the user \(name)\(advice)"
     }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import BuiltInRealms
 import Foundation
-import LoginConf
-import OpenSSLKit
-import RealmConfiguration
-import RealmTesting
 import Testing
 
 /// The check of all files that a configuration names.
-struct FileTrustTests {
+@Suite(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
+struct FileTrustReportTests {
     private final class Folder: Sendable {
         let path = "/tmp/gatehouse-\(UUID().uuidString)"
 
@@ -36,19 +32,15 @@ struct FileTrustTests {
             }
         }
 
-        /// The diagnostics in the form `line:column: severity: message`.
-        func diagnostics() -> [String] {
-            let loader = ConfigurationLoader(builtInRealms, files: .system, clock: ManualClock())
-            do throws(ConfigurationErrors) {
-                return try loader.load("\(path)/realms.conf").warnings.map(line)
-            } catch {
-                return error.diagnostics.map(line)
-            }
-        }
-
-        private func line(_ diagnostic: Diagnostic) -> String {
-            "\(diagnostic.line):\(diagnostic.column): \(diagnostic.severity.rawValue): \(diagnostic.message)"
-                .replacingOccurrences(of: path + "/", with: "")
+        /// The diagnostics of `gatehouse check` in the form `line:column: severity: message`.
+        func diagnostics() async throws -> [String] {
+            let checked = try await Program.run(
+                Program.built("gatehouse"),
+                ["check", "--config", "\(path)/realms.conf"],
+                in: URL(fileURLWithPath: path)
+            )
+            let lines = checked.errors.replacing(path + "/", with: "").split(separator: "\n")
+            return lines.filter { $0.hasPrefix("realms.conf:") }.map { String($0.dropFirst(12)) }
         }
     }
 
@@ -57,7 +49,7 @@ struct FileTrustTests {
         default-realm "${file:name}";
         realm f { class FileRealm; file users; group-file groups; attribute-file attributes; }
         realm c { class CertificateRealm; name-from mapping; mapping-file map; }
-        realm r { class RemoteRealm; url https://localhost:9/; ca-file ca.pem; token "${file:token}"; }
+        realm r { class RemoteRealm; url https://localhost:9/; credentials json; ca-file ca.pem; token "${file:token}"; }
         server {
             tls {
                 certificate cert.pem; key key.pem; ticket-key ticket;
@@ -73,7 +65,7 @@ struct FileTrustTests {
     /// Each file, the words that name it, and the severity if every user may write to it.
     private static let files = [
         ("login.conf", "login.conf;", "warning"), ("name", "\"${file:name}", "warning"), ("users", "users;", "error"),
-        ("groups", "groups;", "error"), ("attributes", "attributes;", "error"), ("map", "map;", "error"),
+        ("groups", "users;", "error"), ("attributes", "users;", "error"), ("map", "map;", "error"),
         ("ca.pem", "ca.pem;", "warning"), ("token", "\"${file:token}", "warning"),
         ("cert.pem", "cert.pem;", "warning"),
         ("key.pem", "key.pem;", "warning"), ("ticket", "ticket;", "warning"), ("client.pem", "client.pem;", "warning"),
@@ -89,11 +81,7 @@ struct FileTrustTests {
         return "\(lines.count):\((lines.last?.count ?? 0) + 1)"
     }
 
-    private static func folder() throws -> Folder {
-        let (certificate, _) = try SelfSignedCertificate.make(dnsNames: ["a"], ipAddresses: [], validFor: 9, now: 1)
-        let key = try PrivateKey.makeP256().withPEM { span in
-            String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
-        }
+    private static func folder() async throws -> Folder {
         var texts = Dictionary(uniqueKeysWithValues: files.map { ($0.0, "") })
         texts["realms.conf"] = realms
         texts["login.conf"] = """
@@ -104,46 +92,57 @@ struct FileTrustTests {
         texts["name"] = "f"
         texts["token"] = "t"
         texts["map"] = "subject \"CN=ann\" issuer \"CN=ca\"  user ann\n"
-        texts["ca.pem"] = try certificate.pem()
-        texts["token.pem"] = key
         texts["logo.svg"] = "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>"
-        return try Folder(texts)
+        let folder = try Folder(texts)
+        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "99", "-subj", "/CN=a"]
+        for (certificate, name) in [("ca.pem", "token.pem"), ("cert.pem", "key.pem"), ("host.pem", "host.key")] {
+            let made = try await Program.run(
+                try #require(Program.system("openssl")),
+                ["req", "-x509"] + key + ["-keyout", name, "-out", certificate],
+                in: URL(fileURLWithPath: folder.path)
+            )
+            #expect(made.status == 0, "\(made)")
+        }
+        return folder
     }
 
-    @Test func `each file that decides is named with its place if every user may write to it`() throws {
-        let folder = try Self.folder()
-        let before = folder.diagnostics()
+    @Test func `each file that decides is named with its place if every user may write to it`() async throws {
+        let folder = try await Self.folder()
+        let before = try await folder.diagnostics()
         #expect(!before.contains { $0.contains("error") || $0.contains(" user") || $0.contains("secret") }, "\(before)")
         for (name, words, severity) in Self.files {
             try folder.chmod(name, 0o602)
             let expected = "\(try Self.place(words)): \(severity): "
-            let found = folder.diagnostics().filter { $0.contains("every user") || $0.contains("other users") }
+            let found = try await folder.diagnostics().filter { $0.contains(" user") }
             #expect(found.contains { $0.hasPrefix(expected) && $0.contains(name) }, "\(name): \(found)")
             try folder.chmod(name, 0o600)
         }
         try folder.chmod("realms.conf", 0o606)
         #expect(
-            folder.diagnostics().contains(
+            try await folder.diagnostics().contains(
                 "1:1: warning: realms.conf: every user of this machine may write to it"
             )
         )
     }
 
-    @Test func `a folder in which every user may replace the files is named once for each kind of danger`() throws {
-        let folder = try Self.folder()
+    @Test func `a folder in which every user may replace the files is named once for each kind of danger`() async throws
+    {
+        let folder = try await Self.folder()
         try folder.chmod(".", 0o777)
-        let found = folder.diagnostics().filter { $0.contains("may replace") }
+        let found = try await folder.diagnostics().filter { $0.contains("may replace") }
         let text = "every user of this machine may replace it"
-        #expect(found.contains("\(try Self.place("users;")): error: realm f: file: users: \(text)"), "\(found)")
-        #expect(found.contains("\(try Self.place("map;")): error: realm c: mapping-file: map: \(text)"), "\(found)")
+        for (words, realm) in [("users;", "f"), ("map;", "c")] {
+            let place = "\(try Self.place(words)): error: realm \(realm): "
+            #expect(found.contains { $0.hasPrefix(place) && $0.contains(text) }, "\(found)")
+        }
         #expect(found.contains("1:1: warning: realms.conf: \(text)"), "\(found)")
     }
 
-    @Test func `warnings about modes of a file of users have its place`() throws {
-        let folder = try Self.folder()
+    @Test func `warnings about modes of a file of users have its place`() async throws {
+        let folder = try await Self.folder()
         try folder.chmod("users", 0o664)
         try folder.chmod("groups", 0o664)
-        let found = folder.diagnostics().filter { $0.contains("may ") }
+        let found = try await folder.diagnostics().filter { $0.contains("may ") }
         #expect(
             found == [
                 "\(try Self.place("users;")): warning: users: its group may write to it",
@@ -154,10 +153,10 @@ struct FileTrustTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
-    func `each file of another user is named with its place`() throws {
-        let folder = try Self.folder()
+    func `each file of another user is named with its place`() async throws {
+        let folder = try await Self.folder()
         try folder.chown(48_213)
-        let found = folder.diagnostics().filter { $0.contains("belongs to another user") }
+        let found = try await folder.diagnostics().filter { $0.contains("belongs to another user") }
         #expect(found.contains { $0.hasPrefix("1:1: warning: realms.conf: belongs") }, "\(found)")
         for (name, words, _) in Self.files {
             let expected = "\(try Self.place(words)): warning: \(name): belongs"
