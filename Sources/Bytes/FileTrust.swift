@@ -49,6 +49,8 @@ package enum FileTrust {
         package let hint: String
         /// The file, folder or link with the wrong owner or mode.
         package let culprit: String
+        /// True if the danger is in a folder or link on the way to the file.
+        package let isOnTheWay: Bool
 
         /// The message and the hint.
         package var text: String { "\(message); \(hint)" }
@@ -63,6 +65,7 @@ package enum FileTrust {
         package init(_ danger: Danger, of path: String, through folder: String? = nil, as use: Use) {
             self.danger = danger
             culprit = folder ?? path
+            isOnTheWay = folder != nil
             isError = FileTrust.isError(danger, use, isFolder: folder != nil)
             let deed = folder == nil ? "write to it" : "replace it"
             switch danger {

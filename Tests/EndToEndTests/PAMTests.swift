@@ -274,7 +274,7 @@ struct PAMTests {
         try FileManager.default.removeItem(at: helper)
         try FileManager.default.copyItem(at: Program.built("gatehouse-pam-helper"), to: helper)
         try FileManager.default.setAttributes([.posixPermissions: 0o775], ofItemAtPath: helper.path)
-        #expect(try await message().contains("chmod go-w"))
+        #expect(try await message().contains("chmod g-w"))
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: helper.path)
         let right = try await Program.run(
             elsewhere,

@@ -31,8 +31,11 @@ extension ConfigurationBuilder {
         note(stateFolder.value, as: .settings, at: stateFolder.range, in: text)
         var reported: Set<String> = []
         for file in log.files {
+            // The store checks the folder itself.
+            let isOfStore = file.path.hasBytes(of: stateFolder.value)
             for finding in loader.files.findings(file.path, file.use, stateFolder.value)
-            where reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted {
+            where !isOfStore || finding.isOnTheWay {
+                guard reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted else { continue }
                 log.add(
                     finding.isError
                         ? file.text.error(at: file.range, finding.message, hint: finding.hint)
