@@ -35,7 +35,9 @@ extension ConfigurationBuilder {
             let isOfStore = file.path.hasBytes(of: stateFolder.value)
             for finding in loader.files.findings(file.path, file.use, stateFolder.value)
             where !isOfStore || finding.isOnTheWay {
-                guard reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted else { continue }
+                guard reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted else {
+                    continue
+                }
                 log.add(
                     finding.isError
                         ? file.text.error(at: file.range, finding.message, hint: finding.hint)
