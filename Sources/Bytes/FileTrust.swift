@@ -26,7 +26,7 @@ package enum FileTrust {
         case privateKey
         /// Files that the user of this program has made.
         case ownFile
-        /// Programs that this program starts.
+        /// Programs that this program starts, and folders whose files choose the code that they load.
         case program
     }
 

@@ -10,7 +10,8 @@ internal import Store
 ///
 /// Both are for `localhost`, `127.0.0.1` and `::1`, and are stored in the state folder. Proxies trust the authority,
 /// which is valid for ten years. The certificate is valid for a year; 60 days before it expires, it is replaced by one
-/// of the same authority with the same key.
+/// of the same authority with the same key. If one of them is not valid yet, the clock is behind, as before its
+/// synchronization, and both stay.
 ///
 /// Older versions have made a self-signed certificate, and proxies trust a copy of it. It is used until the last day of
 /// its validity. Until then the file of the authority contains it too, so that the copies can be replaced before.
@@ -62,10 +63,10 @@ struct DevelopmentCertificate {
     static func existing(in folder: String, _ files: ConfigurationFiles, now: Int64) -> DevelopmentCertificate? {
         guard let identity = identity(certificateName, keyName, in: folder, files) else { return nil }
         do throws(OpenSSLError) {
-            try identity.leaf.checkValidity(at: now)
+            guard now <= identity.leaf.notAfter else { return nil }
             let found = try DevelopmentCertificate(identity, authority: authority(in: folder, files))
             guard let authority = found.authority, !found.isSelfSigned else { return found.isSelfSigned ? found : nil }
-            try authority.checkValidity(at: now)
+            guard now <= authority.notAfter else { return nil }
             return try identity.leaf.isIssued(by: authority) ? found : nil
         } catch {
             return nil
@@ -126,7 +127,7 @@ struct DevelopmentCertificate {
         var texts: [String: String] = [:]
         do throws(OpenSSLError) {
             let stored = identity(authorityName, authorityKeyName, in: folder.path, files)
-            if let stored, stored.leaf.notBefore <= now, stored.leaf.notAfter > now + 2 * day {
+            if let stored, stored.leaf.notAfter > now + 2 * day {
                 authority = stored
             } else {
                 authority = try LocalhostAuthority.make(validFor: 3650, now: now)
@@ -139,7 +140,7 @@ struct DevelopmentCertificate {
                 // With the same key, programs that have pinned it go on trusting the server.
                 let older = identity(certificateName, keyName, in: folder.path, files)?.privateKey
                 let key = if let older { older } else { try PrivateKey.makeP256() }
-                made = try issue(by: authority, for: key, now: now)
+                made = try issue(by: authority, for: key, now: max(now, authority.leaf.notBefore))
                 texts[certificateName] = try made.identity.leaf.pem() + authority.leaf.pem()
             }
         } catch {

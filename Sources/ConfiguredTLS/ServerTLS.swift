@@ -14,16 +14,16 @@ public struct ServerTLS: Sendable {
     /// The default certificate.
     ///
     /// It is presented if the client requests a host without a `host` block, or no host.
-    public let certificate: ServerCertificate
+    public private(set) var certificate: ServerCertificate
     /// The certificates of the `host` blocks, in order.
     public let hostCertificates: [ServerCertificate]
     /// The problems that do not prevent the server from running.
     ///
     /// A revocation list or an OCSP response may have expired, or the certificate of a `host` block may not be valid for
     /// a name of the block. For the dates of certificates see ``ExpiringCertificates``.
-    public let warnings: [String]
+    public private(set) var warnings: [String]
     /// The context of new connections.
-    package let context: TLSContext
+    package private(set) var context: TLSContext
     let ticketKeys: SessionTicketKeys?
     private let applicationProtocols: [String]
     private let clock: WallClock
@@ -65,9 +65,33 @@ public struct ServerTLS: Sendable {
         return try ServerTLS(settings, files, certificate, applicationProtocols, clock, earlier: ticketKeys)
     }
 
-    /// True if the development certificate has to be replaced, which ``reloaded(_:files:)`` does.
+    /// True if the development certificate has to be replaced, which ``renewed(_:files:)`` does.
     package var isRenewalDue: Bool {
         certificate.development?.isDue(at: Int64(clock.seconds)) ?? false
+    }
+
+    /// Returns the loaded settings with another development certificate; no other file is read again.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings of which these are the loaded ones.
+    ///   - files: The source of the files.
+    /// - Returns: The loaded settings.
+    /// - Throws: ``ConfigurationErrors`` at the state folder.
+    package func renewed(
+        _ settings: ServerSettings,
+        files: ConfigurationFiles
+    ) throws(ConfigurationErrors) -> ServerTLS {
+        var renewed = self
+        renewed.certificate = try Self.certificate(settings, files, clock)
+        if let warning = certificate.warning(at: Int64(clock.seconds)) { renewed.warnings.removeAll { $0 == warning } }
+        var configuration = context.configuration
+        configuration.role = .server(renewed.certificate.identity)
+        do throws(OpenSSLError) {
+            renewed.context = try TLSContext(configuration)
+        } catch {
+            throw settings.stateFolder.errors("TLS cannot be set up: \(error)")
+        }
+        return renewed
     }
 
     /// Checks the settings as ``load(_:files:clock:applicationProtocols:)`` does, but writes no files.

@@ -9,11 +9,13 @@ import RealmConfiguration
 import RealmKit
 import RealmTesting
 import Synchronization
+import TLSTesting
 import Testing
 
 @testable import ConfiguredTLS
 
 /// The development certificate and its authority, with the clock moved.
+@Suite(.enabled(if: TestPKI.isPossible, "needs the openssl command"))
 struct DevelopmentCertificateTests {
     private final class Folder: Sendable {
         let path = "/tmp/gatehouse-\(UUID().uuidString)"
@@ -27,8 +29,8 @@ struct DevelopmentCertificateTests {
 
         func wait(days: Int) { time.withLock { $0 += days * 86_400 } }
 
-        func settings() throws -> Configuration {
-            let text = Array("server { state \"\(path)/var\"; }".utf8)
+        func settings(_ others: String = "") throws -> Configuration {
+            let text = Array("server { state \"\(path)/var\"; \(others) }".utf8)
             let files = ConfigurationFiles(read: { _ in .success(.init(bytes: text)) }, environment: { _ in nil })
             return try ConfigurationLoader(builtInRealms, files: files, clock: ManualClock()).load("realms.conf")
         }
@@ -46,6 +48,26 @@ struct DevelopmentCertificateTests {
         /// The authorities that a proxy trusts which has a copy of the file.
         func authorities(_ name: String = "development-authority.pem") throws -> [Certificate] {
             try Certificate.chain(pem: text(name), name: name)
+        }
+
+        /// Returns whether OpenSSL trusts a server now, with these authorities only.
+        func isTrusted(_ tls: ServerTLS, by authorities: [Certificate]) throws -> Bool {
+            for (name, certificates) in [("leaf", [tls.certificate.identity.leaf]), ("trusted", authorities)] {
+                let text = try certificates.map { try $0.pem() }.joined()
+                try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name).pem"))
+            }
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: TestPKI.openssl)
+            process.arguments = [
+                "verify", "-attime", "\(clock.seconds)", "-purpose", "sslserver", "-verify_hostname", "localhost",
+                "-verify_ip", "::1", "-no-CApath", "-no-CAstore", "-CAfile", "\(path)/trusted.pem", "\(path)/leaf.pem",
+            ]
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            return process.terminationStatus == 0
         }
 
         func expiring() throws -> [String] {
@@ -73,11 +95,6 @@ struct DevelopmentCertificateTests {
         }
     }
 
-    private func isTrusted(_ tls: ServerTLS, by authorities: [Certificate]) throws -> Bool {
-        let leaf = tls.certificate.identity.leaf
-        return try authorities.contains { try $0 == leaf || leaf.isIssued(by: $0) }
-    }
-
     @Test func `a proxy with a copy of the authority trusts every certificate of ten years`() throws {
         let folder = try Folder()
         #expect(try folder.check() == nil)
@@ -86,14 +103,14 @@ struct DevelopmentCertificateTests {
         let copies = try [folder.authorities(), folder.authorities("development-certificate.pem")]
         var fingerprints: Set<String> = []
         for _ in 0..<115 {
-            for copy in copies { #expect(try isTrusted(tls, by: copy)) }
+            for copy in copies { #expect(try folder.isTrusted(tls, by: copy)) }
             #expect(tls.certificate.identity.leaf.notAfter >= Int64(folder.clock.seconds) + 28 * 86_400)
             #expect(try tls.certificate.identity.leaf.publicKeyDigest() == key)
             fingerprints.insert(tls.certificate.fingerprint)
             #expect(try folder.expiring() == [])
             folder.wait(days: 31)
             // A running server, and one that is started.
-            if tls.isRenewalDue { tls = try tls.reloaded(folder.settings().server, files: .system) }
+            if tls.isRenewalDue { tls = try tls.renewed(folder.settings().server, files: .system) }
             #expect(try folder.check()?.certificate.fingerprint == tls.certificate.fingerprint)
             #expect(try folder.start().certificate.fingerprint == tls.certificate.fingerprint)
         }
@@ -105,7 +122,7 @@ struct DevelopmentCertificateTests {
         _ = try folder.start()
         let copy = try folder.authorities()
         folder.wait(days: 3650 - 29)
-        #expect(try isTrusted(folder.start(), by: copy))
+        #expect(try folder.isTrusted(folder.start(), by: copy))
         #expect(
             try folder.expiring() == [
                 "certificate CN=Gatehouse development authority in \(folder.path)/var/development-authority.pem expires on 2037-01-12 08:00 UTC, in 29 days"
@@ -113,9 +130,54 @@ struct DevelopmentCertificateTests {
         )
         folder.wait(days: 30)
         let next = try folder.start()
-        #expect(try !isTrusted(next, by: copy))
-        #expect(try isTrusted(next, by: folder.authorities()))
+        #expect(try !folder.isTrusted(next, by: copy))
+        #expect(try folder.isTrusted(next, by: folder.authorities()))
         #expect(try folder.expiring() == [])
+    }
+
+    @Test func `a start with the clock behind replaces neither the authority nor its certificate`() throws {
+        let folder = try Folder()
+        let first = try folder.start()
+        let copy = try folder.authorities()
+        folder.wait(days: -400)
+        let early = try folder.start()
+        #expect(early.certificate.fingerprint == first.certificate.fingerprint && !early.isRenewalDue)
+        #expect(early.warnings == ["certificate CN=localhost is not valid yet"])
+        #expect(try folder.check()?.warnings == early.warnings)
+        // Nor does the loss of the certificate replace the authority.
+        try FileManager.default.removeItem(atPath: "\(folder.path)/var/development-certificate.pem")
+        let second = try folder.start()
+        folder.wait(days: 400)
+        #expect(try folder.authorities() == copy)
+        #expect(try folder.isTrusted(first, by: copy) && folder.isTrusted(second, by: copy))
+        let third = try folder.start()
+        #expect(third.certificate.fingerprint == second.certificate.fingerprint && third.warnings == [])
+    }
+
+    @Test func `a start with the clock behind goes on with the certificate of an older version`() throws {
+        let folder = try Folder()
+        let older = try folder.makeOlder()
+        folder.wait(days: -100)
+        #expect(try folder.start().certificate.fingerprint == older.fingerprint)
+        folder.wait(days: 100)
+        let tls = try folder.start()
+        #expect(try tls.certificate.fingerprint == older.fingerprint && folder.isTrusted(tls, by: folder.authorities()))
+    }
+
+    @Test func `the renewal in a running server reads no other file`() throws {
+        let folder = try Folder()
+        let file = "\(folder.path)/ca.pem"
+        let authority = try LocalhostAuthority.make(validFor: 3650, now: Int64(folder.clock.seconds)).leaf
+        try authority.pem().write(toFile: file, atomically: true, encoding: .utf8)
+        let server = try folder.settings("tls { client-certificates optional; client-ca \"\(file)\"; }").server
+        let tls = try ServerTLS.load(server, files: .system, clock: folder.clock)
+        try FileManager.default.removeItem(atPath: file)
+        folder.wait(days: 310)
+        #expect(tls.isRenewalDue)
+        let renewed = try tls.renewed(server, files: .system)
+        #expect(renewed.certificate.fingerprint != tls.certificate.fingerprint && !renewed.isRenewalDue)
+        #expect(renewed.context.configuration.clientCertificates?.mode == .optional)
+        #expect(try folder.isTrusted(renewed, by: folder.authorities()))
     }
 
     @Test func `the keys are secret, and that of the authority belongs to it`() throws {
@@ -147,12 +209,12 @@ struct DevelopmentCertificateTests {
         folder.wait(days: 340)
         #expect(!tls.isRenewalDue)
         #expect(try folder.expiring().count == 1)
-        #expect(try isTrusted(tls, by: copy) && isTrusted(tls, by: [older]))
+        #expect(try folder.isTrusted(tls, by: copy) && folder.isTrusted(tls, by: [older]))
         folder.wait(days: 25)
         #expect(tls.isRenewalDue)
-        tls = try tls.reloaded(folder.settings().server, files: .system)
+        tls = try tls.renewed(folder.settings().server, files: .system)
         #expect(tls.certificate.fingerprint != older.fingerprint && tls.warnings == [])
-        #expect(try isTrusted(tls, by: copy) && !isTrusted(tls, by: [older]))
+        #expect(try folder.isTrusted(tls, by: copy) && !folder.isTrusted(tls, by: [older]))
         #expect(try folder.authorities().count == 1)
         #expect(try folder.expiring() == [])
     }
@@ -164,7 +226,7 @@ struct DevelopmentCertificateTests {
         #expect(try folder.check() == nil)
         let tls = try folder.start()
         #expect(tls.certificate.fingerprint != older.fingerprint)
-        #expect(try isTrusted(tls, by: folder.authorities()))
+        #expect(try folder.isTrusted(tls, by: folder.authorities()))
     }
 
     @Test(arguments: ["development-authority.pem", "development-certificate.pem", "development-key.pem"])
@@ -177,7 +239,7 @@ struct DevelopmentCertificateTests {
             let path = "\(folder.path)/var/\(name)"
             try FileManager.default.removeItem(atPath: path)
             if let text { try text.write(toFile: path, atomically: true, encoding: .utf8) }
-            #expect(try isTrusted(folder.start(), by: folder.authorities()))
+            #expect(try folder.isTrusted(folder.start(), by: folder.authorities()))
             #expect(try folder.check()?.warnings == [])
         }
     }

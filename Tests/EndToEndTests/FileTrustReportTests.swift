@@ -68,7 +68,7 @@ struct FileTrustReportTests {
         ("groups", "users;", "error"), ("attributes", "users;", "error"), ("map", "map;", "error"),
         ("ca.pem", "ca.pem;", "warning"), ("token", "\"${file:token}", "warning"),
         ("cert.pem", "cert.pem;", "warning"),
-        ("key.pem", "key.pem;", "warning"), ("ticket", "ticket;", "warning"), ("client.pem", "client.pem;", "warning"),
+        ("key.pem", "key.pem;", "warning"), ("ticket", "ticket;", "error"), ("client.pem", "client.pem;", "warning"),
         ("crl.pem", "crl.pem;", "warning"), ("host.pem", "host.pem;", "warning"), ("host.key", "host.key;", "warning"),
         ("ocsp", "ocsp;", "warning"), ("token.pem", "token.pem;", "error"), ("it.conf", "it.conf;", "warning"),
         ("logo.svg", "logo.svg;", "warning"),

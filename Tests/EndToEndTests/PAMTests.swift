@@ -284,4 +284,15 @@ struct PAMTests {
         )
         #expect(right.status == 0, "\(right)")
     }
+
+    @Test func `a folder of services to which every user may write is an error`() async throws {
+        let service = try await PAMService()
+        let folder = service.folder.url
+        #expect(try await Program.run(Program.built("gatehouse"), ["check"], in: folder).status == 0)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        let checked = try await Program.run(Program.built("gatehouse"), ["check"], in: folder)
+        #expect(checked.status != 0, "\(checked)")
+        #expect(checked.errors.contains("realms.conf:3:40: error: "), "\(checked)")
+        #expect(checked.errors.contains("every user of this machine may write to it"), "\(checked)")
+    }
 }

@@ -89,6 +89,28 @@ import Testing
         #expect(evicted.withLock { $0 } == ["2 6"])
     }
 
+    @Test func `if the address with the most connections has no idle one, another address loses one`() throws {
+        let counter = ConnectionCounter(Self.limits(6, 5))
+        let evicted = Mutex<[UInt64]>([])
+        for _ in 0..<3 { #expect(counter.admit(try place(counter, "192.0.2.1")) == .admitted) }
+        for (last, idle) in [(2, UInt64(5)), (3, 9), (4, 7)] {
+            let place = try place(counter, "192.0.2.\(last)", idle: idle) { evicted.withLock { $0.append(idle) } }
+            #expect(counter.admit(place) == .admitted)
+        }
+        // The address with the most connections takes none from others.
+        #expect(counter.admit(try place(counter, "192.0.2.1")) == .full)
+        #expect(counter.admit(try place(counter, "192.0.2.5")) == .admitted)
+        #expect(evicted.withLock { $0 } == [9])
+    }
+
+    @Test func `the limit of all holds for addresses at their own limit, too`() throws {
+        let counter = ConnectionCounter(Self.limits(20, 2))
+        for _ in 0..<4 {
+            for last in 1...10 { _ = counter.admit(try place(counter, "192.0.2.\(last)", idle: 1)) }
+        }
+        #expect(counter.count == 20 + ConnectionCounter.evictionCount)
+    }
+
     @Test func `there are never many more connections than the limit while evicted ones are being closed`() throws {
         let counter = ConnectionCounter(Self.limits(10, 10))
         var count = 0

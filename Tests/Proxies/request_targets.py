@@ -129,7 +129,7 @@ def a_200_without_identity_fields_allows_no_request(place):
     state = os.path.join(place.gatehouse.folder.path, "state")
     place.gatehouse.stop()
     try:
-        with Impostor(place.gatehouse.port, [os.path.join(state, "development-certificate.pem"), key_in(state)], fields=()) as page:
+        with Impostor(place.gatehouse.port, [os.path.join(state, "development-certificate.pem"), os.path.join(state, "development-key.pem")], fields=()) as page:
             for path in ("/desk", "/public"):
                 answer = place.browser().ask(path, kind=FETCH)
                 expect_denied(answer)
@@ -137,8 +137,3 @@ def a_200_without_identity_fields_allows_no_request(place):
             expect(page.asked > 0, "it has received no authorization request")
     finally:
         place.gatehouse.start()
-
-
-def key_in(state):
-    found, = (os.path.join(state, name) for name in os.listdir(state) if name.startswith("development") and not name.endswith("certificate.pem"))
-    return found

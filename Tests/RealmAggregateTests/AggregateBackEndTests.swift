@@ -18,6 +18,7 @@ struct AggregateBackEndTests {
             "ann": .init(password: ann, groups: ["Login"]), "bob": .init(password: bob),
         ])
         let directory = MemoryDirectory(["ann": .init(groups: ["Staff"]), "bob": .init(groups: ["Guests"])])
+        let module = passwords.guardedModule
         let deadline = Duration.seconds(5)
         var conformance = RealmBackEndConformance(
             users: [
@@ -41,7 +42,7 @@ struct AggregateBackEndTests {
             // The accounts have a deadline that is longer than that of the aggregate.
             let accounts = BoundRealm.forConformance(
                 passwords,
-                modules: [passwords.guardedModule],
+                modules: [module],
                 deadline: .seconds(600)
             )
             return try Town(
@@ -54,6 +55,8 @@ struct AggregateBackEndTests {
             ).people
         }
         conformance.openCalls = { passwords.openCalls }
+        // A module writes in its commit, as for a new password.
+        conformance.stored = { "\(module.phases.count { $0 == .commit }) commits" }
         let report = await conformance.check()
         #expect(report.violations == [])
         #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 1, "\(report)")

@@ -165,7 +165,7 @@ struct AggregateRealmTests {
     }
 
     @Test(arguments: ["stop", "continue"])
-    func `an authorization realm that does not answer is unavailable after authorization-deadline`(
+    func `an authorization realm that does not answer is overloaded after authorization-deadline, and not left out`(
         reaction: String
     ) async throws {
         let clock = ManualClock()
@@ -176,8 +176,23 @@ struct AggregateRealmTests {
         directory.set(.hanging)
         let task = Task { try await town.login("ann") }
         let report = try await end(of: task, moving: clock)
-        #expect(report.isUnavailable == (reaction == "stop"))
-        #expect((report.identity == nil) == (reaction == "stop"))
+        #expect(report.isUnavailable && report.refusal?.failure == .overloaded)
+    }
+
+    @Test func `unavailable realms are checked at the same time, and a check that is late shows no outage`()
+        async throws
+    {
+        let clock = ManualClock()
+        let town = try town(
+            ["when-unavailable": .string("continue"), "authorization-deadline": .duration(.seconds(2))],
+            clock: clock
+        )
+        directory.set(.hangingExcept("ann"))
+        staff.set(.hangingExcept("ann"))
+        let task = Task { try await town.login("ann") }
+        try await Waiting.until { directory.openCalls == 1 && staff.openCalls == 1 }
+        let report = try await end(of: task, moving: clock)
+        #expect(report.isUnavailable && report.refusal?.failure == .unavailable)
     }
 
     /// Moves the clock until a login has ended.

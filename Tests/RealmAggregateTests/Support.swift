@@ -19,6 +19,8 @@ final class MemoryDirectory: RefreshingRealm {
         case overloaded
         /// It never answers, unless it is cancelled.
         case hanging
+        /// It is down for one user at once, and never answers about others.
+        case hangingExcept(String)
         /// It gives groups only at a login.
         case loginOnly
     }
@@ -78,14 +80,20 @@ final class MemoryDirectory: RefreshingRealm {
         case .downFor(let user): if user.utf8.elementsEqual(name.utf8) { throw .unavailable("no answer in time") }
         case .overloaded: throw RealmError(.overloaded, "too many calls wait")
         case .loginOnly: throw .invalidOperation("groups are known at a login only")
-        case .hanging:
-            open.withLock { $0 += 1 }
-            defer { open.withLock { $0 -= 1 } }
-            do {
-                try await Task.sleep(for: .seconds(3600))
-            } catch {
-                throw .unavailable("cancelled")
-            }
+        case .hanging: try await hang()
+        case .hangingExcept(let user):
+            if user.utf8.elementsEqual(name.utf8) { throw .unavailable("no answer in time") }
+            try await hang()
+        }
+    }
+
+    private func hang() async throws(RealmError) {
+        open.withLock { $0 += 1 }
+        defer { open.withLock { $0 -= 1 } }
+        do {
+            try await Task.sleep(for: .seconds(3600))
+        } catch {
+            throw .unavailable("cancelled")
         }
     }
 

@@ -85,7 +85,8 @@ struct OnceTests {
             ("echo locked >&3", .locked), ("echo disabled >&3", .disabled), ("echo expired >&3", .accountExpired),
             ("echo reject expired >&3", .accountExpired), ("echo must-change >&3", .credentialExpired),
             ("echo reject pwexpired >&3", .credentialExpired), ("echo permission-denied >&3", .permissionDenied),
-            ("echo unavailable database down >&3", .unavailable),
+            ("echo unavailable database down >&3", .unavailable), ("echo overloaded busy >&3", .overloaded),
+            ("printf 'overloaded\\nunavailable\\n' >&3", .unavailable),
             // Everything else is no decision.
             ("exit 0", .unavailable), ("exit 1", .unavailable), ("exit 127", .unavailable),
             ("echo authorize >&3; exit 1", .unavailable), ("echo authorize >&3; kill -9 $$", .unavailable),

@@ -25,6 +25,7 @@ struct BackEndTests {
         for secret in secrets { hashes.append(try await passwords.hash(Secret(utf8: secret))) }
         let path = try folder.write(
             "ann;\(hashes[0]);staff\nbob;\(hashes[1]);staff,crew\nold;\(KnownHashes.ssha);old\noff;!\(hashes[2]);staff\n"
+                + "weak;\(KnownHashes.ssha);old\n"
         )
 
         var conformance = RealmBackEndConformance(
@@ -58,16 +59,25 @@ struct BackEndTests {
             services[PasswordService.self] = passwords
             return try .forConformance(
                 RealmKind(FileRealm.self, modules: FileLoginModule.self),
-                properties: ["file": [path]],
+                properties: ["file": [path], "rehash": ["true"]],
                 services: services,
                 deadline: .seconds(3)
             )
         }
         conformance.openCalls = { pool.statistics.waiting }
         conformance.computations = { pool.statistics.computed }
+        // An accepted login would replace the hash of this user, who is locked at every login.
+        conformance.usersWithProblems = [.init("weak", password: "secret")]
+        conformance.stored = {
+            // The hash of "old" may be replaced at any time after an accepted login.
+            try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("old;") }
+                .joined(separator: "\n")
+        }
         let report = await conformance.check()
         #expect(report.violations == [])
         #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count, "\(report)")
+        let text = try folder.text()
+        #expect(text.contains("weak;\(KnownHashes.ssha)") && !text.contains("old;\(KnownHashes.ssha)"))
     }
 
     @Test func `a single digest is computed at once, also while the threads for hashes are busy`() async throws {

@@ -64,6 +64,19 @@ struct LoginTests {
 
         """
 
+    /// The parameters of each hash are within the bounds, but libxcrypt does not accept them together.
+    @Test(arguments: [
+        "$y$j.T$abcdefgh$" + String(repeating: "a", count: 43), "$gy$j..$abcdefgh$" + String(repeating: "a", count: 43),
+    ])
+    func `a hash that crypt(3) does not accept refuses its user, and nobody else`(hash: String) async throws {
+        let realm = try realm("ann;\(KnownHashes.ssha);users\nodd;\(hash);users\n", ["rehash": .boolean(false)])
+        #expect(try await login(realm, "ann", "secret").identity != nil)
+        for name in ["odd", "ann", "nobody"] {
+            let report = try await login(realm, name, "wrong")
+            #expect(report.identity == nil && !report.isUnavailable, "\(name): \(report)")
+        }
+    }
+
     @Test func `the module passes the conformance tests`() async throws {
         let realm = try realm(Self.keyFile, ["rehash": .boolean(false)])
         let conformance = LoginModuleConformance(

@@ -127,5 +127,21 @@ struct IdentityTests {
         _ = try await realm.login(SlapdServer.ben)
         #expect(realm.accountKey(of: try Username("ben")) == "ben")
     }
+
+    @Test func `names that differ in their domains count for their own users`() async throws {
+        try await add("kim@a.test", to: "mail", of: SlapdServer.ann)
+        try await add("kim@b.test", to: "mail", of: SlapdServer.ben)
+        let names = try ["kim@a.test", "KIM@B.test"].map { text in try Username(text) }
+        for (attribute, keys) in [("uid", ["ann", "ben"]), ("mail", ["kim@a.test", "kim@b.test"])] {
+            let changes: [String: [String]?] = [
+                "search-filter": ["(mail=%n)"], "user-name-attribute": [attribute], "domains": ["a.test", "b.test"],
+            ]
+            let realm = try LDAPSetup.realm(server, changes)
+            for (name, person) in zip(names, [SlapdServer.ann, SlapdServer.ben]) {
+                #expect(try await realm.login(name.text, person.password).failure == nil)
+            }
+            #expect(names.map { realm.accountKey(of: $0) } == keys)
+        }
+    }
 }
 #endif

@@ -67,6 +67,15 @@ struct LargeAnswerTests {
         #expect(log.contains("\(Self.ann): the entry has too many attributes or values; the user is refused"))
     }
 
+    @Test func `an entry may have 1000 attributes, and no more`() async throws {
+        // The name is one of them.
+        for (count, failure) in [(999, nil), (1000, .unknownUser)] as [(Int, LoginFailure?)] {
+            let server = try Self.server { Self.entry($0, Self.tagged(count)) }
+            #expect(try await realm([server]).login("ann", "right").failure == failure, "\(count)")
+            #expect(!server.requests.isEmpty)
+        }
+    }
+
     @Test func `an entry with too many values is refused, and one with as many groups as allowed is not`() async throws
     {
         func failure(_ attribute: String, _ count: Int) async throws -> LoginFailure? {

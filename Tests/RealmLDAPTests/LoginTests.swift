@@ -155,5 +155,20 @@ struct LoginTests {
         #expect(try await realm.login("dora", "a better password").failure == nil)
         #expect(!server.received.contains("a better password"))
     }
+
+    @Test func `two modules of a stack ask for one new password`() async throws {
+        let realm = try LDAPSetup.realm(server)
+        let old = PreparedConversation(name: "dora", password: Secret(utf8: SlapdServer.dora.password))
+        let new = Secret(utf8: "a better password")
+        let conversation = RecordingConversation([
+            .prepared(old), .prepared(old), .answers([.none, .secret(new), .secret(new)]),
+        ])
+        let entries = [try realm.module(), try realm.module()].map { LoginStack.Entry($0, .required) }
+        let request = LoginRequest(realm: "people", username: try Username("dora"))
+        let report = await LoginStack(name: "people", entries, clock: ManualClock())
+            .login(request, asking: conversation, mayGrant: true)
+        #expect(report.identity?.subject.users == ["dora"], "\(report.noteTexts)")
+        #expect(conversation.questions.count == 3)
+    }
 }
 #endif

@@ -9,6 +9,7 @@ import Slots
 import Synchronization
 import TLSTesting
 import Testing
+import WorkerThreads
 
 @testable import RealmLDAP
 
@@ -165,6 +166,19 @@ struct MisbehavingServerTests {
         let realm = try realm([server], ["start-tls": ["true"]], log: log)
         #expect(try await realm.login("ann", "right").failure == .unavailable)
         #expect(log.contains("the server has answered StartTLS with 2 (Protocol error)"), "\(log.all)")
+    }
+
+    @Test func `a server that closes at StartTLS is connected to once, and is not blamed for its certificate`() throws {
+        let server = try FakeDirectory { $0.operation == .extended ? [.close] : Self.answer($0) }
+        let changes = ["start-tls": ["true"], "connect-timeout": ["60s"], "timeout": ["60s"]]
+        let settings = try realm([server], changes).directory.settings
+        let call = ServerCall(until: MonotonicTime.now + 60_000_000_000)
+        let fault = #expect(throws: ServerFault.self) {
+            _ = try LDAPConnection(settings.servers[0], settings: settings, call: call)
+        }
+        #expect(fault?.code == .unreachable)
+        #expect(fault?.log == "no TLS connection: the server has closed the connection")
+        #expect(server.connections == 1)
     }
 
     @Test func `an account that its entry calls disabled is refused by a server without locks, too`() async throws {

@@ -48,6 +48,16 @@ struct SambaOutageTests {
         conformance.openCalls = { realm.withLock { $0 }?.directory.pool.runningCalls ?? 0 }
         conformance.acceptsOtherSpellings = true
         conformance.usersWithProblems = [.init("mona", password: SambaServer.mona.password)]
+        conformance.stored = {
+            let admin = SambaServer.admin
+            let entry = try await DirectoryTool.run(
+                "ldapsearch",
+                ["-x", "-LLL", "-H", server.adminURL, "-D", admin.name, "-w", admin.password]
+                    + ["-b", SambaServer.mona.name, "-s", "base", "pwdLastSet"]
+            )
+            try #require(entry.output.contains("pwdLastSet: "), "\(entry.errors)")
+            return entry.output
+        }
         let report = await conformance.check()
         #expect(report.violations == [])
     }

@@ -20,8 +20,9 @@ struct PAMBackEndTests {
         try FileManager.default.copyItem(atPath: TestModule.helper, toPath: helper)
         try folder.write(
             """
-            auth required \(module) kit \(folder.path) daemon=\(daemon) bin=\(bin)
-            account required pam_permit.so
+            auth required \(module) kit \(folder.path) daemon=\(daemon) bin=\(bin) sys=lilac
+            account required \(module) expired sys
+            password required \(module) \(folder.file("new-password"))
 
             """,
             to: "gatehouse"
@@ -75,6 +76,8 @@ struct PAMBackEndTests {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.file("open"))) ?? []
             return names.compactMap { pid_t($0) }.count { kill($0, 0) == 0 }
         }
+        conformance.usersWithProblems = [.init("sys", password: "lilac")]
+        conformance.stored = { folder.text("new-password") }
         let report = await conformance.check()
         #expect(report.violations == [])
         #expect(report.checked.count == RealmBackEndConformance.Check.allCases.count - 1, "\(report)")

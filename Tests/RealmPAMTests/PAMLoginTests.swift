@@ -222,6 +222,27 @@ struct PAMLoginTests {
         #expect(again.questions.count == 1)
     }
 
+    @Test func `two modules of a stack ask for one new password`() async throws {
+        let setup = try PAMSetup(
+            """
+            auth required MODULE check
+            account required MODULE code 12
+            password required MODULE FOLDER/new-password
+            """
+        )
+        let old = PreparedConversation(password: Secret(utf8: "lilac"))
+        let new = PreparedConversation(password: Secret(utf8: "mint and thyme"))
+        let conversation = PAMSetup.conversation("lilac", old, new, new)
+        let modules = [try setup.module, try setup.module]
+        let entries = modules.map { LoginStack.Entry($0, .required, deadline: .seconds(120)) }
+        let request = LoginRequest(realm: "system", username: try Username("ann"), service: "tests")
+        let report = await LoginStack(name: "system", entries, clock: SystemTime())
+            .login(request, asking: conversation, mayGrant: true)
+        #expect(report.identity != nil, "\(report.texts)")
+        #expect(conversation.questions.count == 4)
+        #expect(setup.folder.text("new-password") == "mint and thyme")
+    }
+
     /// 12 is PAM_NEW_AUTHTOK_REQD, 4 PAM_SYSTEM_ERR.
     @Test(arguments: [12, 4])
     func `while an account is locked, nothing follows pam_authenticate`(code: Int) async throws {

@@ -225,6 +225,11 @@ enum TestModule {
             const char *mode = mode_of(argc, argv);
             if (is(mode, "code")) return atoi(argv[1]);
             if (is(mode, "crash")) abort();
+            if (is(mode, "expired")) {
+                const char *user = "";
+                pam_get_user(handle, &user, NULL);
+                return is(user, argv[1]) ? PAM_NEW_AUTHTOK_REQD : PAM_SUCCESS;
+            }
             return PAM_SUCCESS;
         }
 

@@ -142,10 +142,13 @@ struct ServersTests {
             #expect(report.failure == .unavailable)
             #expect(log.contains("the token, the client certificate or the network of this program is not accepted"))
         }
-        let (report, _, log) = try await Self.gatehouse([
-            json(#"{"error":"unavailable"}"#, status: "503 Service Unavailable")
-        ])
-        #expect(report.failure == .unavailable)
+    }
+
+    @Test(arguments: [("unavailable", LoginFailure.unavailable), ("overloaded", .overloaded)])
+    func `another Gatehouse that cannot decide now`(error: String, failure: LoginFailure) async throws {
+        let body = #"{"error":"\#(error)"}"#
+        let (report, _, log) = try await Self.gatehouse([json(body, status: "503 Service Unavailable")])
+        #expect(report.failure == failure)
         #expect(log.contains("answered 503"))
     }
 }

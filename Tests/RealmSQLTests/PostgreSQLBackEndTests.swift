@@ -29,6 +29,7 @@ struct PostgreSQLBackEndTests {
         }
         let deadline = Duration.seconds(4)
         var properties = try PostgreSQLSetup.properties(server).mapValues { [$0] }
+        properties["update-password-query"] = [PostgreSQLSetup.update]
         for name in ["timeout", "connect-timeout", "query-timeout"] { properties[name] = ["12s"] }
         let (given, all) = (fixture.services, properties)
         var conformance = RealmBackEndConformance(

@@ -177,20 +177,27 @@ struct SQLiteFaultTests {
     }
 
     @Test func `the realm keeps the contract while its file is missing`() async throws {
-        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled INT)", "CREATE TABLE g (name, grp)")
+        let columns = "name TEXT, hash TEXT, enabled INT, must INT"
+        let file = try SQLiteFile("CREATE TABLE t (\(columns))", "CREATE TABLE g (name, grp)")
         let fixture = try SQLFixture()
         var users: [RealmBackEndConformance.User] = []
         for (name, groups) in [("ann", ["staff"]), ("bob", ["staff", "crew"]), ("off", [])] {
             let secret = RealmBackEndConformance.randomPassword()
-            try file.execute("INSERT INTO t VALUES (?, ?, ?)", [name, try await fixture.hash(secret), name != "off"])
+            let hash = try await fixture.hash(secret)
+            try file.execute("INSERT INTO t VALUES (?, ?, ?, 0)", [name, hash, name != "off"])
             for group in groups { try file.execute("INSERT INTO g VALUES (?, ?)", [name, group]) }
             users.append(.init(name, password: secret, groups: groups))
         }
         let given = fixture.services
         let properties = [
             "database": [file.location], "check-interval": ["100ms"],
-            "password-query": ["SELECT name AS username, hash AS password, enabled FROM t WHERE name = :user"],
+            "password-query": [
+                "SELECT name AS username, hash AS password, enabled, must AS must_change FROM t WHERE name = :user"
+            ],
             "groups-query": ["SELECT grp FROM g WHERE name = :user"],
+            "update-password-query": [
+                "UPDATE t SET hash = :password-hash, must = 0 WHERE name = :user AND hash = :old-hash"
+            ],
         ]
         let path = file.path
         var conformance = RealmBackEndConformance(
@@ -214,6 +221,10 @@ struct SQLiteFaultTests {
                 deadline: .seconds(10)
             )
         }
+        let secret = RealmBackEndConformance.randomPassword()
+        try file.execute("INSERT INTO t VALUES ('new', ?, 1, 1)", [try await fixture.hash(secret)])
+        conformance.usersWithProblems = [.init("new", password: secret)]
+        conformance.stored = { try #require(try file.value("SELECT group_concat(name || hash || must) FROM t")) }
         let pool = fixture.pool
         conformance.computations = { pool.statistics.computed }
         conformance.skip(

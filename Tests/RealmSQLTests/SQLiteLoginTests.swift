@@ -311,6 +311,22 @@ struct SQLiteLoginTests {
         #expect(try await fixture.outcome("ann@x", "password of ann") == "unknown-user")
     }
 
+    @Test func `a value that is not UTF-8 in the row of another user does not keep a user out`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, mail TEXT, hash TEXT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query": "SELECT name AS username, hash AS password FROM t WHERE name = :user OR mail = :user",
+        ])
+        let hash = try await fixture.hash("correct horse")
+        try file.execute("INSERT INTO t VALUES ('eve', 'ann', CAST(x'ff' AS TEXT)), (NULL, 'ann', ?)", [hash])
+        try file.execute("INSERT INTO t VALUES (CAST(x'ff' AS TEXT), 'ann', ?), ('ann', 'ann@x', ?)", [hash, hash])
+        #expect(try await fixture.outcome("ann", "correct horse") == "accepted", "\(fixture.messages)")
+        #expect(try await fixture.outcome("ann", "wrong") == "wrong-credentials")
+        #expect(!fixture.messages.contains { $0.contains("not UTF-8") })
+        #expect(try await fixture.outcome("eve", "correct horse") == "wrong-credentials")
+        #expect(fixture.messages.contains { $0.contains("password-query: a value is not UTF-8; user eve") })
+    }
+
     @Test func `another spelling of a name is another name`() async throws {
         let file = try SQLiteFile(
             "CREATE TABLE users (name TEXT COLLATE NOCASE, password TEXT)",
@@ -494,6 +510,27 @@ struct SQLiteLoginTests {
         #expect(try file.value("SELECT must FROM t") == "0")
         #expect(try await fixture.outcome("ann", "battery staple") == "accepted")
         #expect(try await fixture.outcome("ann", "correct horse") == "wrong-credentials")
+    }
+
+    @Test func `a user who is disabled while the new password is asked for gets none`() async throws {
+        let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT, enabled INT)")
+        let fixture = try SQLFixture([
+            "database": file.location,
+            "password-query":
+                "SELECT name AS username, hash AS password, 1 AS must_change, enabled FROM t WHERE name = :user",
+            "update-password-query": "UPDATE t SET hash = :password-hash WHERE name = :user AND hash = :old-hash",
+        ])
+        let old = try await fixture.hash("correct horse")
+        try file.execute("INSERT INTO t VALUES ('ann', ?, 1)", [old])
+        let right = PreparedConversation(password: Secret(utf8: "correct horse"))
+        let held = PreparedConversation(password: Secret(utf8: "battery staple"))
+        let conversation = RecordingConversation([.prepared(right), .held(held)])
+        let login = Task { try await fixture.login("ann", "", asking: conversation) }
+        await conversation.untilCalled(2)
+        try file.execute("UPDATE t SET enabled = 0")
+        conversation.release()
+        #expect(try await login.value.refusal?.failure == .disabled)
+        #expect(try file.value("SELECT hash FROM t") == old)
     }
 
     @Test func `a change that cannot be stored refuses the login`() async throws {

@@ -61,6 +61,9 @@ struct StoreBackEndTests {
             )
         }
         conformance.computations = { pool.statistics.computed }
+        conformance.stored = {
+            try await realm.exportUsers().map { "\($0.record) \($0.hash ?? "none")" }.joined(separator: "\n")
+        }
         conformance.skip(
             .deadline,
             .cancellation,

@@ -235,6 +235,23 @@ import Testing
         #expect(fixture.logged.withLock { $0 }.contains { $0.contains("the new password of ann was not stored") })
     }
 
+    @Test func `a user who is disabled while the new password is asked for gets none`() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.add("ann", "correct horse") { $0.mustChangePassword = true }
+        let held = PreparedConversation(password: Secret(utf8: "battery staple"))
+        let conversation = RecordingConversation([Self.secrets("correct horse"), .held(held)])
+        let login = Task { try await fixture.login("ann", asking: conversation) }
+        await conversation.untilCalled(2)
+        let before = try await fixture.realm.exportUsers()[0].hash
+        var changes = UserChanges()
+        changes.isEnabled = false
+        try await fixture.realm.change(try Username("ann"), changes)
+        conversation.release()
+        #expect(try await login.value.identity == nil)
+        let after = try await fixture.realm.exportUsers()[0]
+        #expect(after.hash == before && after.record.mustChangePassword)
+    }
+
     @Test func `CVE-2026-32595, CVE-2026-41263: every login checks one hash of every cost`() async throws {
         let fixture = try StoreFixture()
         try await fixture.add("ann", "correct horse")

@@ -255,7 +255,7 @@ public struct GatehouseServer: Service {
     private func renewed(_ active: ActiveConfiguration, contexts: TLSContextSource) -> ActiveConfiguration {
         guard active.tls.isRenewalDue else { return active }
         do throws(ConfigurationErrors) {
-            let tls = try active.tls.reloaded(active.configuration.server, files: files)
+            let tls = try active.tls.renewed(active.configuration.server, files: files)
             contexts.replace(with: tls.context)
             logger.notice("the development certificate was renewed", metadata: ["file": "\(tls.certificate.file)"])
             return ActiveConfiguration(configuration: active.configuration, tls: tls)

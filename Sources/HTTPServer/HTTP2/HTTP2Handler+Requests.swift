@@ -13,6 +13,8 @@ extension HTTP2Handler {
         // NIOHTTP2 enforces the limit for streams only after the client has acknowledged the settings.
         guard state == .open, streams.count < loop.limits.streams else { return reset(id, code: .refusedStream) }
         deadlines.recordRequest()
+        // A connection that always has open streams is idle since its last request.
+        deadlines.restart(at: loop.now)
         frameGuard.resetIdleCount()
         do throws(HTTP2HeadReader.Fault) {
             let head = try HTTP2HeadReader.read(

@@ -7,8 +7,9 @@ internal import Synchronization
 
 /// Counts the connections of all event loops, in total and for each client address.
 ///
-/// At a limit, the idlest connection of the address with the most connections is evicted for a new one. So idle
-/// connections, also those of an attacker, keep no client out.
+/// At a limit, the idlest connection of the address with the most connections is evicted for a new one; if that address
+/// has no idle connection, the idlest of others is evicted. So idle connections, also those of an attacker, keep no
+/// client out.
 final class ConnectionCounter: Sendable {
     private struct Client {
         var places: [ObjectIdentifier: ConnectionPlace] = [:]
@@ -26,17 +27,35 @@ final class ConnectionCounter: Sendable {
 
         /// Returns the connection of an address that has been idle for the longest time; nil if none is idle.
         func idlest(of address: AddressKey) -> ConnectionPlace? {
-            var idlest: (place: ConnectionPlace, time: UInt64)?
-            // The number is limited, because the lock is held.
-            for place in (clients[address]?.places ?? [:]).values.prefix(ConnectionCounter.maximumSearch) {
-                let time = place.idleTime
-                if time > idlest?.time ?? 0 { idlest = (place, time) }
-            }
-            return idlest?.place
+            ConnectionCounter.idlest(of: (clients[address]?.places ?? [:]).values)
+        }
+
+        /// Returns the connection to evict at the limit of all, for a new one of an address; nil if there is none.
+        func idlestForNew(of address: AddressKey) -> ConnectionPlace? {
+            guard let largest = largestClient else { return nil }
+            if let place = idlest(of: largest) { return place }
+            // An address with the most connections takes none from others.
+            guard clients[address]?.places.count ?? 0 < clients[largest]?.places.count ?? 0 else { return nil }
+            // Only some of each address, so that addresses with many tasks do not use up the search.
+            return ConnectionCounter.idlest(
+                of: clients.values.lazy.flatMap { $0.places.values.prefix(ConnectionCounter.maximumSearchPerAddress) }
+            )
         }
     }
 
+    /// Returns the connection that has been idle for the longest time; nil if none is idle.
+    private static func idlest(of places: some Sequence<ConnectionPlace>) -> ConnectionPlace? {
+        var idlest: (place: ConnectionPlace, time: UInt64)?
+        // The number is limited, because the lock is held.
+        for place in places.prefix(maximumSearch) {
+            let time = place.idleTime
+            if time > idlest?.time ?? 0 { idlest = (place, time) }
+        }
+        return idlest?.place
+    }
+
     private static let maximumSearch = 2048
+    private static let maximumSearchPerAddress = 64
     /// The number of connections above a limit, while the evicted ones are being closed.
     static let evictionCount = 16
 
@@ -59,14 +78,13 @@ final class ConnectionCounter: Sendable {
     func admit(_ place: ConnectionPlace) -> Admission {
         let (admission, evicted) = state.withLock { state -> (Admission, ConnectionPlace?) in
             let own = state.clients[place.address]?.places.count ?? 0
+            let mayEvict = own < perAddress + Self.evictionCount && state.total < total + Self.evictionCount
             var evicted: ConnectionPlace?
             if own >= perAddress {
-                if own < perAddress + Self.evictionCount { evicted = state.idlest(of: place.address) }
+                if mayEvict { evicted = state.idlest(of: place.address) }
                 guard evicted != nil else { return (.fullForAddress, nil) }
             } else if state.total >= total {
-                if state.total < total + Self.evictionCount {
-                    evicted = state.largestClient.flatMap { state.idlest(of: $0) }
-                }
+                if mayEvict { evicted = state.idlestForNew(of: place.address) }
                 guard evicted != nil else { return (.full, nil) }
             }
             evicted?.recordIdleTime(nil)

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import CCrypt
+internal import Glibc
 internal import OpenSSLKit
 
 /// The function crypt(3) of libxcrypt.
@@ -18,7 +19,7 @@ enum CryptLibrary {
     ///   - setting: The method, cost and salt: a stored hash, or the result of ``setting(_:cost:)``.
     ///   - body: Reads the hash. The hash is wiped afterwards.
     /// - Returns: The result of `body`.
-    /// - Throws: ``HashFault`` with code `failed` if the setting is not valid, or there is no memory.
+    /// - Throws: ``HashFault`` with code `unusable` if the setting is not valid, and `failed` if there is no memory.
     static func hash<R>(
         _ password: Span<UInt8>,
         setting: String,
@@ -26,6 +27,8 @@ enum CryptLibrary {
     ) throws(HashFault) -> R {
         let phrase = WipedBytes(terminating: password)
         let data = WipedBytes(count: Int(gatehouse_crypt_data_size))
+        var failure: Int32 = 0
+        errno = 0
         let result: R? = unsafe phrase.withPointer { phrase in
             unsafe data.withPointer { data in
                 unsafe setting.withCString { setting in
@@ -33,7 +36,10 @@ enum CryptLibrary {
                         let output = unsafe crypt_rn(phrase, setting, data, gatehouse_crypt_data_size),
                         // After a failure the result begins with an asterisk.
                         unsafe output.pointee != CChar(bitPattern: UInt8(ascii: "*"))
-                    else { return nil }
+                    else {
+                        failure = errno
+                        return nil
+                    }
                     var count = 0
                     while unsafe output[count] != 0 { count += 1 }
                     return body(
@@ -45,7 +51,11 @@ enum CryptLibrary {
                 }
             }
         }
-        guard let result else { throw HashFault(.failed, "crypt(3) could not compute the hash") }
+        guard let result else {
+            // Such a hash refuses its user, and not all users, who have a check of the same cost.
+            guard failure == ENOMEM else { throw HashFault(.unusable, "crypt(3) does not accept the stored hash") }
+            throw HashFault(.failed, "crypt(3) has no memory for the hash")
+        }
         return result
     }
 

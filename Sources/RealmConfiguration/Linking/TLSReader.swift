@@ -114,7 +114,7 @@ struct TLSReader {
 
     private func readTickets(_ block: Block, into settings: inout TLSSettings) {
         SettingReader(builder: builder, block: block).flag("session-tickets", into: &settings.sessionTickets)
-        settings.ticketKeyFiles = block.files("ticket-key", as: .secret)
+        settings.ticketKeyFiles = block.files("ticket-key", as: .privateKey)
         if !settings.sessionTickets, let key = block.first("ticket-key") {
             builder.error(
                 at: key.keyword.range,

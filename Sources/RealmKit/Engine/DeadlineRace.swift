@@ -76,6 +76,9 @@ enum DeadlineRace {
     private static let pollingInterval: UInt64 = 100_000_000
 
     private static func tooLate(_ limit: UInt64) -> ModuleAnswer {
-        ModuleAnswer(.unavailable("the module did not answer within \(Duration.nanoseconds(Int64(clamping: limit)))"))
+        let time = Duration.nanoseconds(Int64(clamping: limit))
+        var fault = LoginFault.unavailable("the module did not answer within \(time)")
+        fault.isLate = true
+        return ModuleAnswer(fault)
     }
 }

@@ -263,6 +263,12 @@ final class LoginRecord: NestingLogin {
             || nestedLogins.contains { $0.login.report?.record.metOverload == true }
     }
 
+    /// True if the engine has ended a call at its deadline, in this realm or in a realm that it uses.
+    var metDeadline: Bool {
+        steps.contains { $0.phase.decides && $0.fault?.isLate == true }
+            || nestedLogins.contains { $0.login.report?.record.metDeadline == true }
+    }
+
     /// True if an outage of this locked login counts as wrong credentials, in this realm or in a realm that it uses.
     var hidesOutage: Bool {
         state.withLock { $0.trace.hidesOutage } || nestedLogins.contains { $0.login.report?.record.hidesOutage == true }

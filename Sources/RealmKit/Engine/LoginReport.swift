@@ -61,7 +61,14 @@ public struct LoginReport: Sendable {
     package var metOutage: Bool { outage != nil || record.metOutage }
 
     /// True if the login could not be decided for a cause that may be an outage, and certainly is no overload.
-    var mayBeOutage: Bool { isUnavailable && !record.metOverload }
+    ///
+    /// The deadline of a module may be shorter than the time after which its realm recognizes an overload.
+    var mayBeOutage: Bool { isUnavailable && !record.metOverload && !record.metDeadline }
+
+    /// True if the login could not be decided for a fault of load, or before the deadline of a module.
+    ///
+    /// Like ``isUnavailable``, it reveals nothing about the credentials; a deadline shows by its time.
+    package var isOverloaded: Bool { isUnavailable && (outage?.isOverload == true || record.metDeadline) }
 
     /// True if the login was cancelled after it had called a module.
     ///

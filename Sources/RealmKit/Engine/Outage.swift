@@ -13,6 +13,8 @@ public struct Outage: Sendable, Hashable {
     ///
     /// The refusal then reveals nothing about the password, and does not count as a failed guess.
     public let excludesSuccess: Bool
+    /// True if an overloaded module contributes to every possible refusal.
+    var isOverload = false
 }
 
 extension Outage {
@@ -28,7 +30,7 @@ extension Outage {
         // In the commit phase the credentials have already been accepted. The response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
             guard Outcome.failure(failure).isOutage else { return nil }
-            self.init(mayBeShown: failure.isTemporary, excludesSuccess: true)
+            self.init(mayBeShown: failure.isTemporary, excludesSuccess: true, isOverload: failure == .overloaded)
             return
         }
         var down: [Int: [Outcome]] = [:]
@@ -40,7 +42,11 @@ extension Outage {
         var walks = PossibleWalks(rules: stack.rules, down: down, cancelledAt: trace.cancelledAt)
         walks.explore()
         guard walks.isComplete, walks.allRefusalsMeetOutage else { return nil }
-        self.init(mayBeShown: walks.allRefusalsMeetUnavailable, excludesSuccess: !walks.canGrant)
+        self.init(
+            mayBeShown: walks.allRefusalsMeetUnavailable,
+            excludesSuccess: !walks.canGrant,
+            isOverload: walks.allRefusalsMeetOverload
+        )
     }
 }
 
@@ -80,6 +86,8 @@ private struct PossibleWalks {
     private(set) var allRefusalsMeetOutage = true
     /// True if an unavailable module contributes to each refusal.
     private(set) var allRefusalsMeetUnavailable = true
+    /// True if an overloaded module contributes to each refusal.
+    private(set) var allRefusalsMeetOverload = true
 
     private static let maximumStates = 5000
 
@@ -99,6 +107,8 @@ private struct PossibleWalks {
         static let broken = FailuresMet(rawValue: 2)
         static let countedUnavailable = FailuresMet(rawValue: 4)
         static let countedBroken = FailuresMet(rawValue: 8)
+        static let overloaded = FailuresMet(rawValue: 16)
+        static let countedOverloaded = FailuresMet(rawValue: 32)
     }
 
     /// A state in an evaluation; two evaluations that reach the same state continue in the same way.
@@ -162,7 +172,10 @@ private struct PossibleWalks {
         let isDown =
             state.failuresMet.contains(.countedUnavailable) || (!counts && state.failuresMet.contains(.unavailable))
         let isBroken = state.failuresMet.contains(.countedBroken) || (!counts && state.failuresMet.contains(.broken))
+        let isOverload =
+            state.failuresMet.contains(.countedOverloaded) || (!counts && state.failuresMet.contains(.overloaded))
         if !isDown { allRefusalsMeetUnavailable = false }
+        if !isOverload { allRefusalsMeetOverload = false }
         if !isDown, !isBroken { allRefusalsMeetOutage = false }
     }
 
@@ -170,7 +183,9 @@ private struct PossibleWalks {
         var state = from
         let action = rules[state.position].table[outcome]
         state.position += 1
+        let isOverload = isDown && outcome == .failure(.overloaded)
         if isDown { state.failuresMet.insert(outcome.failure == .internalError ? .broken : .unavailable) }
+        if isOverload { state.failuresMet.insert(.overloaded) }
         switch action {
         case .ok, .done:
             if state.impression == .undecided || state.impression == .good {
@@ -182,6 +197,7 @@ private struct PossibleWalks {
             if isDown {
                 state.failuresMet.insert(outcome.failure == .internalError ? .countedBroken : .countedUnavailable)
             }
+            if isOverload { state.failuresMet.insert(.countedOverloaded) }
             if action == .die { leave(&state) }
         case .ignore: break
         case .reset:

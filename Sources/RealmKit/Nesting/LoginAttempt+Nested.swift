@@ -43,7 +43,7 @@ extension LoginAttempt {
         let failure =
             report.outage.map { outage -> LoginFailure in
                 guard outage.mayBeShown else { return .internalError }
-                return report.record.metOverload ? .overloaded : .unavailable
+                return outage.isOverload ? .overloaded : .unavailable
             } ?? refusal.failure
         return .refused(failure, log: report.log(of: failure))
     }

@@ -13,6 +13,8 @@ public struct LoginFault: Error, Sendable {
     ///
     /// Users never see it.
     public let log: String
+    /// True if the engine has ended the call at the deadline of its module, which need not be an outage.
+    var isLate = false
 
     /// Creates a fault.
     ///

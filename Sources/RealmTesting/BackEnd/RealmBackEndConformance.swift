@@ -66,7 +66,10 @@ public struct RealmBackEndConformance: Sendable {
         /// The check is made if ``RealmBackEndConformance/computations`` is set.
         case equalWork
         /// A login to a locked account with the right password gives the same result as one with a wrong password, by the
-        /// same steps, questions and hash computations, and changes nothing in the back end.
+        /// same steps, questions and hash computations, and changes nothing in ``RealmBackEndConformance/stored``.
+        ///
+        /// No durations are compared: the delay of a refused login is that of the server's `LoginThrottle`, whose tests
+        /// check it.
         case locks
     }
 

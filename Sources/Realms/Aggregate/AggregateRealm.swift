@@ -15,7 +15,7 @@ public import RealmKit
 /// ```
 ///
 /// Properties: `jaas-context` (`aggregateRealm`), `authentication`, `authorization`, `name-mapping`, `when-unavailable`
-/// (`stop`), `authorization-deadline` (`10s`); see docs/realms/aggregate.md. It may be used from any thread. Source: the
+/// (`stop`), `authorization-deadline` (`12s`); see docs/realms/aggregate.md. It may be used from any thread. Source: the
 /// aggregate realm and the principal transformers of WildFly Elytron.
 public struct AggregateRealm: Realm {
     /// The properties that are listed above.
@@ -25,7 +25,7 @@ public struct AggregateRealm: Realm {
         .optional("authorization", .realms),
         Property("name-mapping", .list, default: ""),
         Property("when-unavailable", .choice(WhenUnavailable.allCases.map(\.rawValue)), default: "stop"),
-        Property("authorization-deadline", .duration, default: "10s"),
+        Property("authorization-deadline", .duration, default: "12s"),
     ]
 
     /// The entry of login.conf with the ``AggregateLoginModule``.

@@ -71,8 +71,8 @@ final class Authorization: Sendable {
     /// - Parameter user: The name in the authentication realm.
     /// - Returns: The grants of the realms that know the user, in the order of the configuration.
     /// - Throws: ``LoginFault`` of kind `permissionDenied` if the user has no valid name in these realms, `overloaded` if a
-    ///   realm is, `unavailable` if a realm is unavailable or late and the login must not go on without it, `internalError` if a realm gives no
-    ///   groups without a login.
+    ///   realm is overloaded or late, `unavailable` if a realm is unavailable and the login must not go on without it,
+    ///   `internalError` if a realm gives no groups without a login.
     func grants(of user: Username) async throws(LoginFault) -> [Grant] {
         guard !realms.isEmpty else { return [] }
         let name = try name(of: user)
@@ -80,12 +80,16 @@ final class Authorization: Sendable {
         // A realm that is late gets no answer any more.
         defer { for lookup in lookups { lookup.cancel() } }
         let end = clock.now &+ deadline.nanoseconds
-        var grants: [Grant] = []
-        for (realm, lookup) in zip(realms, lookups) {
+        var results: [Result<Grant, RealmError>] = []
+        for lookup in lookups {
             let now = clock.now
             let left = Duration.nanoseconds(Int64(clamping: max(end, now) - now))
-            let result = await TimeLimitedWait.value(of: lookup, within: left, clock: clock) ?? .failure(late)
-            if let grant = try await grant(result, of: name, in: realm) { grants.append(grant) }
+            results.append(await TimeLimitedWait.value(of: lookup, within: left, clock: clock) ?? .failure(late))
+        }
+        let down = await indicesOfDownRealms(results, inventing: name)
+        var grants: [Grant] = []
+        for (index, result) in results.enumerated() {
+            if let grant = try grant(result, in: realms[index], isDown: down.contains(index)) { grants.append(grant) }
         }
         return grants
     }
@@ -96,7 +100,7 @@ final class Authorization: Sendable {
     ///   - user: The name in that realm.
     ///   - realm: The realm.
     /// - Returns: The groups and attributes of the user there.
-    /// - Throws: ``RealmError`` as from `Realm.groupNames(of:)`; `unavailable` if the realm is late.
+    /// - Throws: ``RealmError`` as from `Realm.groupNames(of:)`; `overloaded` if the realm is late.
     func grant(of user: Username, in realm: BoundRealm) async throws(RealmError) -> Grant {
         let lookup = Self.lookup(user, in: realm)
         defer { lookup.cancel() }
@@ -114,14 +118,15 @@ final class Authorization: Sendable {
         }
     }
 
-    private var late: RealmError { .unavailable("did not answer within \(deadline)") }
+    /// A realm may wait longer than the deadline before it recognizes an overload, so its silence shows no outage.
+    private var late: RealmError { RealmError(.overloaded, "did not answer within \(deadline)") }
 
-    /// Returns the grant of one realm; nil if it does not know the user, or is down and is not waited for.
+    /// Returns the grant of one realm; nil if it does not know the user, or is down and may be left out.
     private func grant(
         _ result: Result<Grant, RealmError>,
-        of user: Username,
-        in realm: BoundRealm
-    ) async throws(LoginFault) -> Grant? {
+        in realm: BoundRealm,
+        isDown: Bool
+    ) throws(LoginFault) -> Grant? {
         switch result {
         case .success(let grant):
             note(realm, fault: nil)
@@ -132,15 +137,33 @@ final class Authorization: Sendable {
                 note(realm, fault: nil)
                 return nil
             case .unavailable:
-                // A user who makes the realm slow for one name must not leave out its groups, which may deny access.
-                let isLeftOut = whenUnavailable == .continue ? await isDown(realm, inventing: user) : false
-                if whenUnavailable == .stop || isLeftOut { note(realm, fault: error) }
-                if isLeftOut { return nil }
+                if whenUnavailable == .stop || isDown { note(realm, fault: error) }
+                if isDown { return nil }
                 throw .unavailable("authorization realm \(realm.name): \(error)")
             case .overloaded: throw .overloaded("authorization realm \(realm.name): \(error)")
             case .noSuchRealm, .userExists, .invalidOperation:
                 throw .internalError("authorization realm \(realm.name): \(error)")
             }
+        }
+    }
+
+    /// Returns the realms that may be left out, by their places; they are checked at the same time.
+    ///
+    /// A user who makes a realm slow for one name must not leave out its groups, which may deny access.
+    private func indicesOfDownRealms(
+        _ results: [Result<Grant, RealmError>],
+        inventing user: Username
+    ) async -> Set<Int> {
+        guard whenUnavailable == .continue else { return [] }
+        return await withTaskGroup(of: (index: Int, isDown: Bool).self) { group in
+            for (index, result) in results.enumerated() {
+                guard case .failure(let error) = result, error.code == .unavailable else { continue }
+                let realm = realms[index]
+                group.addTask { (index, await self.isDown(realm, inventing: user)) }
+            }
+            var down: Set<Int> = []
+            for await check in group where check.isDown { down.insert(check.index) }
+            return down
         }
     }
 

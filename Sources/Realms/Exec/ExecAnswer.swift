@@ -29,7 +29,7 @@ struct ExecAnswer: Sendable {
     private var values: [(name: String, values: [String])] = []
     /// The attributes, after ``finish()``.
     private(set) var attributes: [UserAttribute] = []
-    /// The text after `unavailable`.
+    /// The text after `unavailable` or `overloaded`.
     private(set) var reason: String?
     private var challengeText: String?
     private var asksChallenge = false
@@ -67,9 +67,9 @@ struct ExecAnswer: Sendable {
         case "must-change": try decide(.refused(.credentialExpired))
         case "unknown-user": try decide(.refused(.unknownUser))
         case "permission-denied": try decide(.refused(.permissionDenied))
-        case "unavailable":
+        case "unavailable", "overloaded":
             reason = isSecret ? Self.withheld : HelperText.escaped(rest)
-            try decide(.refused(.unavailable))
+            try decide(.refused(word == "overloaded" ? .overloaded : .unavailable))
         case "challenge":
             challengeText = HelperText.escaped(rest)
             asksChallenge = true

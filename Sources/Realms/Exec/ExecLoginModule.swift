@@ -53,6 +53,8 @@ public struct ExecLoginModule: PasswordLoginModule {
                 )
             case .refused(.unavailable), nil:
                 throw .unavailable("the helper program: \(answer.reason ?? "unavailable")")
+            case .refused(.overloaded):
+                throw .overloaded("the helper program: \(answer.reason ?? "overloaded")")
             case .refused(let failure):
                 return .failed(failure)
             case .challenge(let text):

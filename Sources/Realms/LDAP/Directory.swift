@@ -93,7 +93,7 @@ final class Directory: Sendable {
         _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
     ) async throws(LoginFault) -> Value {
         do throws(ServerFault) {
-            let owner = JobOwner(source: source, account: typed.map { aliases.account(of: $0.account) })
+            let owner = JobOwner(source: source, account: typed.map { aliases.account(of: $0) })
             return try await pool.run(for: owner, isRepeatable: isRepeatable, note: note) {
                 [cache, bindTimes, renew, outages, aliases] connection, call throws(ServerFault) in
                 connection.beginLogin()

@@ -18,6 +18,8 @@ public struct LDAPLoginModule: PasswordLoginModule {
     /// The settings for sharing the password with the other modules of the stack.
     public let firstPass: FirstPass
     private let realm: LDAPRealm
+    private let changeKey: SharedState.Key
+    private let passwordKey: SharedState.Key
 
     /// Creates the module for a realm.
     ///
@@ -28,6 +30,8 @@ public struct LDAPLoginModule: PasswordLoginModule {
     public init(realm: LDAPRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm
+        changeKey = SharedState.Key("gatehouse.ldap.\(options.realmName).change")
+        passwordKey = SharedState.Key("gatehouse.ldap.\(options.realmName).password")
     }
 
     /// Succeeds if the directory has one entry for the name, and accepts a bind with its name and the password.
@@ -49,8 +53,8 @@ public struct LDAPLoginModule: PasswordLoginModule {
             realm.directory.settings.canChangePassword(by: change), !attempt.isLocked
         {
             attempt.updateShared { shared in
-                shared[Self.changeKey] = .text(change.rawValue)
-                shared[Self.passwordKey] = .secret(password)
+                shared[changeKey] = .text(change.rawValue)
+                shared[passwordKey] = .secret(password)
             }
             return user.map { attempt.commit(as: $0) } ?? attempt.commit(only: [])
         }
@@ -90,11 +94,15 @@ public struct LDAPLoginModule: PasswordLoginModule {
     ///
     /// This is done in the commit phase, which runs only if the stack accepts the login.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
-        let shared = attempt.shared
         firstPass.cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
-        guard let change = shared.text(Self.changeKey).flatMap(BindProblem.PasswordChange.init),
-            let old = shared.secret(Self.passwordKey), let typed = realm.typedName(attempt.username)
+        // Another module of this realm in the stack must not ask again.
+        let (changeText, password) = attempt.updateShared { shared in
+            defer { (shared[changeKey], shared[passwordKey]) = (nil, nil) }
+            return (shared.text(changeKey), shared.secret(passwordKey))
+        }
+        guard let change = changeText.flatMap(BindProblem.PasswordChange.init), let old = password,
+            let typed = realm.typedName(attempt.username)
         else { return .done }
         let user = try await changePassword(attempt, typed: typed, old: old, change: change)
         attempt.add(user.groups.map(Principal.group), attributes: user.attributes, as: user.username)
@@ -128,9 +136,6 @@ public struct LDAPLoginModule: PasswordLoginModule {
         case .unknownUser: throw LoginFault(.unknownUser, log: "the entry of the user is gone")
         }
     }
-
-    private static let changeKey = SharedState.Key("gatehouse.ldap.change")
-    private static let passwordKey = SharedState.Key("gatehouse.ldap.password")
 }
 
 extension LDAPLoginModule: NonblockingLoginModule {}

@@ -105,7 +105,7 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
     /// A user who may sign in by a mail address has no further guesses under it, except the first one.
     public func accountKey(of user: Username) -> String {
         guard let typed = typedName(user) else { return user.caseFolded }
-        return directory.aliases.account(of: typed.account)
+        return directory.aliases.account(of: typed)
     }
 
     /// Returns all users of the directory, without their groups.

@@ -20,6 +20,8 @@ public struct PAMLoginModule: PasswordLoginModule {
     /// The settings for sharing the password with the other modules of the stack.
     public let firstPass: FirstPass
     private let realm: PAMRealm
+    private let userKey: SharedState.Key
+    private let passwordKey: SharedState.Key
 
     /// Creates the module for a realm.
     ///
@@ -30,6 +32,8 @@ public struct PAMLoginModule: PasswordLoginModule {
     public init(realm: PAMRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
         self.realm = realm
+        userKey = SharedState.Key("gatehouse.pam.\(options.realmName).user")
+        passwordKey = SharedState.Key("gatehouse.pam.\(options.realmName).password")
     }
 
     /// Succeeds if PAM accepts the user and the account, or if only the password has expired and may be changed.
@@ -46,8 +50,8 @@ public struct PAMLoginModule: PasswordLoginModule {
             let user = try username(result)
             if mustChange {
                 attempt.updateShared { shared in
-                    shared[Self.userKey] = .text(user.text)
-                    shared[Self.passwordKey] = .secret(password)
+                    shared[userKey] = .text(user.text)
+                    shared[passwordKey] = .secret(password)
                 }
             }
             return attempt.commit(
@@ -63,10 +67,14 @@ public struct PAMLoginModule: PasswordLoginModule {
     /// This is done in the commit phase, which runs only if the stack accepts the login, and in a transaction of its own, as
     /// passwd(1) does it.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
-        let shared = attempt.shared
         firstPass.cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
-        guard let name = shared.text(Self.userKey), let password = shared.secret(Self.passwordKey) else { return .done }
+        // Another module of this realm in the stack must not ask again.
+        let (userText, oldPassword) = attempt.updateShared { shared in
+            defer { (shared[userKey], shared[passwordKey]) = (nil, nil) }
+            return (shared.text(userKey), shared.secret(passwordKey))
+        }
+        guard let name = userText, let password = oldPassword else { return .done }
         return try await realm.outages.watching { () async throws(LoginFault) in
             let user: Username
             do throws(BadUsername) { user = try Username(name) } catch { throw .internalError("\(error)") }
@@ -78,9 +86,6 @@ public struct PAMLoginModule: PasswordLoginModule {
             return .done
         }
     }
-
-    private static let userKey = SharedState.Key("gatehouse.pam.user")
-    private static let passwordKey = SharedState.Key("gatehouse.pam.password")
 
     private func run(
         _ task: PAMTask,

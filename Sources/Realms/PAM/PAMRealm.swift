@@ -31,7 +31,8 @@ public struct PAMRealm: Realm {
     public static let properties: PropertySchema = [
         .jaasContext(default: "pamRealm"),
         .string("service", default: "gatehouse"),
-        .optional("confdir", .path),
+        // Its files choose the modules that the helpers load.
+        .optional("confdir", .path).naming(.program),
         .optional("helper", .path).naming(.program),
         Property("helpers", .integer(1...256), default: "8"),
         Property("requests-per-helper", .integer(1...1_000_000), default: "200"),

@@ -144,7 +144,13 @@ public struct SQLLoginModule: PasswordLoginModule {
         else { return .done }
         let isChange = shared.text(key("change")) != nil
         let change = PasswordChange(realm: realm, attempt: attempt)
-        let new = isChange ? try await change.newPassword(instead: password) : password
+        var new = password
+        if isChange {
+            new = try await change.newPassword(instead: password)
+            // The user may have taken minutes for it.
+            let failure = try await find(attempt).account?.state.failure(at: realm.clock.seconds) ?? .credentialExpired
+            guard failure == .credentialExpired else { throw LoginFault(failure, log: "the account has changed") }
+        }
         do throws(LoginFault) {
             try await change.store(new, of: user, instead: old, with: query, isChange: isChange)
         } catch {

@@ -190,11 +190,15 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         changes.hash = hash
         changes.replacing = old
         changes.mustChangePassword = false
-        let (cost, checked) = (try cost(hash), changes)
-        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) in
+        let (cost, checked, now) = (try cost(hash), changes, clock.seconds)
+        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) -> StoredUser? in
             var writable = store
             // authcheck opens the store only for reading.
             if store.isReadOnly, let folder = store.folder { writable = try GatehouseStore.open(folder: folder) }
+            // The user may have taken minutes for the new password.
+            guard let current = try await writable.user(user, in: name)?.record, current.isEnabled,
+                current.expiry.map({ $0 > now }) ?? true
+            else { return nil }
             try await writable.change(user, in: name, changes: checked, cost: cost)
             return try await writable.user(user, in: name)
         }

@@ -145,7 +145,8 @@ package struct RealmAPI: SignInComponent {
         }
         // A program that learns reasons may also learn that a module was unavailable for this user only.
         guard !report.isUnavailable, !(program.showsReasons && refusal.failure.isTemporary) else {
-            return failure("unavailable", status: .serviceUnavailable, to: request)
+            let isOverloaded = report.isUnavailable ? report.isOverloaded : refusal.failure == .overloaded
+            return failure(isOverloaded ? "overloaded" : "unavailable", status: .serviceUnavailable, to: request)
         }
         return self.refusal(refusal.failure, by: program, to: request)
     }

@@ -56,17 +56,19 @@ final class AskedServer: Sendable {
         login people { PeopleModule required; }
         login code   { PeopleModule required; ScriptedLoginModule required code="123456"; }
         login down   { ScriptedLoginModule required login="unavailable"; }
+        login busy   { ScriptedLoginModule required login="overloaded"; }
         login hidden { PeopleModule requisite; ScriptedLoginModule required login="unavailable"; }
         realm people { class PeopleRealm; assign-groups Everyone; }
         realm code   { class PeopleRealm; jaas-context code; }
         realm down   { class PeopleRealm; jaas-context down; }
+        realm busy   { class PeopleRealm; jaas-context busy; }
         realm hidden { class PeopleRealm; jaas-context hidden; }
         realm "a b" { class PeopleRealm; }
         server {
             listen 127.0.0.1:0;
             trusted-proxies 192.0.2.200;
             realm-api {
-                client mail    { realm people code down hidden "a b"; token \(token); }
+                client mail    { realm people code down busy hidden "a b"; token \(token); }
                 client inner   { realm people; token \(otherToken); networks 10.0.0.0/8; may-name-address on; }
                 client details { realm people code hidden; token \(detailsToken); show-reasons on; }
             }

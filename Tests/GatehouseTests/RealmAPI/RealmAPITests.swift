@@ -91,15 +91,19 @@ import Throttle
         )
     }
 
-    @Test func `an unavailable realm is 503 with Retry-After and locks no account`() async throws {
+    @Test(arguments: [("down", "unavailable"), ("busy", "overloaded")])
+    func `an unavailable or overloaded realm is 503 with Retry-After and locks no account`(
+        realm: String,
+        error: String
+    ) async throws {
         let asked = try AskedServer { $0.failures = 2 }
         for _ in 0..<4 {
-            let answer = try await asked.check("ann", "wrong", in: "down").response
+            let answer = try await asked.check("ann", "wrong", in: realm).response
             #expect(answer.status == 503 && answer["retry-after"] == "5")
-            #expect(answer.body == "{\"error\":\"unavailable\"}\n")
+            #expect(answer.body == "{\"error\":\"\(error)\"}\n")
         }
         #expect(asked.throttle.lockouts.isEmpty)
-        #expect(asked.server.log.text.contains("unavailable module=0"))
+        #expect(asked.server.log.text.contains("\(error) module=0"))
     }
 
     @Test func `the list contains the realms of the program only`() async throws {

@@ -42,6 +42,20 @@ struct HTTP2DeadlineTests {
         #expect(client.network.isClosed && client.endCount == 1)
     }
 
+    @Test func `a connection whose streams all wait for the client is idle since its last request`() throws {
+        let counter = ConnectionCounter(HTTPLimits())
+        let place = ConnectionPlace(counter, address: AddressKey(nil)) {}
+        let (client, loop) = try EmbeddedChannel.client(place: place)
+        // The client's windows are closed, so that its streams stay open.
+        client.send(Frame(.settings, 0, ByteBuffer(bytes: [0, 4, 0, 0, 0, 0])))
+        for _ in 0..<3 {
+            try client.request()
+            loop.advanceTime(by: .seconds(5))
+        }
+        #expect(!client.isOver)
+        #expect(place.idleTime > 4_000_000_000 && place.idleTime < 6_000_000_000)
+    }
+
     @Test(arguments: [3, 9, 12])
     func `a header block that stays incomplete ends the connection`(count: Int) throws {
         let (client, loop) = try EmbeddedChannel.client()

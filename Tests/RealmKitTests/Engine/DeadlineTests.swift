@@ -28,6 +28,7 @@ struct DeadlineTests {
     @Test func `a required module that never returns fails, and the next module is called`() async throws {
         let (report, _, next) = try await login(.required, .seconds(5), advance: .seconds(5))
         #expect(report.refusal == .module(index: 0, phase: .login, failure: .unavailable))
+        #expect(report.isUnavailable && report.isOverloaded && !report.mayBeOutage)
         #expect(next.phases.contains(.login))
         #expect(report.steps[0].fault?.log == "the module did not answer within 5.0 seconds")
         #expect(report.steps[0].duration == .seconds(5))

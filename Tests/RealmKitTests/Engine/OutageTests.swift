@@ -101,9 +101,18 @@ struct OutageTests {
         for entries in [[busy], [busy, Self.down], [Self.down, busy]] {
             let report = try await LoginStack(name: "lane", entries, clock: ManualClock()).login()
             #expect(report.isUnavailable && report.outage?.excludesSuccess == true)
-            #expect(!report.mayBeOutage)
+            #expect(!report.mayBeOutage && report.isOverloaded)
         }
-        #expect(try await LoginStack(name: "lane", [Self.down], clock: ManualClock()).login().mayBeOutage)
+        let down = try await LoginStack(name: "lane", [Self.down], clock: ManualClock()).login()
+        #expect(down.mayBeOutage && !down.isOverloaded)
+    }
+
+    @Test func `an overload that is met only after a right password is not shown as one`() async throws {
+        let busy = LoginStack.Entry.required(ScriptedModule(.fail(.overloaded("the queue is full"))))
+        for outcome in Self.answers {
+            let report = try await stack(Self.down, .requisite(FixedVerdictModule(outcome)), busy).login()
+            #expect(report.isUnavailable && !report.isOverloaded)
+        }
     }
 
     private static let down = LoginStack.Entry.required(ScriptedModule(.fail(.unavailable("down"))))

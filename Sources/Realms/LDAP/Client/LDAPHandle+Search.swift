@@ -153,7 +153,8 @@ extension LDAPHandle {
         try count(unsafe Self.remaining(place))
         var attributes: [(name: String, values: [[UInt8]])] = []
         var isComplete = true
-        for _ in 0..<Self.maximumAttributes {
+        // After the last attribute the end is read.
+        for _ in 0...Self.maximumAttributes {
             var type = unsafe berval()
             var list: UnsafeMutablePointer<berval>?
             guard unsafe ldap_get_attribute_ber(handle, message, place, &type, &list) == LDAP_SUCCESS else {

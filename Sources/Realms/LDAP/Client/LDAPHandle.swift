@@ -78,6 +78,8 @@ final class LDAPHandle {
         call: ServerCall,
         until time: UInt64
     ) -> Certificate? {
+        // This is that connection itself, which a server may end as well.
+        guard transport.checksCertificate else { return nil }
         do throws(ServerFault) {
             let handle = try LDAPHandle(url, transport: transport.withoutChecks, call: call, until: time)
             defer { handle.close(isBroken: true) }

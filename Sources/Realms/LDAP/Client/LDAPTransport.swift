@@ -47,6 +47,9 @@ struct LDAPTransport: Sendable {
             let name = unsafe String(cString: ldap_err2string(status))
             throw ServerFault(.unreachable, "the server has answered StartTLS with \(status) (\(name))")
         }
+        guard status != LDAP_SERVER_DOWN else {
+            throw ServerFault(.unreachable, "no TLS connection: the server has closed the connection")
+        }
         guard status == LDAP_SUCCESS, unsafe ldap_tls_inplace(handle) != 0 else {
             let text = unsafe gatehouse_ldap_diagnostic(handle)
             defer { if let text = unsafe text { unsafe ldap_memfree(text) } }

@@ -148,12 +148,18 @@ struct TypedName: Sendable {
     var full: String
 
     /// The name without the domain, in one spelling for all that differ in case only.
-    var account: String {
-        do throws(BadUsername) { return try Username(user).caseFolded } catch { return user.lowercased() }
+    var account: String { Self.caseFolded(user) }
+
+    /// The whole name, in one spelling for all that differ in case only.
+    fileprivate var alias: UTF8Text { UTF8Text(Self.caseFolded(full)) }
+
+    fileprivate static func caseFolded(_ name: String) -> String {
+        do throws(BadUsername) { return try Username(name).caseFolded } catch { return name.lowercased() }
     }
 }
 
-/// The names under which users were found that are not their user names, such as mail addresses.
+/// The names under which users were found that are not their user names, such as mail addresses, with their domains: of
+/// two domains, both may have a user of one name.
 final class AccountAliases: Sendable {
     /// The maximum number of names; all are forgotten when there are more.
     private static let maximum = 10_000
@@ -161,15 +167,16 @@ final class AccountAliases: Sendable {
     /// The case-folded user names.
     private let accounts = Mutex<[UTF8Text: String]>([:])
 
-    /// Returns the account of a name; the name itself if it is no alias.
-    func account(of name: String) -> String { accounts.withLock { $0[UTF8Text(name)] } ?? name }
+    /// Returns the account of a name; the name without its domain if it is no alias.
+    func account(of typed: TypedName) -> String { accounts.withLock { $0[typed.alias] } ?? typed.account }
 
     /// Records the user who was found under a typed name.
     func record(_ typed: TypedName, of user: UserEntry) {
-        let name = UTF8Text(typed.account)
+        // With `%n` the user name may contain the domain.
+        let isAccount = user.isTypedName && TypedName.caseFolded(user.account).hasBytes(of: typed.account)
         accounts.withLock { accounts in
             if accounts.count >= Self.maximum { accounts = [:] }
-            accounts[name] = user.isTypedName ? nil : user.username.caseFolded
+            accounts[typed.alias] = isAccount ? nil : user.username.caseFolded
         }
     }
 }

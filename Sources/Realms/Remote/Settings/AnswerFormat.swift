@@ -33,10 +33,11 @@ struct AnswerFormat: Sendable {
     static func gatehouse() throws(BadValue) -> AnswerFormat {
         var words = LoginFailure.allCases.map { "200/\($0.code):\($0.code)" }
         words += ["200/accepted:accepted", "401:unavailable", "403:unavailable", "429:overloaded", "4xx:unavailable"]
+        words += ["503/overloaded:overloaded", "5xx:unavailable"]
         var format = AnswerFormat(outcomes: try OutcomeTable(words))
         format.userPath = JSONPath("/user")
         format.groupsPath = JSONPath("/groups")
-        format.reasonPaths = ["/reason", "/outcome"].compactMap { JSONPath($0) }
+        format.reasonPaths = ["/reason", "/outcome", "/error"].compactMap { JSONPath($0) }
         format.attributeMembers = JSONPath("/attributes/*")
         format.isGatehouse = true
         return format

@@ -110,7 +110,9 @@ final class SQLiteConnection: DatabaseConnection {
                 var values: [String?] = []
                 for column in 0..<row.count {
                     let value = try Self.text(row, column: column)
-                    if value == nil, !row.hasNull(atIndex: column) { rows.unreadable.insert(column) }
+                    if value == nil, !row.hasNull(atIndex: column) {
+                        rows.unreadable[rows.rows.count, default: []].insert(column)
+                    }
                     values.append(value)
                 }
                 bytesLeft -= values.reduce(0) { $0 + 16 + ($1?.utf8.count ?? 0) }

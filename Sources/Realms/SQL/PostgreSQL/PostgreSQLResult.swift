@@ -77,7 +77,7 @@ struct PostgreSQLResult: ~Copyable {
                 guard bytesLeft >= 0 else { return SQLRows(problem: SQLLimits.tooLarge(context).log) }
                 let value = value(row, column: column)
                 if value == nil, unsafe PQgetisnull(result, row, column) == 0 {
-                    rows.unreadable.insert(Int(column))
+                    rows.unreadable[Int(row), default: []].insert(Int(column))
                     rows.problem = "\(context): a value is not UTF-8"
                 }
                 values.append(value)

@@ -81,8 +81,8 @@ struct SQLRows: Sendable {
     var isIncomparable = false
     /// The reason why values or rows are missing, because they cannot be read; nil if none is.
     var problem: String?
-    /// The columns with a value that cannot be read; it is nil in ``rows``.
-    var unreadable: Set<Int> = []
+    /// The columns with a value that cannot be read, for each row that has any; the value is nil in ``rows``.
+    var unreadable: [Int: Set<Int>] = [:]
     /// The time until the answer, since the answer before it, in nanoseconds.
     var time: UInt64 = 0
 
@@ -96,9 +96,6 @@ struct SQLRows: Sendable {
 
     /// - Parameter names: The names of the columns.
     init(names: [String]) { self.names = names }
-
-    /// True if the name of a user cannot be read.
-    var isNameUnreadable: Bool { columns.firstIndex(of: "username").map(unreadable.contains) ?? false }
 
     /// Throws if a value cannot be read.
     func checkReadable() throws(ServerFault) {

@@ -103,10 +103,11 @@ struct SQLAccount: Sendable {
     /// Columns with values that cannot be read are passed over, except that of the name.
     ///
     /// - Throws: ``ServerFault`` of code `failed` for a column that is missing, unknown or twice there.
-    init(_ row: [String?], of rows: SQLRows, query: SQLQuery) throws(ServerFault) {
+    init(_ number: Int, of rows: SQLRows, query: SQLQuery) throws(ServerFault) {
+        let (row, unreadable) = (rows.rows[number], rows.unreadable[number] ?? [])
         var (name, stored): (String?, String?) = (nil, nil)
         var state = SQLState()
-        for (place, column) in Self.checked(rows.columns).enumerated() where !rows.unreadable.contains(place) {
+        for (place, column) in Self.checked(rows.columns).enumerated() where !unreadable.contains(place) {
             let value = row[place]
             switch column {
             case "username": name = value

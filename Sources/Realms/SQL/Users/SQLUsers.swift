@@ -118,11 +118,11 @@ final class SQLUsers: Sendable {
             }
             let rows = answers[place]
             found.notes.append(note(query, rows: rows))
-            if let problem = rows.problem {
+            // Of the rows with passwords, only that of the user counts.
+            if let problem = rows.problem, query.name != .password {
                 found.problem = problem
-                // If the name can be read, the password is checked first. The state is read as far as it can be.
-                guard query.name == .password && !rows.isNameUnreadable || query.name == .state && !rows.rows.isEmpty
-                else { continue }
+                // The state is read as far as it can be.
+                guard query.name == .state, !rows.rows.isEmpty else { continue }
             }
             guard !rows.isIncomparable else {
                 // The database cannot compare the name, so no row has it. If a row has it, another value is the reason.
@@ -135,17 +135,23 @@ final class SQLUsers: Sendable {
             case .password:
                 try SQLAccount.check(rows.columns, query: query)
                 passwordColumns = rows.columns
-                var accounts: [SQLAccount] = []
-                for row in rows.rows { accounts.append(try SQLAccount(row, of: rows, query: query)) }
+                // The check has found the column.
+                let name = rows.columns.firstIndex(of: "username") ?? 0
                 // A query that compares another column, too, finds users who have written the name of this one there.
-                let own = accounts.filter { isSame($0.name, as: user, isCaseSensitive: isCaseSensitive) }
+                let own = rows.rows.indices.filter { number in
+                    rows.rows[number][name].map { isSame($0, as: user, isCaseSensitive: isCaseSensitive) } ?? false
+                }
                 found.isAmbiguous = own.count > 1
-                if let account = own.first {
+                if let number = own.first {
+                    let account = try SQLAccount(number, of: rows, query: query)
                     found.account = account
+                    if rows.unreadable[number] != nil { found.problem = rows.problem }
                     // The groups must not depend on the spelling that was typed.
                     values = SQLValues(user: account.name) ?? values
-                } else if !accounts.isEmpty {
+                } else if !rows.rows.isEmpty {
                     found.notes.append("the database has found another spelling of the name")
+                    // A name that cannot be read may be that of the user.
+                    if rows.unreadable.values.contains(where: { $0.contains(name) }) { found.problem = rows.problem }
                 }
             case .state:
                 try SQLAccount.check(rows.columns, query: query)
@@ -164,7 +170,7 @@ final class SQLUsers: Sendable {
         }
         if let query = queries.state {
             if let state, let row = state.rows.first {
-                for (place, column) in state.columns.enumerated() where !state.unreadable.contains(place) {
+                for (place, column) in state.columns.enumerated() where state.unreadable[0]?.contains(place) != true {
                     try found.account?.state.set(SQLState.column(column), to: row[place], query: query)
                 }
             } else if found.account != nil, found.problem == nil {
@@ -255,8 +261,8 @@ final class SQLUsers: Sendable {
             accounts.reserveCapacity(rows.rows.count)
             // The check has found the column. A row without a name is no user.
             let name = rows.columns.firstIndex(of: "username") ?? 0
-            for row in rows.rows where row[name] != nil {
-                let account = try SQLAccount(row, of: rows, query: query)
+            for number in rows.rows.indices where rows.rows[number][name] != nil {
+                let account = try SQLAccount(number, of: rows, query: query)
                 if let problem = account.state.problem {
                     throw ServerFault(.failed, "\(problem); user \(account.name)")
                 }
