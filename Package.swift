@@ -469,7 +469,7 @@ let package = Package(
             ]
         ),
         // A server of PostgreSQL in a private folder.
-        .target(name: "DatabaseTesting", dependencies: ["TestTools"], path: "Tests/DatabaseTesting"),
+        .target(name: "DatabaseTesting", dependencies: ["COpenSSL", "TestTools"], path: "Tests/DatabaseTesting"),
         .testTarget(
             name: "RealmSQLTests",
             dependencies: [

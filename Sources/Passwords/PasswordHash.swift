@@ -85,7 +85,7 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     ///   - costs: The costs of a realm's hashes, each once.
     ///   - longestCheck: The limit of the time of one check.
     /// - Returns: The costs, the dearest first; at least one, unless `costs` is empty.
-    static func checked(of costs: [HashCost], longestCheck: Duration) -> [HashCost] {
+    package static func checked(of costs: [HashCost], longestCheck: Duration) -> [HashCost] {
         var time = Duration.zero
         // The order of costs of the same time must be the same in every login.
         let sorted = costs.enumerated().sorted { ($1.element.time, $0.offset) < ($0.element.time, $1.offset) }

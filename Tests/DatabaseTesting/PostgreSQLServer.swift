@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import COpenSSL
 public import Foundation
 internal import Glibc
 internal import Synchronization
@@ -318,6 +319,8 @@ public final class PostgreSQLServer: Sendable {
             return folders.count == 1
         }
         guard isFirst else { return }
+        // Threads of libpq may still connect when the process exits: OpenSSL must not free its memory then.
+        _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
         atexit {
             for folder in PostgreSQLServer.folders.withLock({ $0 }) {
                 try? FileManager.default.removeItem(atPath: folder)

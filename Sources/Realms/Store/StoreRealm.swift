@@ -264,13 +264,16 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         return cost.description
     }
 
-    /// Warns about many different costs of the hashes, again when there are more.
+    /// Warns if the hashes have more costs than a login computes, again when there are more.
     func warn(about costs: [HashCost]) {
         let isNew = knownCosts.withLock { known in
             defer { known = max(known, costs.count) }
             return costs.count > known
         }
-        guard isNew, let warning = HashCost.warning(about: costs, longestCheck: passwords.longestCheck) else { return }
+        let limit = passwords.longestCheck
+        guard isNew, HashCost.checked(of: costs, longestCheck: limit).count < costs.count,
+            let warning = HashCost.warning(about: costs, longestCheck: limit)
+        else { return }
         log("realm \(name): \(warning)", .warning)
     }
 
