@@ -115,22 +115,12 @@ struct ServerTLSTests {
         place: String
     ) throws {
         let others: [String: [UInt8]] = [
-            "delta.crl": Array(Self.deltaList.utf8), "empty.pem": [], "short.key": [1, 2, 3],
+            "delta.crl": Array(TestPKI.deltaList.utf8), "empty.pem": [], "short.key": [1, 2, 3],
             "zero.key": [UInt8](repeating: 0, count: 80),
         ]
         let message = refusal(tls, others)
         #expect(message?.hasPrefix(place + " ") == true, "\(message ?? "accepted")")
     }
-
-    /// A list with a deltaCRLIndicator (RFC 5280 5.2.4).
-    private static let deltaList = """
-        -----BEGIN X509 CRL-----
-        MIG0MFsCAQEwCgYIKoZIzj0EAwIwDTELMAkGA1UEAwwCQ0EXDTI2MTEyNzA1Mzkx
-        N1oXDTI2MTIyNzA1MzkxN1qgHTAbMA0GA1UdGwEB/wQDAgEBMAoGA1UdFAQDAgEB
-        MAoGCCqGSM49BAMCA0kAMEYCIQDgww2peM7vxUysMTjgE6F1rg6mB48lv6/APVov
-        EKU78QIhAOpIYnqbxI068VZHRN2/Ssix8NUbqtWToFOfAy98X8qw
-        -----END X509 CRL-----
-        """
 
     @Test(arguments: ["", "host a.test { "])
     func `a certificate and a key that are exchanged are named, with the correction`(host: String) throws {

@@ -255,16 +255,6 @@ struct ClientCertificateTests {
         }
     }
 
-    /// A list with a deltaCRLIndicator (RFC 5280 5.2.4), as NIST PKITS 4.15 and Active Directory have them.
-    private static let deltaList = """
-        -----BEGIN X509 CRL-----
-        MIG0MFsCAQEwCgYIKoZIzj0EAwIwDTELMAkGA1UEAwwCQ0EXDTI2MTEyNzA1Mzkx
-        N1oXDTI2MTIyNzA1MzkxN1qgHTAbMA0GA1UdGwEB/wQDAgEBMAoGA1UdFAQDAgEB
-        MAoGCCqGSM49BAMCA0kAMEYCIQDgww2peM7vxUysMTjgE6F1rg6mB48lv6/APVov
-        EKU78QIhAOpIYnqbxI068VZHRN2/Ssix8NUbqtWToFOfAy98X8qw
-        -----END X509 CRL-----
-        """
-
     @Test func `a file without a revocation list, with a truncated list or a delta is refused`() throws {
         let good = try pki.bytes("all.crl")
         #expect(try RevocationList.lists(pem: good, name: "x").map(\.issuer) == ["CN=root", "CN=inter"])
@@ -275,7 +265,7 @@ struct ClientCertificateTests {
         }
         // Between complete lists, too.
         #expect(throws: OpenSSLError(.deltaRevocationList, context: "")) {
-            try RevocationList.lists(pem: good + Array("\n\(Self.deltaList)\n".utf8) + good, name: "x")
+            try RevocationList.lists(pem: good + Array("\n\(TestPKI.deltaList)\n".utf8) + good, name: "x")
         }
         let half = Array(good[..<(good.count - 100)])
         #expect(throws: OpenSSLError(.malformedRevocationList, context: "")) {

@@ -38,14 +38,8 @@ struct LargeAnswerTests {
         _ changes: [String: [String]?] = [:],
         log: LogEntries = LogEntries()
     ) throws -> LDAPRealm {
-        var words: [String: [String]] = [
-            "directory": servers.map(\.url), "base-dn": ["dc=example,dc=org"],
-            "search-bind-dn": ["cn=service,dc=example,dc=org"], "search-bind-password": ["service"],
-            "group-source": ["none"], "check-interval": ["1h"], "pool-size": ["1"], "timeout": ["120s"],
-            "connect-timeout": ["60s"], "bind-timeout": ["60s"], "search-timeout": ["60s"],
-        ]
-        for (name, value) in changes { words[name] = value }
-        return try LDAPSetup.realm(words, log: log)
+        let words = changes.merging(["timeout": ["120s"]]) { changed, _ in changed }
+        return try LDAPSetup.realm(servers, limit: "60s", words, log: log)
     }
 
     private static func tagged(_ count: Int) -> [(String, [String])] { (0..<count).map { ("mail;x-\($0)", ["a"]) } }

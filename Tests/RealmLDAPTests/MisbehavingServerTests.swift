@@ -37,14 +37,7 @@ struct MisbehavingServerTests {
         _ changes: [String: [String]?] = [:],
         log: LogEntries = LogEntries()
     ) throws -> LDAPRealm {
-        var words: [String: [String]] = [
-            "directory": servers.map(\.url), "base-dn": ["dc=example,dc=org"],
-            "search-bind-dn": ["cn=service,dc=example,dc=org"], "search-bind-password": ["service"],
-            "group-source": ["none"], "connect-timeout": ["300ms"], "bind-timeout": ["300ms"],
-            "search-timeout": ["300ms"], "check-interval": ["1h"], "pool-size": ["1"],
-        ]
-        for (name, value) in changes { words[name] = value }
-        return try LDAPSetup.realm(words, log: log)
+        try LDAPSetup.realm(servers, limit: "300ms", changes, log: log)
     }
 
     /// The ways to misbehave after a request with a number.

@@ -68,6 +68,23 @@ enum LDAPSetup {
 }
 
 extension LDAPSetup {
+    /// A realm of one connection for servers that have no user but `ann`, and no groups; each step has a time limit.
+    static func realm(
+        _ servers: [FakeDirectory],
+        limit: String,
+        _ changes: [String: [String]?],
+        log: LogEntries
+    ) throws -> LDAPRealm {
+        var words: [String: [String]] = [
+            "directory": servers.map(\.url), "base-dn": ["dc=example,dc=org"],
+            "search-bind-dn": ["cn=service,dc=example,dc=org"], "search-bind-password": ["service"],
+            "group-source": ["none"], "check-interval": ["1h"], "pool-size": ["1"], "connect-timeout": [limit],
+            "bind-timeout": [limit], "search-timeout": [limit],
+        ]
+        for (name, value) in changes { words[name] = value }
+        return try realm(words, log: log)
+    }
+
     /// The time limits of a realm whose server fails: longer than the deadline of a module.
     static var limitsDuringFaults: [String: [String]?] {
         ["timeout": ["20s"], "connect-timeout": ["10s"], "search-timeout": ["10s"], "bind-timeout": ["10s"]]

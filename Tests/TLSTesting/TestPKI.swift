@@ -306,3 +306,15 @@ extension TestPKI {
         return String(line.prefix { $0 != " " })
     }
 }
+
+extension TestPKI {
+    /// A list with a deltaCRLIndicator (RFC 5280 5.2.4), as NIST PKITS 4.15 and Active Directory have them.
+    public static let deltaList = """
+        -----BEGIN X509 CRL-----
+        MIG0MFsCAQEwCgYIKoZIzj0EAwIwDTELMAkGA1UEAwwCQ0EXDTI2MTEyNzA1Mzkx
+        N1oXDTI2MTIyNzA1MzkxN1qgHTAbMA0GA1UdGwEB/wQDAgEBMAoGA1UdFAQDAgEB
+        MAoGCCqGSM49BAMCA0kAMEYCIQDgww2peM7vxUysMTjgE6F1rg6mB48lv6/APVov
+        EKU78QIhAOpIYnqbxI068VZHRN2/Ssix8NUbqtWToFOfAy98X8qw
+        -----END X509 CRL-----
+        """
+}
