@@ -70,6 +70,40 @@ struct FailureTableTests {
         #expect((0..<50).allSatisfy { table.status(key("new\($0)"), at: later) == .open(failures: 1) })
     }
 
+    @Test func `a withdrawn failure ends the lock that it has caused, and no other lock`() {
+        var table = table(100)
+        let (old, _) = table.fail(key("ann"), owner: nil, at: 0)
+        let (first, _) = table.fail(key("ann"), owner: nil, at: 800 * Self.second)
+        // The oldest failure is out of the window when the lock begins.
+        for time in [1100, 1200] { _ = table.fail(key("ann"), owner: nil, at: time * Self.second) }
+        let now = 1300 * Self.second
+        table.withdraw(old, of: key("ann"), at: now)
+        #expect(table.status(key("ann"), at: now) == .locked(failures: 3))
+        table.withdraw(first, of: key("ann"), at: now)
+        #expect(table.status(key("ann"), at: now) == .open(failures: 2))
+        #expect(table.fail(key("ann"), owner: nil, at: now).hasLocked)
+    }
+
+    @Test(arguments: ["cleared", "all cleared", "unlocked by time"])
+    func `a failure that no longer counts takes no other failure with it`(end: String) {
+        var table = table(100, limit: 2)
+        _ = table.fail(key("ann"), owner: nil, at: 0)
+        let (withdrawn, hasLocked) = table.fail(key("ann"), owner: nil, at: 0)
+        #expect(hasLocked)
+        var now = 0
+        switch end {
+        case "cleared": table.clear(key("ann"))
+        case "all cleared": table.clearAll()
+        default:
+            now = 900 * Self.second
+            table.withdraw(withdrawn, of: key("ann"), at: now)
+            #expect(table.status(key("ann"), at: now) == .open(failures: 0))
+        }
+        for isLast in [false, true] { #expect(table.fail(key("ann"), owner: nil, at: now).hasLocked == isLast) }
+        table.withdraw(withdrawn, of: key("ann"), at: now)
+        #expect(table.status(key("ann"), at: now) == .locked(failures: 2))
+    }
+
     @Test func `a record of a long name takes a bounded number of bytes`() throws {
         #expect(MemoryLayout<FailureTable.Record>.stride <= 160)
         let long = String(repeating: "ü", count: 500)
@@ -114,15 +148,20 @@ struct FailureTableTests {
         var random = Random(seed: seed)
         var table = table(20)
         var now = 0
+        var counted: [(key: ThrottleKey, failure: FailureTable.CountedFailure)] = []
         for _ in 0..<1000 {
             now += random.below(20) * Self.second
             let name = key("user\(random.below(40))")
             switch random.below(10) {
             case 0: table.clear(name)
             case 1: _ = table.record(name, at: now)
+            case 2 where !counted.isEmpty:
+                let (key, failure) = counted.remove(at: random.below(counted.count))
+                table.withdraw(failure, of: key, at: now)
             default:
                 let before = table.record(name, at: now)
                 let result = table.fail(name, owner: ClientNetwork("192.0.2.\(random.below(6))"), at: now)
+                counted.append((name, result.counted))
                 let after = table.record(name, at: now)
                 #expect(after != nil)
                 if before?.lockEnd != nil {
@@ -154,6 +193,8 @@ struct FailureWindowTests {
             if random.below(3) > 0 {
                 window.add(in: slot)
                 all.append(slot)
+            } else if !all.isEmpty {
+                window.remove(in: all.remove(at: random.below(all.count)))
             }
             #expect(window.count(in: slot) == all.count { $0 >= slot - 8 })
             #expect(window.count(in: slot + 3) == all.count { $0 >= slot - 5 })

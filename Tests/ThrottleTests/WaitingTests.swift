@@ -3,6 +3,7 @@
 
 import RealmKit
 import RealmTesting
+import Synchronization
 import TestTools
 import Testing
 
@@ -19,6 +20,148 @@ struct WaitingTests {
             let entry = LoginStack.Entry(module, .required, deadline: .seconds(100_000))
             fixture = try ThrottleFixture(change, entries: [entry])
         }
+    }
+
+    /// A user at a page, who answers a question after the password only when the test lets them.
+    private final class UserAtPage: Conversation {
+        private let password: String
+        private let code: String
+        private let latch = Latch()
+        private let action = Mutex<(@Sendable () -> Void)?>(nil)
+        private let isWaiting = Mutex(false)
+
+        init(_ password: String, code: String) {
+            self.password = password
+            self.code = code
+        }
+
+        var presentsSecret: Bool { true }
+
+        func beforeWaiting(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+        func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+            guard case .oneTimeCode = callbacks.first else { return [.secret(Secret(utf8: password))] }
+            let action = action.withLock { $0 }
+            action?()
+            isWaiting.withLock { $0 = true }
+            await latch.pass()
+            return [.secret(Secret(utf8: code))]
+        }
+
+        func untilAsked() async throws { try await Waiting.until { isWaiting.withLock { $0 } } }
+
+        func send() { latch.open() }
+    }
+
+    /// A realm that asks for a password and for a code, whether the password is right or not.
+    private struct CodeFixture {
+        let fixture: ThrottleFixture
+
+        init(failures: Int, code: ScriptedModule.Behavior? = nil, others: [String: [LoginStack.Entry]] = [:]) throws {
+            let check = ScriptedModule.Behavior.run { (attempt) async throws(LoginFault) in
+                try await attempt.oneTimeCode().matches("123456") ? attempt.commit() : .failed(.wrongCredentials)
+            }
+            fixture = try ThrottleFixture(
+                { $0.failures = failures },
+                entries: [
+                    LoginStack.Entry(PasswordCheck(), .required),
+                    LoginStack.Entry(ScriptedModule(code ?? check), .required),
+                ],
+                others: others
+            )
+        }
+
+        /// Begins a sign-in of `ann`, and returns when it waits for the code.
+        func begin(
+            _ password: String,
+            code: String,
+            in realms: [String] = ["town"]
+        ) async throws -> (user: UserAtPage, login: Task<MultiRealmLoginReport, any Error>) {
+            let user = UserAtPage(password, code: code)
+            let ann = try Username("ann")
+            let authenticator = fixture.authenticator
+            let login: Task<MultiRealmLoginReport, any Error> = Task {
+                try await authenticator.login(as: ann, inFirstOf: realms, peer: "192.0.2.7", asking: user)
+            }
+            try await user.untilAsked()
+            return (user, login)
+        }
+    }
+
+    @Test(arguments: ["wrong", "right"])
+    func `sign-ins that are left open at a question are failures, whatever the password is`(
+        password: String
+    ) async throws {
+        let coded = try CodeFixture(failures: 3)
+        let strangers = [
+            try await coded.begin(password, code: "0"), try await coded.begin(password, code: "0"),
+            try await coded.begin(password, code: "0"),
+        ]
+        #expect(coded.fixture.locks.all == ["ann@town as ann"])
+        #expect(coded.fixture.failures(of: "ann") == nil)
+        #expect(coded.fixture.throttle.pending == (3, 0))
+        // The next attempt is answered at once, and its user cannot sign in until an administrator clears the lock.
+        let refused = try await coded.begin("right", code: "123456")
+        refused.user.send()
+        #expect(try await refused.login.value.reports.last?.refusal == .locked)
+        coded.fixture.throttle.clear(.one(.account(Account(realm: "town", key: "ann"))))
+        let owner = try await coded.begin("right", code: "123456")
+        owner.user.send()
+        #expect(try await owner.login.value.identity != nil)
+        // The failures were cleared, so they do not count again when the sign-ins end.
+        for stranger in strangers {
+            stranger.user.send()
+            #expect(try await stranger.login.value.identity == nil)
+        }
+        #expect(coded.fixture.failures(of: "ann") == 0)
+        #expect(coded.fixture.failures(from: "192.0.2.7") == 4)
+        #expect(coded.fixture.throttle.pending == (0, 0))
+    }
+
+    @Test func `a sign-in that has begun before its lock can be completed, and clears the lock`() async throws {
+        let coded = try CodeFixture(failures: 2)
+        let first = try await coded.begin("right", code: "123456")
+        let second = try await coded.begin("wrong", code: "0")
+        #expect(coded.fixture.failures(of: "ann") == nil)
+        first.user.send()
+        #expect(try await first.login.value.identity != nil)
+        #expect(coded.fixture.failures(of: "ann") == 0)
+        second.user.send()
+        #expect(try await second.login.value.identity == nil)
+        #expect(coded.fixture.failures(of: "ann") == 0)
+    }
+
+    @Test func `an open sign-in counts once, and no longer if it turns out to be no failure`() async throws {
+        let coded = try CodeFixture(failures: 2)
+        let wrong = try await coded.begin("wrong", code: "0")
+        #expect(coded.fixture.failures(of: "ann") == 1)
+        wrong.user.send()
+        #expect(try await wrong.login.value.identity == nil)
+        #expect(coded.fixture.failures(of: "ann") == 1)
+
+        // No user can sign in while the module for the code is down, so nothing counts.
+        let down = ScriptedModule.Behavior.run { (attempt) async throws(LoginFault) in
+            _ = try await attempt.oneTimeCode()
+            throw LoginFault.unavailable("down")
+        }
+        let broken = try CodeFixture(failures: 1, code: down)
+        let unanswered = try await broken.begin("right", code: "123456")
+        #expect(broken.fixture.failures(of: "ann") == nil)
+        unanswered.user.send()
+        #expect(try await unanswered.login.value.identity == nil)
+        #expect(broken.fixture.failures(of: "ann") == 0)
+        #expect(broken.fixture.failures(from: "192.0.2.7") == 0)
+    }
+
+    @Test func `an open sign-in is a failure in all its realms, until one of them accepts`() async throws {
+        let city = [LoginStack.Entry(PasswordCheck("other"), .required)]
+        let coded = try CodeFixture(failures: 1, others: ["city": city])
+        let open = try await coded.begin("other", code: "0", in: ["town", "city"])
+        #expect(Set(coded.fixture.locks.all) == ["ann@town as ann", "ann@city as ann"])
+        open.user.send()
+        #expect(try await open.login.value.identity?.realm == "city")
+        for realm in ["town", "city"] { #expect(coded.fixture.failures(of: "ann", in: realm) == 0) }
+        #expect(coded.fixture.throttle.pending == (0, 0))
     }
 
     @Test func `of 1000 parallel guesses, at most as many as the limit can succeed`() async throws {

@@ -100,6 +100,7 @@ public struct Authenticator: Sendable {
         }
         let account = realm.account(of: request.username)
         let reservation = await throttle.reserve([account], by: request.username, from: request.peer)
+        conversation.beforeWaiting { reservation.waitsForUser() }
         let report = await realm.login(
             request,
             asking: conversation,
@@ -142,6 +143,7 @@ public struct Authenticator: Sendable {
         let accounts = bound.map { $0.account(of: username) }
         let reservation =
             accounts.isEmpty ? nil : await throttle?.reserve(accounts, by: username, from: peer)
+        if let reservation { conversation.beforeWaiting { reservation.waitsForUser() } }
         var attempts: [RealmAttempt] = []
         // After an outage that a lock hides, the later realms are evaluated but accept no user: to stop at that realm would
         // show the outage.

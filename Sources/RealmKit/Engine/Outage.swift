@@ -65,7 +65,9 @@ extension Outage {
 
 extension Outcome {
     /// True if the module could not decide, so that nothing is known about the credentials.
-    package var isOutage: Bool { failure.map { $0.isTemporary || $0 == .internalError } ?? false }
+    package var isOutage: Bool {
+        self == .failure(.unavailable) || self == .failure(.overloaded) || self == .failure(.internalError)
+    }
 }
 
 /// All evaluations of a stack that are possible while some modules are down.

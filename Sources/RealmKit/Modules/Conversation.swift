@@ -18,6 +18,16 @@ public protocol Conversation: AnyObject, Sendable {
     /// received a secret.
     var presentsSecret: Bool { get }
 
+    /// Sets what the conversation does each time before it waits for a person.
+    ///
+    /// A throttle then counts the login as a failure, until it is known to be none. A conversation that waits for the
+    /// user's next request calls the action before it shows the question. The default ignores the action: a conversation
+    /// with all its answers never waits.
+    ///
+    /// - Parameter action: The action, instead of an earlier one. It does not block. The conversation releases it at the
+    ///   latest with itself.
+    func beforeWaiting(_ action: @escaping @Sendable () -> Void)
+
     /// Answers all callbacks.
     ///
     /// - Parameter callbacks: The callbacks, passed together so that a page can show all fields at once.
@@ -29,4 +39,7 @@ public protocol Conversation: AnyObject, Sendable {
 extension Conversation {
     /// False: a login counts as a guess only if a module received a secret.
     public var presentsSecret: Bool { false }
+
+    /// Ignores the action: a conversation with all its answers never waits.
+    public func beforeWaiting(_ action: @escaping @Sendable () -> Void) {}
 }

@@ -34,10 +34,21 @@ public protocol LoginReservation: Sendable {
     /// - Returns: True if the login may be granted.
     func mayGrant(_ account: Account) -> Bool
 
+    /// Tells the throttle that the login waits for a person, who may take any time or never answer.
+    ///
+    /// It may be called several times, also after the attempt is settled, and must not block. Whatever a throttle does
+    /// must not depend on what the modules have returned so far. The default does nothing.
+    func waitsForUser()
+
     /// Records the result of the attempt, then waits for the delay of the response.
     ///
     /// It is called once. The wait ends at once if the task is cancelled.
     ///
     /// - Parameter attempts: The result in each realm that was used, in order. Only the last result can be a success.
     func settle(_ attempts: [RealmAttempt]) async
+}
+
+extension LoginReservation {
+    /// Does nothing.
+    public func waitsForUser() {}
 }

@@ -9,12 +9,14 @@
 public struct LoginFault: Error, Sendable {
     /// The failure that the fault counts as in a stack.
     public let kind: LoginFailure
+    /// True if the engine has ended the call at the deadline of its module, which need not be an outage.
+    ///
+    /// It is beside the kind so that it adds nothing to the size of a fault.
+    var isLate = false
     /// The event for the log, without secrets.
     ///
     /// Users never see it.
     public let log: String
-    /// True if the engine has ended the call at the deadline of its module, which need not be an outage.
-    var isLate = false
 
     /// Creates a fault.
     ///

@@ -35,6 +35,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         /// True if the stack has received the client certificate.
         var hasGivenCertificate = false
         var isClosed = false
+        /// Called before a question waits for the user.
+        var beforeWaiting: (@Sendable () -> Void)?
         var outcome: Outcome?
         var messages: [String] = []
         /// The questions that wait for the user.
@@ -86,6 +88,10 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     var presentsSecret: Bool { state.withLock { $0.password != nil || $0.hasGivenSecret } }
 
+    func beforeWaiting(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforeWaiting = action }
+    }
+
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         let known: [Answer?]? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -120,6 +126,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     private func ask(_ callbacks: [Callback], _ known: [Answer?]) async -> [Answer]? {
+        let beforeWaiting = state.withLock { $0.beforeWaiting }
+        beforeWaiting?()
         let number = numbers.next()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -210,6 +218,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     func finish(_ outcome: Outcome) {
         let wake = state.withLock { state in
             state.isClosed = true
+            state.beforeWaiting = nil
             state.outcome = outcome
             return state.wake()
         }

@@ -26,6 +26,8 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
     struct Question: Sendable {
         let callbacks: [Callback]
         let number: Int
+        /// The messages before the question, which need no answer of the user.
+        var messages: [String] = []
 
         /// True if a one-time code is requested.
         var hasCode: Bool {

@@ -38,11 +38,7 @@ struct SessionAPI: SignInComponent {
         }
         switch submitted {
         case .answers(let number, let answers):
-            switch login.answer(browser, number: number, secret: { answers.indices.contains($0) ? answers[$0] : nil }) {
-            case .noPendingLogin: return LoggedResponse(error("nothing-asked", status: .conflict, to: request))
-            case .anotherQuestion: return LoggedResponse(error("another-question", status: .conflict, to: request))
-            case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
-            }
+            return await answer(number, with: answers, browser: browser, request: request)
         case .login(let name, let password, let realm):
             // Some realms do not allow sign-ins on the web. The response is the same as for a realm that does not
             // exist.
@@ -50,7 +46,6 @@ struct SessionAPI: SignInComponent {
             guard let username = LoginFlow.username(name), named != .some(nil) else {
                 return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
             }
-            guard await endEarlierSessions(request) else { return LoggedResponse(notStored(request)) }
             let begun = await login.begin(
                 as: username,
                 password: password,
@@ -61,6 +56,31 @@ struct SessionAPI: SignInComponent {
                 request: request
             )
             return await proceed(with: begun, browser: browser, request: request)
+        }
+    }
+
+    /// Answers the open question of a login.
+    private func answer(
+        _ number: Int,
+        with answers: [Secret?],
+        browser: BrowserBinding,
+        request: WebRequest
+    ) async -> LoggedResponse {
+        var messageCount = 0
+        if let question = state.pendingLogins.peek(browser.digest)?.question, question.number == number {
+            // The response with the question contained its messages as the first questions.
+            messageCount = question.messages.count
+            let count = messageCount + question.callbacks.count
+            // A form has places for further answers.
+            guard answers.count >= count, answers.dropFirst(count).allSatisfy({ $0 == nil }) else {
+                return LoggedResponse(malformed("not one answer for each question (\(count))", to: request))
+            }
+        }
+        let own = answers.dropFirst(messageCount)
+        switch login.answer(browser, number: number, secret: { own.dropFirst($0).first ?? nil }) {
+        case .noPendingLogin: return LoggedResponse(error("nothing-asked", status: .conflict, to: request))
+        case .anotherQuestion: return LoggedResponse(error("another-question", status: .conflict, to: request))
+        case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
         }
     }
 
@@ -78,9 +98,9 @@ struct SessionAPI: SignInComponent {
         request: WebRequest
     ) async -> LoggedResponse {
         switch await login.advance(pending, for: request) {
-        case .question(let question, let messages):
+        case .question(let question):
             let body = QuestionJSON(
-                questions: (messages.map(Callback.message) + question.callbacks).map(QuestionJSON.Part.init),
+                questions: (question.messages.map(Callback.message) + question.callbacks).map(QuestionJSON.Part.init),
                 number: question.number,
                 expiresIn: Int(settings.time.components.seconds)
             )
@@ -89,6 +109,7 @@ struct SessionAPI: SignInComponent {
             return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request), report: report)
         case .failed(_, let report):
             return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request), report: report)
+        case .endNotStored(let report): return LoggedResponse(notStored(request), report: report)
         case .session(let session, let token, let report):
             let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.signInRemoval]
             return LoggedResponse(

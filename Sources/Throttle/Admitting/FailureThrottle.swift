@@ -9,6 +9,8 @@ internal import Synchronization
 /// - An attempt is reserved before the login and settled after it. For each account and source, the sum of failures and
 ///   running attempts never exceeds the limit. Further attempts wait until a running attempt is settled. They wait
 ///   without blocking a thread.
+/// - A login that waits for its user is a failure of its accounts, whatever the modules have returned so far, until it
+///   is settled. If it is then accepted, or is no guess, the failure is taken back, and the lock that it has caused.
 /// - A login at a locked account runs, and its answer and delay are those of a wrong password.
 /// - A success clears the failures of the account. It does not clear the failures of the source. Otherwise an attacker
 ///   who has an account could guess without limit.
@@ -161,20 +163,41 @@ public final class FailureThrottle: LoginThrottle {
     func settle(
         _ attempt: Attempt,
         reserved: [ThrottleKey],
+        counted: [ThrottleKey: FailureTable.CountedFailure] = [:],
         by username: Username,
         results: [(key: ThrottleKey, result: AttemptResult)]
     ) -> Int {
-        let settled = state.withLock { $0.settle(attempt, reserved: reserved, results: results, at: moment) }
-        for key in settled.locked {
+        let settled = state.withLock {
+            $0.settle(attempt, reserved: reserved, counted: counted, results: results, at: moment)
+        }
+        apply(settled, of: attempt, by: username)
+        return settled.failures
+    }
+
+    /// Counts an attempt that waits for its user as a failure of its accounts.
+    ///
+    /// - Returns: The failures, for ``settle(_:reserved:counted:by:results:)``.
+    func countOpen(
+        _ attempt: Attempt,
+        reserved: [ThrottleKey],
+        by username: Username
+    ) -> [ThrottleKey: FailureTable.CountedFailure] {
+        let (counted, effects) = state.withLock { $0.countOpen(attempt, reserved: reserved, at: moment) }
+        apply(effects, of: attempt, by: username)
+        return counted
+    }
+
+    /// Reports the locks of an attempt, and resumes the attempts whose wait it has ended.
+    private func apply(_ effects: ThrottleState.Settlement, of attempt: Attempt, by username: Username) {
+        for key in effects.locked {
             let isAccount = key != attempt.sourceKey
             let length = isAccount ? settings.lock : settings.sourceLock
             let failures = isAccount ? settings.failures : settings.sourceFailures
             let end = wall() + Self.seconds(length.boundedNanoseconds)
             onLock(Lockout(key, failures: failures, end: end), username)
         }
-        if !settled.locked.isEmpty { requestFlush() }
-        settled.endedWaits.forEach { $0.resume() }
-        return settled.failures
+        if !effects.locked.isEmpty { requestFlush() }
+        effects.endedWaits.forEach { $0.resume() }
     }
 
     /// Delays an answer, unless too many answers are delayed already.

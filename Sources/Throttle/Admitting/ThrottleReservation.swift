@@ -16,7 +16,13 @@ final class ThrottleReservation: LoginReservation {
     ///
     /// The delay of the answer is measured from this time.
     private let begin: UInt64
-    private let isSettled = Atomic(false)
+    private let progress = Mutex(Progress())
+
+    private struct Progress {
+        var isSettled = false
+        /// The failures that were counted while the login waited for its user.
+        var counted: [ThrottleKey: FailureTable.CountedFailure] = [:]
+    }
 
     init(
         _ throttle: FailureThrottle,
@@ -37,6 +43,13 @@ final class ThrottleReservation: LoginReservation {
         // cannot be bypassed.
         let key = ThrottleKey.account(account)
         return admission.denied[key] == nil && admission.reserved.contains(key)
+    }
+
+    func waitsForUser() {
+        progress.withLock { progress in
+            guard !progress.isSettled, progress.counted.isEmpty else { return }
+            progress.counted = throttle.countOpen(attempt, reserved: admission.reserved, by: username)
+        }
     }
 
     func settle(_ attempts: [RealmAttempt]) async {
@@ -81,8 +94,19 @@ final class ThrottleReservation: LoginReservation {
     ///
     /// - Returns: The number of failures including this attempt; 0 if it is not a failure.
     private func settleOnce(_ results: [(key: ThrottleKey, result: AttemptResult)]) -> Int {
-        guard !isSettled.exchange(true, ordering: .acquiringAndReleasing), !admission.reserved.isEmpty else { return 0 }
-        return throttle.settle(attempt, reserved: admission.reserved, by: username, results: results)
+        let counted: [ThrottleKey: FailureTable.CountedFailure]? = progress.withLock { progress in
+            guard !progress.isSettled else { return nil }
+            progress.isSettled = true
+            return progress.counted
+        }
+        guard let counted, !admission.reserved.isEmpty else { return 0 }
+        return throttle.settle(
+            attempt,
+            reserved: admission.reserved,
+            counted: counted,
+            by: username,
+            results: results
+        )
     }
 
     deinit { _ = settleOnce([]) }

@@ -15,6 +15,11 @@ internal import RealmKit
 ///
 /// For each key, the sum of failures and running attempts never exceeds the limit. Therefore a locked key has no running
 /// attempts. A key at which attempts wait has at least one running attempt.
+///
+/// An attempt that waits for its user is not running at its accounts any more: it is a failure of each, until it is
+/// settled as something else. Otherwise a stranger who leaves sign-ins open at a question would keep an account full,
+/// which is a lock that no administrator can see or clear. At its source it goes on running, because no success takes
+/// the failures of a source back.
 struct ThrottleState: Sendable {
     let settings: ThrottleSettings
     var accounts: FailureTable
@@ -191,11 +196,35 @@ struct ThrottleState: Sendable {
         var endedWaits: [EndedWait] = []
     }
 
+    /// Counts a running attempt that waits for its user as a failure of its accounts.
+    ///
+    /// - Returns: The failures, for ``settle(_:reserved:counted:results:at:)``, and the effects.
+    mutating func countOpen(
+        _ attempt: Attempt,
+        reserved: [ThrottleKey],
+        at now: Int
+    ) -> (counted: [ThrottleKey: FailureTable.CountedFailure], effects: Settlement) {
+        var counted: [ThrottleKey: FailureTable.CountedFailure] = [:]
+        var effects = Settlement()
+        for account in attempt.accounts where reserved.contains(account) {
+            release(account)
+            counted[account] = fail(account, by: attempt, at: now, locked: &effects.locked)
+        }
+        for key in counted.keys { effects.endedWaits += admitWaiting(for: key, at: now) }
+        return (counted, effects)
+    }
+
+    private mutating func release(_ key: ThrottleKey) {
+        let count = running[key, default: 0] - 1
+        running[key] = count > 0 ? count : nil
+    }
+
     /// Records the result of an attempt, and releases its reservations.
     ///
     /// - Parameters:
     ///   - attempt: The attempt.
     ///   - reserved: The keys at which the attempt has reservations.
+    ///   - counted: The failures that were counted while the attempt waited for its user.
     ///   - results: The results for the accounts. The attempt is not counted for an account without a result, and only for
     ///     its source at an account without a reservation.
     ///   - now: The moment.
@@ -203,22 +232,23 @@ struct ThrottleState: Sendable {
     mutating func settle(
         _ attempt: Attempt,
         reserved: [ThrottleKey],
+        counted: [ThrottleKey: FailureTable.CountedFailure] = [:],
         results: [(key: ThrottleKey, result: AttemptResult)],
         at now: Int
     ) -> Settlement {
         var settled = Settlement()
-        for key in reserved {
-            let count = running[key, default: 0] - 1
-            running[key] = count > 0 ? count : nil
-        }
+        for key in reserved where counted[key] == nil { release(key) }
         for account in attempt.accounts where reserved.contains(account) {
             let own = results.filter { $0.key == account }.map(\.result)
             // If a realm was tried twice, one account has several results. They count as one failure.
             if own.contains(.success) {
                 accounts.clear(account)
             } else if own.contains(.failure) {
-                settled.failures = max(settled.failures, fail(account, by: attempt, at: now, locked: &settled.locked))
+                // A failure that an administrator has cleared meanwhile is not counted again.
+                let failure = counted[account] ?? fail(account, by: attempt, at: now, locked: &settled.locked)
+                settled.failures = max(settled.failures, failure.failures)
             } else {
+                if let failure = counted[account] { accounts.withdraw(failure, of: account, at: now) }
                 for case .acceptedElsewhere(let password) in own
                 where presentedPasswords.record(password, of: account, at: now) == .failure {
                     _ = fail(account, by: attempt, at: now, locked: &settled.locked)
@@ -240,10 +270,10 @@ struct ThrottleState: Sendable {
         by attempt: Attempt,
         at now: Int,
         locked: inout [ThrottleKey]
-    ) -> Int {
+    ) -> FailureTable.CountedFailure {
         let failed = accounts.fail(account, owner: attempt.source, at: now)
         if failed.hasLocked { locked.append(account) }
-        return failed.failures
+        return failed.counted
     }
 
     /// Ends the waits of the attempts at a key, in order, until the key is full.

@@ -41,7 +41,18 @@ struct FailureTable: Sendable {
         var lockEnd: Int?
         /// The number of failures that caused the lock.
         var failuresAtLock = 0
+        /// Distinguishes the record from earlier and later records of its key.
+        fileprivate let number: UInt32
         fileprivate var networkIndex: Int32 = -1
+    }
+
+    /// A failure that may still be withdrawn.
+    struct CountedFailure: Sendable {
+        /// The number of the record that counts it; nil if a lock has prevented the count.
+        fileprivate let record: UInt32?
+        fileprivate let slot: Int
+        /// The number of failures including this one.
+        let failures: Int
     }
 
     let rules: Rules
@@ -53,6 +64,7 @@ struct FailureTable: Sendable {
     var hasTooManyChanges = false
     private let isStored: Bool
     private var indexByKey: [ThrottleKey: Int32] = [:]
+    private var lastNumber: UInt32 = 0
     private var pool = LinkedListPool<Record>()
     private var networks = RecordsByNetwork()
     /// The records that are not locked, in the order of their last failures.
@@ -110,29 +122,50 @@ struct FailureTable: Sendable {
     ///
     /// A failure of a locked key does not count.
     ///
-    /// - Returns: The number of failures within the window, and whether this failure has locked the key. If the key was
-    ///   locked before, the number of failures that caused the lock.
-    mutating func fail(_ key: ThrottleKey, owner: ClientNetwork?, at now: Int) -> (failures: Int, hasLocked: Bool) {
+    /// - Returns: The failure, and whether it has locked the key. If the key was locked before, the number of failures
+    ///   is that of those that caused the lock.
+    mutating func fail(
+        _ key: ThrottleKey,
+        owner: ClientNetwork?,
+        at now: Int
+    ) -> (counted: CountedFailure, hasLocked: Bool) {
+        let slot = rules.slot(now)
         removeExpiredRecords(at: now)
         if let index = indexByKey[key], isExpired(index, at: now) { removeRecord(index) }
         let index: Int32
         if let known = indexByKey[key] {
-            guard pool[known].lockEnd == nil else { return (pool[known].failuresAtLock, false) }
+            guard pool[known].lockEnd == nil else {
+                return (CountedFailure(record: nil, slot: slot, failures: pool[known].failuresAtLock), false)
+            }
             index = known
             unlink(index)
         } else {
             makeRoom()
-            index = pool.insert(Record(key: key, owner: owner, failures: .init(since: rules.slot(now)), newest: now))
-            indexByKey[key] = index
+            index = insert(key, owner: owner, slot: slot, newest: now)
         }
-        pool[index].failures.add(in: rules.slot(now))
+        pool[index].failures.add(in: slot)
         pool[index].newest = max(pool[index].newest, now)
-        let count = pool[index].failures.count(in: rules.slot(now))
+        let count = pool[index].failures.count(in: slot)
         let hasLocked = rules.limit > 0 && count >= rules.limit
         if hasLocked { lock(index, failures: count, until: now + rules.lock) }
         link(index)
         markChanged(key)
-        return (count, hasLocked)
+        return (CountedFailure(record: pool[index].number, slot: slot, failures: count), hasLocked)
+    }
+
+    /// Withdraws a failure, and ends the lock if the key would not have been locked without it.
+    ///
+    /// Does nothing if the failure no longer counts, because its record was cleared or evicted, or its lock has ended.
+    mutating func withdraw(_ failure: CountedFailure, of key: ThrottleKey, at now: Int) {
+        guard let index = indexByKey[key], pool[index].number == failure.record else { return }
+        guard !isExpired(index, at: now) else { return }
+        pool[index].failures.remove(in: failure.slot)
+        if let end = pool[index].lockEnd, pool[index].failures.count(in: rules.slot(end - rules.lock)) < rules.limit {
+            unlink(index)
+            pool[index].lockEnd = nil
+            link(index)
+        }
+        markChanged(key)
     }
 
     /// Restores a stored record.
@@ -149,8 +182,7 @@ struct FailureTable: Sendable {
         guard indexByKey[key] == nil else { return }
         makeRoom()
         let slot = rules.slot(newest)
-        let index = pool.insert(Record(key: key, owner: owner, failures: .init(since: slot), newest: newest))
-        indexByKey[key] = index
+        let index = insert(key, owner: owner, slot: slot, newest: newest)
         pool[index].failures.add(failures, in: slot)
         if let lockEnd { lock(index, failures: failures, until: lockEnd) }
         link(index)
@@ -167,7 +199,11 @@ struct FailureTable: Sendable {
     }
 
     /// Removes all records.
-    mutating func clearAll() { self = FailureTable(rules, isStored: isStored) }
+    mutating func clearAll() {
+        let number = lastNumber
+        self = FailureTable(rules, isStored: isStored)
+        lastNumber = number
+    }
 
     /// Removes the record of a key.
     mutating func clear(_ key: ThrottleKey) {
@@ -175,6 +211,15 @@ struct FailureTable: Sendable {
     }
 
     // MARK: Lists
+
+    /// Adds a record without failures, which is in no list yet.
+    private mutating func insert(_ key: ThrottleKey, owner: ClientNetwork?, slot: Int, newest: Int) -> Int32 {
+        lastNumber &+= 1
+        let window = FailureWindow(since: slot)
+        let index = pool.insert(Record(key: key, owner: owner, failures: window, newest: newest, number: lastNumber))
+        indexByKey[key] = index
+        return index
+    }
 
     private mutating func lock(_ index: Int32, failures: Int, until end: Int) {
         pool[index].lockEnd = end

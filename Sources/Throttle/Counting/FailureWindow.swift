@@ -33,6 +33,12 @@ struct FailureWindow: Sendable {
         counts[Self.place(slot)] = UInt16(clamping: sum)
     }
 
+    /// Removes a failure, if it is still remembered.
+    mutating func remove(in slot: Int) {
+        guard slot <= newest, newest - slot <= Self.slots, counts[Self.place(slot)] > 0 else { return }
+        counts[Self.place(slot)] -= 1
+    }
+
     /// Returns the number of failures in a slot and in the eight slots before it.
     func count(in slot: Int) -> Int {
         var sum = 0
