@@ -32,6 +32,21 @@ public protocol PasswordHash: Sendable {
     var decoy: any PasswordHash { get }
 }
 
+extension PasswordHash {
+    /// The number of bytes of a password that the format hashes, if other programs ignore the rest of a longer one: 72 for
+    /// bcrypt, 8 for DES; nil if they ignore nothing.
+    ///
+    /// Users whose passwords are longer could sign in at the system that has written the hash. Here their passwords are
+    /// rejected, unless ``FormatOptions/acceptsTruncated`` is set.
+    public var truncatesAfter: Int? { (self as? StoredHash)?.algorithm.truncatesAfter }
+
+    /// Returns whether the format ignores a part of a password: the bytes after ``truncatesAfter``, or a bit of each byte.
+    public func ignoresPart(of password: Secret) -> Bool {
+        guard let algorithm = (self as? StoredHash)?.algorithm else { return false }
+        return password.withBytes { algorithm.ignoresPart(of: $0) }
+    }
+}
+
 /// The cost of a check.
 ///
 /// Checks of equal cost take the same time and the same memory.

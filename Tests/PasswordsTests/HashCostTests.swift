@@ -40,6 +40,11 @@ import Testing
         ("{TOMCAT-SHA-1}0102030405060708$3$\(String(repeating: "00", count: 20))", "sha1 rounds=3"),
         ("{TOMCAT-PBKDF2-SHA256}01$1000$\(String(repeating: "00", count: 20))", "pbkdf2-sha256 i=1000"),
         ("bcrypt$$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", "bcrypt cost=5"),
+        ("$P$B12345678L6Lpt4BxNotVIMILOa9u81", "phpass rounds=8192"),
+        (
+            "$wp$2y$10$607XKVrBjPEqujeOXNwbYuOJ.gPMd2TelMMknmeV70Kap1E81Ovo6",
+            "bcrypt-hmac-sha384-base64 cost=10"
+        ),
         (
             "{pbkdf2}5d923b44a6d129f3ddf3e3c8d29412723dcbde72445e8ef6bf3b508fbf17fa4ed4d6b99ca763d8dc",
             "pbkdf2-sha1 i=185000,blocks=2"
@@ -54,6 +59,8 @@ import Testing
     /// Every kind of hash has a cost that takes too long for every login of a realm, and one that does not.
     @Test(arguments: [
         ("$2b$16$\(bcrypt53)", "$2b$15$\(bcrypt53)"),
+        ("$wp$2y$16$\(bcrypt53)", "$wp$2y$15$\(bcrypt53)"),
+        ("$P$I12345678L6Lpt4BxNotVIMILOa9u81", "$P$H12345678L6Lpt4BxNotVIMILOa9u81"),
         (
             "$bcrypt-sha256$v=2,t=2b,r=16$\(String(repeating: ".", count: 22))$\(String(repeating: ".", count: 31))",
             "$bcrypt-sha256$v=2,t=2b,r=12$\(String(repeating: ".", count: 22))$\(String(repeating: ".", count: 31))"

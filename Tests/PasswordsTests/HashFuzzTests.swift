@@ -57,12 +57,14 @@ import Testing
 
     /// Returns whether two texts have the same meaning.
     ///
-    /// The case of a scheme's name does not matter, and bcrypt's prefixes 2a, 2b and 2y are equal.
+    /// The case of a scheme's name does not matter, the name of Argon2 may be general, and bcrypt's prefixes 2a, 2b and 2y are
+    /// equal.
     private static func isSame(_ text: String, _ other: String) -> Bool {
         func plain(_ text: String) -> String {
             var text = text
             if text.hasPrefix("{"), let end = text.firstIndex(of: "}") {
-                text = text[...end].uppercased() + text[text.index(after: end)...]
+                let name = text[...end].uppercased()
+                text = (name.hasPrefix("{ARGON2I") ? "{ARGON2}" : name) + text[text.index(after: end)...]
             }
             for prefix in ["2a", "2y", "2b"] {
                 if let range = text.firstRange(of: "$\(prefix)$") { text.replaceSubrange(range, with: "$2b$") }

@@ -47,6 +47,30 @@ import Testing
         }
     }
 
+    @Test func `the error for a name that contradicts the hash names both, and nothing else of the text`() {
+        #expect { try PasswordFormats.read("{SHA512-CRYPT}$1$ec6XvcoW$ghEtNK2U1MC5l.Dwgi3020") } throws: { error in
+            "\(error)"
+                == "{SHA512-CRYPT}: the hash behind the name is md5crypt; if the hash is right, remove {SHA512-CRYPT}"
+        }
+        #expect { try PasswordFormats.read("{ARGON2ID}hunter2") } throws: { error in
+            "\(error)" == "{ARGON2ID}: there is no hash of argon2id behind the name"
+        }
+    }
+
+    /// Dovecot encodes digests in Base64 or hexadecimal digits, and any text if the name has a suffix.
+    @Test(arguments: [
+        "{PLAIN-MD5}098f6bcd4621d373cade4e832627b4f6", "{LDAP-MD5}098F6BCD4621D373CADE4E832627B4F6",
+        "{md5}098f6bcd4621d373cade4e832627b4f6", "{PLAIN-MD5.b64}CY9rzUYh03PK3k6DJie09g==",
+        "{MD5.HEX}098f6bcd4621d373cade4e832627b4f6", "{SHA1}a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
+        "{SSHA.HEX}1ffceb0eff055d4bb5266c2f5588a37eb604177e2355970e",
+        "{DES-CRYPT.B64}Ly9Fc25HOUZMVEtqbw==", "{crypt.hex}2f2f45736e4739464c544b6a6f",
+    ])
+    func `a hash in another encoding of Dovecot matches its password`(stored: String) throws {
+        let hash = try PasswordFormats.read(stored)
+        #expect(try hash.matches(Secret(utf8: "test")))
+        #expect(try !hash.matches(Secret(utf8: "tesT")))
+    }
+
     @Test(arguments: ["{CLEAR}", "{CLEARTEXT}", "{PLAIN}", "{noop}", "{Plain}"])
     func `clear text is read only if it is allowed and has a prefix`(mark: String) throws {
         #expect(throws: BadHash.self) { try PasswordFormats.read(mark + "secret") }

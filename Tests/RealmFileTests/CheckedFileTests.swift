@@ -26,7 +26,11 @@ struct CheckedFileTests {
         var values: [String: PropertyValue] = ["file": .string(file)]
         if let groupFile { values["group-file"] = .string(groupFile) }
         let realm = try FileRealm(RealmProperties(values, schema: FileRealm.properties, realmName: "r"))
-        return (try await realm.exportUsers(), realm.files.table.lineWarnings)
+        let lines = realm.files.table.lineWarnings.map { line in
+            line.replacing("cannot sign in: ", with: "is not imported: ")
+                .replacing(": the user cannot sign in", with: ": the user is not imported")
+        }
+        return (try await realm.exportUsers(), lines)
     }
 
     @Test(arguments: [41, 42])
@@ -68,6 +72,19 @@ struct CheckedFileTests {
             compared += 1
         }
         #expect(compared > 250)
+    }
+
+    @Test func `users of a group file who are not in the file are named`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("ann:*\nbob:*\n")
+        let groups = try folder.write("staff: ann casper\nghosts: casper\n", to: "groups")
+        let unknown = "1 user of the group file is not in \(file): casper"
+        #expect(try check(file, groups).fileWarnings.contains(unknown))
+        let many = try folder.write("staff: \((10...30).map { "u\($0)" }.joined(separator: " ")) ann\n", to: "groups")
+        let first = (10..<20).map { "u\($0), " }.joined()
+        #expect(
+            try check(file, many).fileWarnings.contains("21 users of the group file are not in \(file): \(first)...")
+        )
     }
 
     @Test func `every user has the place in the file`() throws {

@@ -65,7 +65,7 @@ struct DamagedFileTests {
                 bytes,
                 lines: lines,
                 format: format,
-                groups: format == .htpasswd ? groups.map { GroupFile($0).groupsByUser() } ?? [:] : nil,
+                groups: format == .htpasswd ? groups.map { GroupFile($0).groupsByUser(ReadOptions().key) } ?? [:] : nil,
                 path: "f",
                 readOptions: ReadOptions()
             )

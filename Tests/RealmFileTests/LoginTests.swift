@@ -259,6 +259,79 @@ struct LoginTests {
         #expect(try await login(realm, "bob", "secret").refusal?.failure == .disabled)
     }
 
+    // MARK: Truncating hashes
+
+    /// The DES hash of `password`, and the bcrypt hash of 72 letters `a`.
+    private static let truncating =
+        "ann:zZDDIZ0NOlPzw\nbob:$2b$04$CCCCCCCCCCCCCCCCCCCCC.mDyzbhj.9K0apb9O/AGMWwoLXiYAu6u\n"
+    private static let long = String(repeating: "a", count: 80)
+
+    @Test func `a password beyond the bytes of its hash is refused, and the reason is said at load`() async throws {
+        let realm = try realm(Self.truncating + "cid:zZDDIZ0NOlPzw\n")
+        #expect(
+            realm.warnings(in: folder) == [
+                "users:1: 2 users have hashes of the first 8 bytes of the password (descrypt), so a longer password is "
+                    + "refused; truncated-passwords true accepts it once, and then replaces the hash"
+            ]
+        )
+        #expect(realm.summary == ["1 user has a bcrypt hash: a password of more than 72 bytes is refused"])
+        #expect(try await login(realm, "ann", "password and more").refusal?.failure == .unusableCredential)
+        #expect(try await login(realm, "bob", Self.long).refusal?.failure == .unusableCredential)
+        #expect(try folder.text() == Self.truncating + "cid:zZDDIZ0NOlPzw\n")
+    }
+
+    @Test func `with truncated-passwords the old password is accepted, and from then on as a whole`() async throws {
+        let realm = try realm(
+            Self.truncating,
+            ["rehash": .boolean(true), "truncated-passwords": .boolean(true)]
+        )
+        #expect(realm.warnings == [])
+        #expect(realm.summary == [])
+        for (name, password, other) in [("ann", "password and more", "password"), ("bob", Self.long, Self.long + "b")] {
+            #expect(try await login(realm, name, "wrong " + password).identity == nil)
+            #expect(try await login(realm, name, password).identity != nil)
+            await realm.rehasher?.waitUntilIdle()
+            #expect(try await login(realm, name, other).identity == nil)
+            #expect(try await login(realm, name, password).identity != nil)
+        }
+        #expect(try folder.text().components(separatedBy: "$argon2id$").count == 3)
+    }
+
+    @Test func `with truncated-passwords a password is refused if no new hash would cover it`() async throws {
+        let realm = try realm(
+            Self.truncating,
+            ["rehash": .boolean(true), "truncated-passwords": .boolean(true)],
+            policy: HashPolicy(.bcrypt(cost: 4))
+        )
+        #expect(try await login(realm, "bob", Self.long).refusal?.failure == .unusableCredential)
+        #expect(try await login(realm, "bob", String(Self.long.prefix(72))).identity != nil)
+        await realm.rehasher?.waitUntilIdle()
+        #expect(try folder.text() == Self.truncating)
+    }
+
+    @Test func `truncated-passwords needs rehash`() throws {
+        #expect(throws: BadRealm("needs rehash true, so that such a hash is replaced", setting: "truncated-passwords"))
+        {
+            try realm(Self.truncating, ["truncated-passwords": .boolean(true)])
+        }
+    }
+
+    @Test func `with case-sensitive false the user signs in with the name of the file`() async throws {
+        let realm = try realm(
+            "Ann;\(KnownHashes.ssha);a\n",
+            ["rehash": .boolean(true), "case-sensitive": .boolean(false)]
+        )
+        for name in ["ann", "ANN", "Ann"] {
+            #expect(try await login(realm, name, "secret").identity?.username.text == "Ann")
+            #expect(try await login(realm, name, "wrong").identity == nil)
+            await realm.rehasher?.waitUntilIdle()
+        }
+        #expect(try folder.text().hasPrefix("Ann;$argon2id$"))
+        #expect(await realm.refresh() == .none)
+        let exact = try self.realm("Ann;\(KnownHashes.ssha);a\n")
+        #expect(try await login(exact, "ann", "secret").refusal?.failure == .unknownUser)
+    }
+
     @Test func `the module cannot be created without a password service`() throws {
         try folder.write("ann;\(KnownHashes.ssha);a\n")
         let realm = try FileRealm.make(folder)

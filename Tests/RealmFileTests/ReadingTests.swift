@@ -92,6 +92,10 @@ struct ReadingTests {
         ("u;h;g\u{85}", "users:2: the line is ignored: its groups are not UTF-8, or contain a control character"),
         ("u\u{2028};h;g", "users:2: the line is ignored: the user name contains a control character"),
         ("u;h\u{85};g", "users:2: the line is ignored: the hash is not UTF-8"),
+        (
+            "u=b2ec47bbc1ce4f5f2d1ee2d27fb0c6e7",
+            "users:2: the line is ignored: there is no ; (gatehouse user import --format wildfly reads the lines name=hash of WildFly)"
+        ),
     ])
     func `a malformed line of a key file is ignored with a warning that names the line`(
         line: String,
@@ -104,9 +108,7 @@ struct ReadingTests {
     }
 
     @Test(arguments: [
-        ("u:", "users:2: the line is ignored: there is no hash"),
         (":h", "users:2: the line is ignored: there is no name before the :"),
-        ("u::x", "users:2: the line is ignored: there is no hash"),
         ("word", "users:2: the line is ignored: there is no :"),
         ("u :h", "users:2: the line is ignored: the user name begins or ends with white space"),
     ])
@@ -118,6 +120,102 @@ struct ReadingTests {
         let realm = try FileRealm.make(folder)
         #expect(realm.listing == ["ann: ", "bob: "])
         #expect(realm.warnings(in: folder) == [warning])
+    }
+
+    @Test(arguments: [
+        "", ":x", "!", "!!", "*", "*LK*", "*LK*$5$salt$hash", "x", "NP", "RESET", "{CRYPT}!", "{crypt}x", "{nologin}",
+        "!bpl6yOQnr5KfNTvGKfdVpGFnLVtNcWbVtJdhLHzb",
+    ])
+    func `a user with a mark for no password cannot sign in, and there is no warning`(mark: String) async throws {
+        for text in ["ann:\(KnownHashes.ssha)\nbob:\(mark)\n", "ann;\(KnownHashes.ssha)\nbob;\(mark);\n"] {
+            // In a key file, a line without a hash is malformed.
+            guard !text.contains(";;"), !text.contains(";:") else { continue }
+            try folder.write(text)
+            let realm = try FileRealm.make(folder)
+            #expect(realm.listing == ["ann: ", "!bob: "])
+            #expect(realm.warnings == [])
+            #expect(try await realm.exportUsers().map(\.hash) == [KnownHashes.ssha, nil])
+            #expect(await realm.state(of: try Username("bob")) == .gone)
+        }
+    }
+
+    @Test(arguments: [
+        "u: MD5:164c88b302622e17050af52c89945d44,user", "u:CRYPT:gvyHFSlR2ygWA, user", "u: OBF:1xmk1w261u9r",
+    ])
+    func `the warning about a line of Jetty names the command that imports it`(line: String) throws {
+        try folder.write("\(line)\nann:\(KnownHashes.ssha)\n")
+        let realm = try FileRealm.make(folder)
+        #expect(realm.listing == ["!u: ", "ann: "])
+        #expect(
+            realm.warnings(in: folder) == [
+                "users:1: u cannot sign in: the line is one of Jetty (user: MD5:hash,role); import the file with gatehouse "
+                    + "user import --format jetty"
+            ]
+        )
+    }
+
+    // MARK: Names without case
+
+    private func ignoringCase(_ text: String, groups: String? = nil) throws -> FileRealm {
+        try folder.write(text)
+        try folder.write("ANN:mail:ann@example.org\n", to: "attributes")
+        if let groups { try folder.write(groups, to: "groups") }
+        return try FileRealm.make(
+            folder,
+            ["case-sensitive": .boolean(false), "attribute-file": .string(folder.file("attributes"))],
+            groups: groups == nil ? nil : "groups"
+        )
+    }
+
+    @Test func `with case-sensitive false a name in any case is the user of the file`() async throws {
+        let realm = try ignoringCase("Ann:\(KnownHashes.ssha)\nBj\u{F6}rn:x\n", groups: "staff: ann\ncrew: ANN Ann\n")
+        #expect(realm.listing == ["Ann: staff,crew", "!Bj\u{F6}rn: "])
+        #expect(realm.warnings == [])
+        for name in ["Ann", "ann", "aNN"] {
+            #expect(try await realm.groupNames(of: try Username(name)) == ["staff", "crew"])
+            #expect(try await realm.attributes(of: try Username(name)).map(\.name) == ["mail"])
+            #expect(await realm.state(of: try Username(name)) == realm.state(of: try Username("Ann")))
+        }
+        #expect(try await realm.groupNames(of: try Username("BJ\u{D6}RN")) == [])
+        // The letter with a combining mark has other bytes.
+        await #expect(throws: RealmError.noSuchUser(try Username("x"))) {
+            try await realm.groupNames(of: try Username("Bjo\u{308}rn"))
+        }
+    }
+
+    @Test func `with case-sensitive false two lines of a name refuse the user, and both are named`() async throws {
+        let realm = try ignoringCase(
+            "kim;\(KnownHashes.ssha);a\nann;\(KnownHashes.ssha);b\nKim;\(KnownHashes.lilac);c\n"
+        )
+        #expect(realm.listing == ["!kim: ", "ann: b"])
+        #expect(
+            realm.warnings(in: folder) == [
+                "users:3: duplicate user Kim (also on line 1, as kim): the user cannot sign in"
+            ]
+        )
+        #expect(await realm.state(of: try Username("Kim")) == .gone)
+        // The name that is given is the line that is removed.
+        try await realm.remove(try Username("Kim"))
+        #expect(realm.listing == ["kim: a", "ann: b"])
+        #expect(realm.warnings == [])
+    }
+
+    @Test func `with case-sensitive false a change by a name in any case changes the line of the user`() async throws {
+        let realm = try ignoringCase("Ann:\(KnownHashes.ssha)\n", groups: "staff: ANN\nall: ann bob\n")
+        var changes = UserChanges()
+        (changes.hash, changes.groups) = (KnownHashes.lilac, ["all"])
+        changes.attributes = [.set(try UserAttribute(name: "mail", values: ["a@example.org"]))]
+        try await realm.change(try Username("aNn"), changes)
+        #expect(try folder.text() == "Ann:\(KnownHashes.lilac)\n")
+        #expect(try folder.text("groups") == "staff:\nall: ann bob\n")
+        #expect(try folder.text("attributes") == "Ann:mail:a@example.org\n")
+        await #expect(throws: RealmError.userExists(try Username("ann"))) {
+            try await realm.add(UserRecord(try Username("ann")), hash: nil)
+        }
+        try await realm.remove(try Username("ANN"))
+        #expect(try folder.text() == "")
+        #expect(try folder.text("groups") == "staff:\nall: bob\n")
+        #expect(try folder.text("attributes") == "")
     }
 
     @Test func `a line that ends in a backslash is ignored, and so is the next line`() throws {

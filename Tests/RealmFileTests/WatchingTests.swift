@@ -57,6 +57,15 @@ struct WatchingTests {
         #expect(realm.listing == ["new: a", "same: a", "hash: a", "groups: b", "!off: a"])
     }
 
+    @Test func `a user whose name is spelled in another case now is reported as changed`() async throws {
+        let clock = ManualWallClock()
+        try folder.write("kim;\(KnownHashes.ssha);a\n")
+        let realm = try FileRealm.make(folder, ["case-sensitive": .boolean(false)], clock: clock)
+        try folder.write("Kim;\(KnownHashes.ssha);a\n")
+        clock.advance(seconds: 10)
+        #expect(await realm.refresh() == .some([try Username("kim")]))
+    }
+
     @Test func `a change that a lookup has already read is still reported by the next refresh`() async throws {
         let realm = try start("ann;\(KnownHashes.ssha);a\n")
         try replace("bob;\(KnownHashes.ssha);a\n")
@@ -114,6 +123,23 @@ struct WatchingTests {
             try FileManager.default.createDirectory(atPath: folder.file("users"), withIntermediateDirectories: true)
         default: unsafe truncate(folder.file("users"), 65 << 20)
         }
+    }
+
+    @Test func `a warning about the mode is logged once when the file is read again`() async throws {
+        let text = "ann;\(KnownHashes.ssha);a\n"
+        let realm = try start(text)
+        unsafe chmod(folder.path, 0o755)
+        for (mode, count) in [(0o644, 1), (0o644, 1), (0o600, 1), (0o644, 2)] as [(mode_t, Int)] {
+            try folder.write(text, to: "fresh", mode: mode)
+            #expect(unsafe rename(folder.file("fresh"), folder.file("users")) == 0)
+            for _ in 0..<2 {
+                #expect(await realm.refresh() == .none)
+                clock.advance(seconds: 1)
+            }
+            #expect(log.entries.count == count, "\(log.entries)")
+        }
+        let warning = "every user of this machine may read the password hashes; chmod o-r "
+        #expect(log.entries.allSatisfy { $0.hasPrefix("warning: ") && $0.contains(warning) }, "\(log.entries)")
     }
 
     @Test func `a file in an unsafe folder is not read until the folder is safe again`() async throws {

@@ -78,6 +78,17 @@ struct WritingTests {
         #expect(try folder.text() == text.replacingOccurrences(of: KnownHashes.ssha, with: KnownHashes.lilac))
     }
 
+    @Test(arguments: ["!", "!!", "!*"])
+    func `enabling a user without a password leaves no mark that disables the user`(mark: String) async throws {
+        try folder.write("ann:\(mark)\n")
+        let realm = try FileRealm.make(folder)
+        var changes = UserChanges()
+        changes.isEnabled = true
+        try await realm.change(try Username("ann"), changes)
+        #expect(try folder.text() == "ann:*\n")
+        #expect(try await realm.users().map(\.isEnabled) == [true])
+    }
+
     @Test func `users without a password and disabled users can be added`() async throws {
         try folder.write("ann:\(KnownHashes.ssha)\n")
         let realm = try FileRealm.make(folder)

@@ -82,6 +82,20 @@ struct SQLiteFaultTests {
         #expect(error.contains("every user of this machine may write to it; chmod o-w \(path)"), "\(error)")
     }
 
+    @Test func `a file that every user may write to later makes logins unavailable until its mode is right`()
+        async throws
+    {
+        let file = try SQLiteFile.glassFish()
+        let fixture = try SQLFixture(file.glassFishProperties)
+        try file.execute("INSERT INTO users VALUES ('ann', ?)", [try await fixture.hash("correct horse")])
+        for (mode, outcome) in [(0o600, "accepted"), (0o666, "unavailable"), (0o640, "accepted")] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            #expect(try await fixture.outcome("ann", "correct horse") == outcome)
+        }
+        let message = "every user of this machine may write to it; chmod o-w \(file.path)"
+        #expect(fixture.messages.contains { $0.contains(message) }, "\(fixture.messages)")
+    }
+
     @Test func `a file that every user may replace is refused`() throws {
         let file = try SQLiteFile.glassFish()
         let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent()

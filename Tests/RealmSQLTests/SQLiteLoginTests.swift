@@ -426,6 +426,61 @@ struct SQLiteLoginTests {
         #expect(fixture.messages.isEmpty, "\(fixture.messages)")
     }
 
+    /// The DES hash of `password`, and the bcrypt hash of 72 letters `a`.
+    private static let truncating =
+        "('ann', 'zZDDIZ0NOlPzw'), ('bob', '$2b$04$CCCCCCCCCCCCCCCCCCCCC.mDyzbhj.9K0apb9O/AGMWwoLXiYAu6u')"
+
+    @Test func `a password beyond the bytes of its hash is refused, unless truncated-passwords is set`() async throws {
+        let file = try SQLiteFile.glassFish()
+        try file.execute("INSERT INTO users VALUES \(Self.truncating)")
+        let long = String(repeating: "a", count: 80)
+        var properties = file.glassFishProperties
+        properties["update-password-query"] =
+            "UPDATE users SET password = :password-hash WHERE name = :user AND password = :old-hash"
+        let fixture = try SQLFixture(properties)
+        #expect(fixture.messages.contains { $0.contains("hashes of the first 8 bytes of a password") })
+        #expect(try await fixture.outcome("ann", "password and more") == "unusable-credential")
+        #expect(try await fixture.outcome("bob", long) == "unusable-credential")
+        let before = fixture.messages.count
+        properties["truncated-passwords"] = "true"
+        try fixture.use(properties)
+        for (name, password, other) in [("ann", "password and more", "password"), ("bob", long, long + "b")] {
+            #expect(try await fixture.outcome(name, "wrong " + password) == "wrong-credentials")
+            #expect(try await fixture.outcome(name, password) == "accepted")
+            #expect(try await fixture.outcome(name, other) == "wrong-credentials")
+            #expect(try await fixture.outcome(name, password) == "accepted")
+        }
+        #expect(fixture.messages.count == before, "\(fixture.messages)")
+        properties["rehash"] = "false"
+        #expect(throws: BadRealm.self) { try fixture.use(properties) }
+    }
+
+    @Test(arguments: ["", "!", "!!", "*LK*", "x", "{CRYPT}*", "!bpl6yOQnr5KfNTvGKfdVpGFnLVtNcWbVtJdhLHzb"])
+    func `a mark for no password refuses its user without a message`(mark: String) async throws {
+        let file = try SQLiteFile.glassFish()
+        try file.execute("INSERT INTO users VALUES ('ann', ?)", [mark])
+        for algorithm in [nil, "SHA-256"] {
+            var properties = file.glassFishProperties
+            properties["digest-algorithm"] = algorithm
+            let fixture = try SQLFixture(properties)
+            for password in ["", "x", "!", mark] where !password.isEmpty || mark.isEmpty {
+                #expect(try await fixture.outcome("ann", password) == "wrong-credentials")
+            }
+            #expect(await fixture.realm.state(of: try Username("ann")) == .gone)
+            #expect(fixture.messages.isEmpty, "\(fixture.messages)")
+        }
+    }
+
+    @Test func `in a column of clear text, a password may look like a mark`() async throws {
+        let file = try SQLiteFile.glassFish()
+        try file.execute("INSERT INTO users VALUES ('ann', '!'), ('bob', '')")
+        var properties = file.glassFishProperties
+        properties["digest-algorithm"] = "none"
+        let fixture = try SQLFixture(properties)
+        #expect(try await fixture.outcome("ann", "!") == "accepted")
+        #expect(try await fixture.outcome("bob", "") == "wrong-credentials")
+    }
+
     @Test func `an update that changes other rows is undone`() async throws {
         let file = try SQLiteFile.glassFish()
         var properties = file.glassFishProperties

@@ -16,18 +16,19 @@ struct Crypt: PasswordAlgorithm {
         /// libxcrypt computes it, not OpenSSL, so its cost differs from that of ``Scrypt``.
         case scrypt7
 
-        /// The maximum length of a password, in bytes.
-        ///
-        /// crypt(3) truncates a longer password silently.
-        var maximumLength: Int {
+        /// The length to which crypt(3) truncates a longer password silently, in bytes; nil if it does not.
+        var truncatesAfter: Int? {
             switch self {
             case .bcrypt: 72
             case .descrypt: 8
             case .bsdicrypt, .md5crypt, .nt, .sha1crypt, .sha256crypt, .sha512crypt, .sunmd5, .yescrypt, .gostYescrypt,
                 .scrypt7:
-                CryptLibrary.maximumLength
+                nil
             }
         }
+
+        /// The maximum length of a password, in bytes.
+        var maximumLength: Int { truncatesAfter ?? CryptLibrary.maximumLength }
 
         /// True if the method ignores the eighth bit of every byte.
         var isSevenBit: Bool { self == .descrypt || self == .bsdicrypt }
@@ -43,11 +44,27 @@ struct Crypt: PasswordAlgorithm {
     /// The memory that a check takes, in bytes.
     var memory = 0
     var scheme: HashScheme?
+    /// True if the part of a password that the method ignores is ignored, and the password is not rejected.
+    var truncates = false
+
+    var truncatesAfter: Int? { method.truncatesAfter }
+
+    var truncating: any PasswordAlgorithm {
+        var crypt = self
+        crypt.truncates = true
+        return crypt
+    }
+
+    func ignoresPart(of password: Span<UInt8>) -> Bool {
+        password.count > method.truncatesAfter ?? password.count
+            || method.isSevenBit && password.indices.contains { password[$0] >= 0x80 }
+    }
 
     var cost: HashCost { HashCost(format: method.rawValue, parameters: parameters, memory: memory, time: time) }
 
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
-        try Self.check(password, for: method)
+        let password = truncates ? password.extracting(first: method.truncatesAfter ?? password.count) : password
+        try Self.check(password, for: method, ignoringBits: truncates)
         let stored = Array(stored.utf8)
         return try CryptLibrary.hash(password, setting: self.stored) { constantTimeEqual($0, stored.span) }
     }
@@ -55,7 +72,11 @@ struct Crypt: PasswordAlgorithm {
     /// Rejects a password if the method would ignore a part of it.
     ///
     /// - Throws: ``HashFault`` with code `unusable`.
-    static func check(_ password: Span<UInt8>, for method: Method) throws(HashFault) {
+    static func check(
+        _ password: Span<UInt8>,
+        for method: Method,
+        ignoringBits: Bool = false
+    ) throws(HashFault) {
         guard password.count <= method.maximumLength else {
             throw HashFault(
                 .unusable,
@@ -66,7 +87,7 @@ struct Crypt: PasswordAlgorithm {
             guard password[index] != 0 else {
                 throw HashFault(.unusable, "the password contains a NUL byte, where \(method.rawValue) stops")
             }
-            guard password[index] < 0x80 || !method.isSevenBit else {
+            guard password[index] < 0x80 || !method.isSevenBit || ignoringBits else {
                 throw HashFault(
                     .unusable,
                     "the password is not ASCII, and \(method.rawValue) ignores the eighth bit of each byte"

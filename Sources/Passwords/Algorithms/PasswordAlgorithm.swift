@@ -17,6 +17,15 @@ protocol PasswordAlgorithm: Sendable {
     /// It is nil if no policy creates such hashes, or if the salt or the key is shorter than in a new hash.
     var scheme: HashScheme? { get }
 
+    /// The number of bytes of a password that other programs hash, if they ignore the rest; nil if they ignore nothing.
+    var truncatesAfter: Int? { get }
+
+    /// The algorithm that ignores the part of a password that other programs ignore, and does not reject the password.
+    var truncating: any PasswordAlgorithm { get }
+
+    /// Returns whether other programs ignore a part of a password.
+    func ignoresPart(of password: Span<UInt8>) -> Bool
+
     /// Returns whether a password is the stored password.
     ///
     /// The hash is computed completely and compared in constant time.
@@ -29,6 +38,9 @@ protocol PasswordAlgorithm: Sendable {
 
 extension PasswordAlgorithm {
     var scheme: HashScheme? { nil }
+    var truncatesAfter: Int? { nil }
+    var truncating: any PasswordAlgorithm { self }
+    func ignoresPart(of password: Span<UInt8>) -> Bool { false }
 }
 
 /// An algorithm that derives a hash from a password and compares it with the stored hash.

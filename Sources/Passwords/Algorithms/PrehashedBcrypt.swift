@@ -4,7 +4,7 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// bcrypt of a digest of the password, as Django and passlib compute it.
+/// bcrypt of a digest of the password, as Django, passlib and WordPress compute it.
 ///
 /// Because of the digest, the password may have more than 72 bytes.
 struct PrehashedBcrypt: PasswordAlgorithm {
@@ -18,6 +18,10 @@ struct PrehashedBcrypt: PasswordAlgorithm {
         ///
         /// The key is the text of the salt.
         case keyed = "hmac-sha256-base64"
+        /// The HMAC-SHA-384 in Base64 with the key `wp-sha384`, as in WordPress since 6.8.
+        case wordPress = "hmac-sha384-base64"
+
+        var function: HashFunction { self == .wordPress ? .sha384 : .sha256 }
     }
 
     let prehash: Prehash
@@ -35,8 +39,9 @@ struct PrehashedBcrypt: PasswordAlgorithm {
     }
 
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
-        var digest = WipedBytes(count: HashFunction.sha256.byteCount)
-        var text = WipedBytes(count: prehash == .hexadecimal ? 64 : 44)
+        let count = prehash.function.byteCount
+        var digest = WipedBytes(count: count)
+        var text = WipedBytes(count: prehash == .hexadecimal ? 2 * count : (count + 2) / 3 * 4)
         do {
             try computePrehash(password, into: &digest)
         } catch {
@@ -46,7 +51,7 @@ struct PrehashedBcrypt: PasswordAlgorithm {
             text.withMutableBytes { text in
                 switch prehash {
                 case .hexadecimal: Hexadecimal.encode(digest, into: &text)
-                case .base64, .keyed: Base64.padded.encode(digest, into: &text)
+                case .base64, .keyed, .wordPress: Base64.padded.encode(digest, into: &text)
                 }
             }
         }
@@ -54,14 +59,15 @@ struct PrehashedBcrypt: PasswordAlgorithm {
     }
 
     private func computePrehash(_ password: Span<UInt8>, into digest: inout WipedBytes) throws(OpenSSLError) {
-        var hashing = try Hashing(.sha256)
+        var hashing = try Hashing(prehash.function)
         switch prehash {
         case .hexadecimal, .base64:
             try hashing.append(password)
             try digest.withMutableBytes { digest throws(OpenSSLError) in try hashing.finish(into: &digest) }
-        case .keyed:
+        case .keyed, .wordPress:
             // This is HMAC (RFC 2104). The key is not secret, and is shorter than a block.
-            let block = salt + [UInt8](repeating: 0, count: 64 - salt.count)
+            let key = prehash == .wordPress ? Array("wp-sha384".utf8) : salt
+            let block = key + [UInt8](repeating: 0, count: (prehash == .wordPress ? 128 : 64) - key.count)
             let (inner, outer) = (block.map { $0 ^ 0x36 }, block.map { $0 ^ 0x5c })
             try digest.withMutableBytes { digest throws(OpenSSLError) in
                 try hashing.append(inner.span)

@@ -11,30 +11,13 @@ enum ApacheMD5Format: PasswordFormat {
         guard CryptAlphabet.isSalt(fields[0], lengths: 1...8) else {
             throw fields.fault("the salt does not have 1 to 8 allowed characters")
         }
-        guard CryptAlphabet.isCommon(fields[1], length: 22), let digest = digest(fields[1]) else {
+        guard CryptAlphabet.isCommon(fields[1], length: 22), let digest = CryptAlphabet.digest(fields[1], order: order)
+        else {
             throw fields.fault("the hash does not have 22 characters of the alphabet")
         }
         return ApacheMD5(salt: Array(fields[0].utf8), storedHash: digest)
     }
 
-    /// The indexes of the digest's bytes that each group of characters encodes, the most significant byte first.
-    ///
-    /// A group has four characters and encodes three bytes. The last group has two characters and encodes byte 11.
+    /// The order of ``CryptAlphabet/digest(_:order:)``.
     private static let order = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5], [11]]
-
-    private static func digest(_ text: Substring) -> [UInt8]? {
-        var values = text.utf8.compactMap(CryptAlphabet.value)[...]
-        var digest = [UInt8](repeating: 0, count: 16)
-        for places in order {
-            let count = places.count == 3 ? 4 : 2
-            var bits = values.prefix(count).reversed().reduce(0) { $0 << 6 | $1 }
-            values = values.dropFirst(count)
-            for place in places.reversed() {
-                digest[place] = UInt8(truncatingIfNeeded: bits)
-                bits >>= 8
-            }
-            guard bits == 0 else { return nil }
-        }
-        return digest
-    }
 }

@@ -5,13 +5,12 @@
 ///
 /// They are read only if ``FormatOptions/allowsClearText`` is set.
 enum ClearTextFormat: PasswordFormat {
-    static let names = schemes.map { "{\($0)}" }
-
-    /// The prefixes that Dovecot, LDAP and Spring Security use.
-    private static let schemes = ["CLEAR", "CLEARTEXT", "PLAIN", "NOOP"]
+    static let names = PasswordFormats.clearTextSchemes.map { "{\($0)}" }
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
-        guard let text = SchemeText(stored), schemes.contains(text.uppercaseName) else { return nil }
+        guard let text = SchemeText(stored), PasswordFormats.clearTextSchemes.contains(text.uppercaseName) else {
+            return nil
+        }
         guard options.allowsClearText else {
             throw BadHash("{\(text.uppercaseName)}: passwords in clear text are not allowed here")
         }

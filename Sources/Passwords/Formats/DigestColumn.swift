@@ -60,12 +60,14 @@ public struct DigestColumn: Sendable, Hashable {
 
     /// Reads a stored text.
     ///
-    /// - Parameter stored: The text of the column.
+    /// - Parameters:
+    ///   - stored: The text of the column.
+    ///   - options: The options for a hash of ``PasswordFormats``.
     /// - Returns: The stored password.
     /// - Throws: ``BadHash`` if the text is empty, or not a complete digest.
-    public func read(_ stored: String) throws(BadHash) -> StoredPassword {
+    public func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> StoredPassword {
         if stored.utf8.first == UInt8(ascii: "$") || stored.utf8.first == UInt8(ascii: "{") {
-            return try StoredPassword(stored)
+            return try StoredPassword(stored, options: options)
         }
         guard let function else {
             guard (1...PasswordBounds.maximumLength).contains(stored.utf8.count) else {
@@ -86,7 +88,8 @@ public struct DigestColumn: Sendable, Hashable {
         )
     }
 
-    private static func hexadecimal(_ text: String) -> [UInt8]? {
+    /// Decodes hexadecimal digits in upper or lower case; returns nil for any other text.
+    static func hexadecimal(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0, digits.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else { return nil }
         return Hexadecimal.decodeLowercase(text.lowercased())

@@ -9,7 +9,7 @@ internal import OpenSSLKit
 /// A text begins with its scheme in braces, in upper or lower case.
 enum LDAPFormat: PasswordFormat {
     static let names =
-        digests.keys.sorted().map { "{\($0)}" } + derivations.keys.sorted().map { "{\($0)}" } + ["{ARGON2}", "{CRYPT}"]
+        (digests.keys.sorted() + derivations.keys.sorted()).map { "{\($0)}" }
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
@@ -21,25 +21,15 @@ enum LDAPFormat: PasswordFormat {
             let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 3...3)
             return try PBKDF2Format.pbkdf2(fields, function: function, base64: .dotted)
         }
-        switch text.uppercaseName {
-        case "CRYPT":
-            guard let crypt = try CryptFormat.crypt(String(text.rest)) else {
-                throw BadHash("{CRYPT}: not a hash of a supported method of crypt(3)")
-            }
-            return crypt
-        case "ARGON2":
-            guard let argon2 = try Argon2Format.read(String(text.rest), options: options) else {
-                throw BadHash("{ARGON2}: not a PHC string of Argon2")
-            }
-            return argon2
-        case _: return nil
-        }
+        return nil
     }
 
-    private static let digests: [String: (HashFunction, isSalted: Bool)] = [
+    /// The digests; Dovecot writes the unsalted ones in hexadecimal digits, too, and has more names for two of them.
+    static let digests: [String: (HashFunction, isSalted: Bool)] = [
         "MD5": (.md5, false), "SMD5": (.md5, true), "SHA": (.sha1, false), "SSHA": (.sha1, true),
         "SHA256": (.sha256, false), "SSHA256": (.sha256, true), "SHA384": (.sha384, false), "SSHA384": (.sha384, true),
-        "SHA512": (.sha512, false), "SSHA512": (.sha512, true),
+        "SHA512": (.sha512, false), "SSHA512": (.sha512, true), "SHA1": (.sha1, false), "PLAIN-MD5": (.md5, false),
+        "LDAP-MD5": (.md5, false),
     ]
 
     /// The schemes of OpenLDAP's pw-pbkdf2: iterations, salt and hash in passlib's variant of Base64.
@@ -54,8 +44,12 @@ enum LDAPFormat: PasswordFormat {
         isSalted: Bool,
         rounds: Int = 1
     ) throws(BadHash) -> SaltedDigest {
-        guard let bytes = Base64.padded.decode(fields[0]) else { throw fields.fault("the digest is not valid Base64") }
         let count = function.byteCount
+        let isHexadecimal = !isSalted && fields[0].utf8.count == 2 * count
+        let decoded = isHexadecimal ? DigestColumn.hexadecimal(fields[0]) : Base64.padded.decode(fields[0])
+        guard let bytes = decoded else {
+            throw fields.fault("the digest is not valid \(isHexadecimal ? "hexadecimal" : "Base64")")
+        }
         guard bytes.count >= count else { throw fields.fault("the digest has fewer than \(count) bytes") }
         return SaltedDigest(
             function: function,

@@ -24,26 +24,34 @@ public struct FormatOptions: Sendable, Hashable {
     public var isGlassFish = false
     /// True if passwords in clear text are accepted.
     public var allowsClearText = false
+    /// True if the part of a password that the format ignores is ignored here, too, as in the system that has written the
+    /// hash.
+    ///
+    /// Otherwise such a password is rejected. It is for realms that then replace the hash: see ``HashPolicy/covers(_:)``.
+    public var acceptsTruncated = false
 
-    /// Creates the default options: `{SSHA256}` is LDAP's format, and clear text is rejected.
+    /// Creates the default options: `{SSHA256}` is LDAP's format, and clear text and truncated passwords are rejected.
     public init() {}
 }
 
 /// All formats of password hashes that this library reads.
 public enum PasswordFormats {
     /// The formats whose texts begin with `$`.
-    private static let afterDollar: [any PasswordFormat.Type] = [
+    static let afterDollar: [any PasswordFormat.Type] = [
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, PrehashedBcryptFormat.self,
-        ApacheMD5Format.self,
+        ApacheMD5Format.self, PhpassFormat.self,
     ]
     /// The formats whose texts begin with `{`.
     ///
-    /// The first three formats have names in common. Each of them returns nil for a text in another format.
+    /// The first four formats have names in common. Each of them returns nil for a text in another format.
     private static let inBraces: [any PasswordFormat.Type] = [
-        GlassFishFormat.self, SpringFormat.self, LDAPFormat.self, ClearTextFormat.self, TomcatFormat.self,
+        GlassFishFormat.self, SpringFormat.self, NamedHashFormat.self, LDAPFormat.self, ClearTextFormat.self,
+        TomcatFormat.self,
     ]
     /// The formats of all other texts.
     private static let unmarked: [any PasswordFormat.Type] = [CryptFormat.self, DjangoFormat.self, WerkzeugFormat.self]
+    /// The schemes of clear text that Dovecot, LDAP and Spring Security use.
+    static let clearTextSchemes = ["CLEAR", "CLEARTEXT", "PLAIN", "NOOP"]
     /// The maximum length of a stored text, in bytes.
     private static let maximumLength = 2048
 
@@ -64,6 +72,7 @@ public enum PasswordFormats {
         guard stored.utf8.count <= maximumLength, stored.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             throw BadHash("the stored password is longer than \(maximumLength) bytes, or contains control characters")
         }
+        if let decoded = try SchemeText(stored)?.decoded() { return try read(decoded, options: options) }
         let formats =
             switch stored.utf8.first {
             case UInt8(ascii: "$"): afterDollar
@@ -71,8 +80,11 @@ public enum PasswordFormats {
             case _: unmarked
             }
         for format in formats {
-            if let algorithm = try format.read(stored, options: options) { return StoredHash(algorithm: algorithm) }
+            if let algorithm = try format.read(stored, options: options) {
+                return StoredHash(algorithm: options.acceptsTruncated ? algorithm.truncating : algorithm)
+            }
         }
+        guard !isNoPassword(stored) else { throw BadHash("the text means that the user has no password") }
         if let name = SchemeText(stored)?.name { throw BadHash("the scheme {\(name)} is not supported") }
         let isText = !stored.utf8.contains { "${}:".utf8.contains($0) } && stored.utf8.count < 40
         let advice = isText ? "; if it is a password in clear text, replace it by the output of gatehouse hash" : ""

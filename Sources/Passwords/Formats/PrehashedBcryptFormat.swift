@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// passlib's bcrypt of a digest: `$bcrypt-sha256$v=2,t=2b,r=12$salt$hash`, and the older
-/// `$bcrypt-sha256$2b,12$salt$hash`.
+/// passlib's bcrypt of a digest, `$bcrypt-sha256$v=2,t=2b,r=12$salt$hash` and the older `$bcrypt-sha256$2b,12$salt$hash`,
+/// and that of WordPress since 6.8, `$wp$2y$10$salthash`.
 enum PrehashedBcryptFormat: PasswordFormat {
-    static let names = ["bcrypt-sha256"]
+    static let names = ["bcrypt-sha256", "wordpress"]
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        if stored.hasPrefix("$wp$2") { return try algorithm(String(stored.dropFirst(3)), prehash: .wordPress) }
         guard stored.hasPrefix("$bcrypt-sha256$") else { return nil }
         let fields = try HashFields(stored.dropFirst(15), of: "bcrypt-sha256", counts: 3...3)
         let parameters = fields[0].split(separator: ",", omittingEmptySubsequences: false)

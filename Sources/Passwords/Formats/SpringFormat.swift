@@ -7,23 +7,17 @@ internal import OpenSSLKit
 /// The formats of Spring Security's DelegatingPasswordEncoder: the name of an encoder in braces, then the encoder's
 /// text.
 ///
-/// The encoders are those of PasswordEncoderFactories. LDAP uses some of the same names. In that case the text after
+/// The encoders are those of PasswordEncoderFactories; ``NamedHashFormat`` reads `{bcrypt}` and `{argon2}`. LDAP uses some of the same names. In that case the text after
 /// the name determines the format.
 enum SpringFormat: PasswordFormat {
     static let names = [
-        "{bcrypt}", "{argon2}", "{argon2@SpringSecurity_v5_8}", "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
+        "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
         "{scrypt@SpringSecurity_v5_8}", "{sha256}", "{SHA-1}", "{SHA-256}", "{ldap}",
     ]
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
         switch text.name {
-        case "bcrypt":
-            guard text.rest.hasPrefix("$2"), let crypt = try CryptFormat.crypt(String(text.rest)) else {
-                throw BadHash("{bcrypt}: not a bcrypt hash")
-            }
-            return crypt
-        case "argon2@SpringSecurity_v5_8": return try LDAPFormat.read("{ARGON2}" + text.rest, options: options)
         case "scrypt", "scrypt@SpringSecurity_v5_8": return try scrypt(text)
         // OpenLDAP's {PBKDF2} contains dollar signs, and Spring's {pbkdf2} does not.
         case "pbkdf2" where !text.rest.contains("$"):
@@ -35,7 +29,9 @@ enum SpringFormat: PasswordFormat {
         case "SHA-1": return try digest(text, function: .sha1)
         case "SHA-256": return try digest(text, function: .sha256)
         case "ldap":
-            guard let algorithm = try LDAPFormat.read(String(text.rest), options: options) else {
+            let rest = String(text.rest)
+            if let algorithm = try NamedHashFormat.read(rest, options: options) { return algorithm }
+            guard let algorithm = try LDAPFormat.read(rest, options: options) else {
                 throw BadHash("{ldap}: not a password of an LDAP directory")
             }
             return algorithm

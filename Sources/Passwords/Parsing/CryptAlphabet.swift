@@ -21,4 +21,27 @@ enum CryptAlphabet {
 
     /// Returns the value of a character of the common alphabet; nil for another character.
     static func value(_ character: UInt8) -> Int? { common.firstIndex(of: character) }
+
+    /// Decodes the 22 characters of an MD5 digest.
+    ///
+    /// - Parameters:
+    ///   - text: Characters of the common alphabet.
+    ///   - order: The indexes of the digest's bytes that each group of characters encodes, the most significant byte
+    ///     first. A group has four characters and encodes three bytes. The last group has two and encodes one.
+    /// - Returns: The digest; nil if the pad bits at the end are not zero.
+    static func digest(_ text: Substring, order: [[Int]]) -> [UInt8]? {
+        var values = text.utf8.compactMap(value)[...]
+        var digest = [UInt8](repeating: 0, count: 16)
+        for places in order {
+            let count = places.count == 3 ? 4 : 2
+            var bits = values.prefix(count).reversed().reduce(0) { $0 << 6 | $1 }
+            values = values.dropFirst(count)
+            for place in places.reversed() {
+                digest[place] = UInt8(truncatingIfNeeded: bits)
+                bits >>= 8
+            }
+            guard bits == 0 else { return nil }
+        }
+        return digest
+    }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// A stored text that begins with the name of its scheme in braces, such as `{SSHA}...`.
 struct SchemeText {
     /// The name as it is written in the text.
@@ -28,5 +30,24 @@ struct SchemeText {
                     || [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: ".")].contains(byte)
             })
         else { return nil }
+    }
+
+    /// Returns the text without Dovecot's suffix of a name, which has the encoding of the rest: `.HEX`, `.B64`, `.BASE64`.
+    ///
+    /// - Returns: The text, with digests in Base64 as ``LDAPFormat`` reads them; nil if there is no such suffix.
+    /// - Throws: ``BadHash`` if the rest does not have this encoding.
+    func decoded() throws(BadHash) -> String? {
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        let (scheme, bytes): (Substring, [UInt8]?)
+        switch name[dot...].uppercased() {
+        case ".HEX": (scheme, bytes) = (name[..<dot], DigestColumn.hexadecimal(rest))
+        case ".B64", ".BASE64": (scheme, bytes) = (name[..<dot], Base64.padded.decode(rest))
+        case _: return nil
+        }
+        let isDigest = LDAPFormat.digests[scheme.uppercased()] != nil
+        guard let bytes,
+            let text = isDigest ? Base64.padded.encode(bytes.span) : String(validating: bytes, as: UTF8.self)
+        else { throw BadHash("{\(name)}: the text behind the name does not have this encoding") }
+        return "{\(scheme)}\(text)"
     }
 }

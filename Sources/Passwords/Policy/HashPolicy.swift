@@ -127,4 +127,16 @@ extension HashPolicy {
         if stored.isDecoy { return false }
         return stored.algorithm.scheme?.isWeaker(than: scheme) ?? true
     }
+
+    /// Returns whether hashes of this policy cover a password as a whole; otherwise ``hash(_:)`` rejects it.
+    ///
+    /// A realm with ``FormatOptions/acceptsTruncated`` must reject a password that its hash covers in part only
+    /// (``PasswordHash/ignoresPart(of:)``), if it cannot replace the hash by one of the whole password.
+    public func covers(_ password: Secret) -> Bool {
+        switch scheme {
+        case .bcrypt: password.count <= Crypt.Method.bcrypt.maximumLength
+        case .yescrypt, .sha512crypt: password.count <= CryptLibrary.maximumLength
+        case .argon2id, .scrypt, .pbkdf2SHA256, .pbkdf2SHA512: true
+        }
+    }
 }

@@ -105,8 +105,8 @@ enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .full: "too many password checks are waiting"
-        case .timedOut: "the password check has waited too long for its turn"
+        case .full: "the machine is busy: too many password checks are waiting"
+        case .timedOut: "the machine is busy: the password check has waited too long for its turn"
         case .cancelled: "the password check was cancelled"
         case .exceedsMemoryLimit: "the password check takes more memory than the limit for all checks"
         case .noThread: "no thread for password checks could be started"

@@ -40,8 +40,9 @@ public struct HashingSettings: Sendable, Hashable {
     public var whenFull = OverflowPolicy.refuse
     /// The niceness of the worker threads, 0 to 19, as in nice(1).
     ///
-    /// The default is 10, so that requests without a hash computation run first when all processors are busy.
-    public var niceness = 10
+    /// The default is 5, so that requests without a hash computation run first when all processors are busy, but a check
+    /// beside another program on the same processor still gets a quarter of it.
+    public var niceness = 5
 
     /// Creates settings with the defaults.
     ///

@@ -123,6 +123,8 @@ public final class PasswordService: Sendable {
         }
     }
 
+    private static let waiting = " after waiting "
+
     private static func text(_ time: Duration) -> String {
         let tenths = Int((time / .milliseconds(100)).rounded())
         return "\(tenths / 10).\(tenths % 10) s"
@@ -187,8 +189,14 @@ public final class PasswordService: Sendable {
     }
 
     private static func note(_ plan: CheckPlan, hashed: TimedHashingResult, statistics: HashingStatistics) -> String {
-        "\(plan): \(MonotonicTime.text(hashed.runTime)) after waiting \(MonotonicTime.text(hashed.waitTime)); "
+        "\(plan): \(MonotonicTime.text(hashed.runTime))\(waiting)\(MonotonicTime.text(hashed.waitTime)); "
             + "\(statistics.running) running, \(statistics.waiting) waiting, \(statistics.coalesced) coalesced, "
             + "\(statistics.refused + statistics.timedOut) refused"
+    }
+
+    /// Returns the costs of the checks that a login has computed, from the note in its report; nil for another note.
+    package static func costs(inNote text: String) -> String? {
+        guard text.firstRange(of: waiting) != nil, let end = text.firstRange(of: ": ") else { return nil }
+        return String(text[..<end.lowerBound])
     }
 }

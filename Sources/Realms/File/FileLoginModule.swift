@@ -61,11 +61,14 @@ public struct FileLoginModule: PasswordLoginModule {
         guard let user else { return .failed(.unknownUser) }
         guard let stored = user.usablePassword else { return .failed(.disabled) }
         guard isCorrect, !password.isEmpty else { return .failed(.wrongCredentials) }
-        if let rehasher = realm.rehasher, rehasher.shouldReplace(stored.hash) {
+        if let rehasher = realm.rehasher, rehasher.shouldReplace(stored.hash, password: password) {
             attempt.updateShared { shared in
                 shared[rehashPassword] = .secret(password)
                 shared[rehashStored] = .text(stored.text)
             }
+        } else if stored.hash.ignoresPart(of: password) {
+            // Only the beginning of the password was checked, and the hash cannot be replaced by one of the whole password.
+            return .failed(.unusableCredential)
         }
         return attempt.commit(as: user.name, groups: user.groups, attributes: user.attributes)
     }

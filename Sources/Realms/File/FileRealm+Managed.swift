@@ -46,6 +46,13 @@ extension FileRealm: ManagedRealm {
     }
 }
 
+extension FileRealm: GroupLookupRealm {
+    /// Returns all groups that users have.
+    public func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
+        try await users().flatMap(\.groups)
+    }
+}
+
 extension FileRealm: UserFileRealm {
     /// Checks a key file of GlassFish, or an htpasswd file and its group file.
     ///
@@ -92,7 +99,7 @@ extension FileRealm: UserFileRealm {
         let groupLines = groups.map { GroupFile($0.bytes) }
         var check = UserFileCheck(
             opened,
-            groups: groupLines?.groupsByUser(),
+            groups: groupLines?.groupsByUser(readOptions.key),
             problems: (groupLines?.malformedLines ?? []).map {
                 "\(groupFile ?? ""):\($0.line): \(UserLineReader.ignored($0.reason))"
             },

@@ -16,7 +16,8 @@ internal import Synchronization
 /// programs may change the file at the same time if they use the same lock; see docs/realms/file.md.
 ///
 /// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `attribute-file`, `format` (`auto`, `glassfish`, `htpasswd`),
-/// `clear-text` (`false`), `rehash` (`false`). It may be used from any thread. The models are `FileRealm` of GlassFish,
+/// `case-sensitive` (`true`), `clear-text` (`false`), `rehash` (`false`), `truncated-passwords` (`false`). It may be used
+/// from any thread. The models are `FileRealm` of GlassFish,
 /// and `mod_authn_file` and `mod_authz_groupfile` of Apache.
 public struct FileRealm: Realm {
     /// `FileRealm` and the name of GlassFish's realm.
@@ -29,8 +30,10 @@ public struct FileRealm: Realm {
         .optional("group-file", .path).naming(.users),
         .optional("attribute-file", .path).naming(.users),
         Property("format", .choice(["auto", "glassfish", "htpasswd"]), default: "auto"),
+        Property("case-sensitive", .boolean, default: "true"),
         Property("clear-text", .boolean, default: "false"),
         Property("rehash", .boolean, default: "false"),
+        Property("truncated-passwords", .boolean, default: "false"),
     ]
 
     /// The entry of login.conf that checks this realm's users.
@@ -60,7 +63,13 @@ public struct FileRealm: Realm {
         jaasContext = try properties.jaasContext
         var readOptions = ReadOptions()
         readOptions.format = KeyFileFormat(rawValue: try properties.string("format"))
+        readOptions.isCaseSensitive = try properties.boolean("case-sensitive")
         readOptions.allowsClearText = try properties.boolean("clear-text")
+        let rehashes = try properties.boolean("rehash")
+        readOptions.acceptsTruncated = try properties.boolean("truncated-passwords")
+        guard rehashes || !readOptions.acceptsTruncated else {
+            throw BadRealm("needs rehash true, so that such a hash is replaced", setting: "truncated-passwords")
+        }
         readOptions.passwords = properties.services[PasswordService.self]
         let groupFile = properties.has("group-file") ? try properties.string("group-file") : nil
         guard groupFile == nil || readOptions.format != .glassfish else {
@@ -83,7 +92,7 @@ public struct FileRealm: Realm {
             throw Self.fault(error, settings: settings)
         }
         rehasher =
-            try properties.boolean("rehash")
+            rehashes
             ? readOptions.passwords.map { Rehasher(files, passwords: $0, log: log) } : nil
         (self.files, passwords) = (files, readOptions.passwords)
     }
@@ -121,6 +130,17 @@ public struct FileRealm: Realm {
         await files.reload()
         guard let known = files.table[user] else { throw .noSuchUser(user) }
         return known.groups
+    }
+}
+
+extension FileRealm: SummarizedRealm {
+    /// The number of hashes that cover only the first 72 bytes of a password.
+    package var summary: [String] {
+        let settings = files.settings.readOptions
+        let count = files.table.users.count { ($0.usablePassword?.hash.truncatesAfter).map { $0 >= 64 } ?? false }
+        guard count > 0, !settings.acceptsTruncated else { return [] }
+        let users = count == 1 ? "1 user has a bcrypt hash" : "\(count) users have bcrypt hashes"
+        return ["\(users): a password of more than 72 bytes is refused"]
     }
 }
 

@@ -30,9 +30,10 @@ final class Rehasher: Sendable {
 
     deinit { state.withLock { $0.task?.cancel() } }
 
-    /// Returns whether a hash is weaker than the policy and this process may replace the file.
-    func shouldReplace(_ hash: any PasswordHash) -> Bool {
-        passwords.policy.needsRehash(of: hash) && files.state.withLock { $0.version.isReplaceable }
+    /// Returns whether a hash is weaker than the policy, and can be replaced by one of the whole password.
+    func shouldReplace(_ hash: any PasswordHash, password: Secret) -> Bool {
+        passwords.policy.needsRehash(of: hash) && passwords.policy.covers(password)
+            && files.state.withLock { $0.version.isReplaceable }
     }
 
     /// Starts the replacement of a hash; does nothing while another hash is being replaced.

@@ -66,10 +66,14 @@ public struct SQLLoginModule: PasswordLoginModule {
             if failure == .credentialExpired { attempt.note("the password has expired, and cannot be changed here") }
             return .failed(failure)
         case nil:
+            let policy = realm.passwords.policy
             if realm.settings.rehashes, realm.settings.queries.updatePassword != nil,
-                realm.passwords.policy.needsRehash(of: stored.hash)
+                policy.needsRehash(of: stored.hash), policy.covers(password)
             {
                 keep(attempt, account: account, old: text, password: password, isChange: false)
+            } else if stored.hash.ignoresPart(of: password) {
+                // Only the beginning of the password was checked, and the hash cannot be replaced by one of the whole one.
+                return .failed(.unusableCredential)
             }
         }
         return attempt.commit(as: user, groups: found.groups, attributes: found.attributes)
@@ -95,7 +99,7 @@ public struct SQLLoginModule: PasswordLoginModule {
     private func stored(_ found: FoundUser, attempt: LoginAttempt) -> StoredPassword? {
         guard let text = found.account?.stored else { return nil }
         do throws(BadHash) {
-            let stored = try realm.read(text)
+            guard let stored = try realm.read(text) else { return nil }
             realm.learn(stored.hash)
             return stored
         } catch {

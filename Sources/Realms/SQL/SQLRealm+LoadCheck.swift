@@ -49,12 +49,22 @@ extension SQLRealm {
     /// Learns the costs of some stored hashes.
     private func learn(_ stored: [String]) {
         var unreadable = 0
+        var truncating: Set<Int> = []
         for text in stored {
             do throws(BadHash) {
-                learn(try read(text).hash)
+                guard let hash = try read(text)?.hash else { continue }
+                learn(hash)
+                if let count = hash.truncatesAfter, count < 64 { truncating.insert(count) }
             } catch {
                 unreadable += 1
             }
+        }
+        if let count = truncating.min(), !settings.formatOptions.acceptsTruncated {
+            log(
+                "realm \(name): there are hashes of the first \(count) bytes of a password, so a longer password is "
+                    + "refused; truncated-passwords true accepts it once, and then replaces the hash",
+                .warning
+            )
         }
         guard unreadable > 0, unreadable == stored.count else { return }
         let advice = settings.digests == nil ? "; if they are plain digests, set digest-algorithm and encoding" : ""

@@ -77,7 +77,7 @@ extension SQLRealm {
             expiry: state.expirySeconds,
             mustChangePassword: state.mustChangePassword || state.passwordExpiry.isReached(at: clock.seconds),
             format: account.stored.flatMap { stored in
-                do throws(BadHash) { return try read(stored).hash.cost.description } catch { return nil }
+                do throws(BadHash) { return try read(stored)?.hash.cost.description } catch { return nil }
             }
         )
     }
@@ -117,7 +117,7 @@ extension SQLRealm: RefreshingRealm {
             outages.write(problem, kind: "user")
             return .unknown
         }
-        guard let account = found.account, let stored = account.stored,
+        guard let account = found.account, let stored = account.stored, !isNoPassword(stored),
             account.state.failure(at: clock.seconds) == nil
         else { return .gone }
         let expiry = account.state.expirySeconds

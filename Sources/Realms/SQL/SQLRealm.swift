@@ -102,13 +102,28 @@ public final class SQLRealm: Realm {
     ///
     /// The blanks that fill a CHAR column are no part of a hash, but may be a part of a password in clear text.
     ///
+    /// - Returns: The password; nil for a mark that means that the user has none.
     /// - Throws: `BadHash`, also if a check would be too costly for every login of the realm.
-    func read(_ stored: String) throws(BadHash) -> StoredPassword {
-        let isClearText = settings.digests?.isClearText == true
-        let text = isClearText ? stored : CharPadding.removed(from: stored)
-        let password = if let digests = settings.digests { try digests.read(text) } else { try StoredPassword(text) }
+    func read(_ stored: String) throws(BadHash) -> StoredPassword? {
+        guard !isNoPassword(stored) else { return nil }
+        let text = settings.digests?.isClearText == true ? stored : CharPadding.removed(from: stored)
+        let options = settings.formatOptions
+        let password =
+            if let digests = settings.digests {
+                try digests.read(text, options: options)
+            } else {
+                try StoredPassword(text, options: options)
+            }
         if let fault = passwords.limitFault(password.hash.cost) { throw BadHash(fault) }
         return password
+    }
+
+    /// Returns whether a text in the column of passwords means that the user has none.
+    ///
+    /// In a column of clear text, only an empty text does: a password may be `x`.
+    func isNoPassword(_ stored: String) -> Bool {
+        settings.digests?.isClearText == true
+            ? stored.isEmpty : PasswordFormats.isNoPassword(CharPadding.removed(from: stored))
     }
 
     /// Adds the cost of a stored hash to those that every login computes, and warns about many different costs.

@@ -2,7 +2,7 @@
 // Gatehouse
 
 extension HashVector {
-    static let directories = digests + derived + glassfish + tomcat
+    static let directories = digests + derived + dovecot + glassfish + tomcat
 
     /// From passlib/tests/test_handlers.py.
     ///
@@ -61,6 +61,40 @@ extension HashVector {
         HashVector("password", "{CRYPT}$sha1$10$c.mcTzCw$gF8UeYst9yXX7WNZKc5Fjkq0.au7"),
         HashVector("test", "{crypt}$1$SuMrG47N$ymvzYjr7QcEQjaK5m1PGx1"),
         HashVector("U*U***U", "{CRYPT}CCX.K.MFy4Ois"),
+    ]
+
+    /// From src/auth/test-libpassword.c and the samples in src/auth/password-scheme-crypt.c of Dovecot.
+    private static let dovecot = [
+        HashVector("test", "{CRYPT}//EsnG9FLTKjo"),
+        HashVector("test", "{MD5}$1$wmyrgRuV$kImF6.9MAFQNHe23kq5vI/"),
+        HashVector("test", "{MD5-CRYPT}$1$GgvxyNz8$OjZhLh4P.gF1lxYEbLZ3e/"),
+        HashVector("08/15!te", "{DES-CRYPT}JBOZ0DgmtucwE"),
+        HashVector("test", "{BLF-CRYPT}$2y$05$11ipvo5dR6CwkzwmhwM26OXgzXwhV2PyPuLV.Qi31ILcRcThQpEiW"),
+        HashVector(
+            "08/15!test~4711",
+            "{SHA256-CRYPT}$5$rounds=1000$0123456789abcdef$K/DksR0DT01hGc8g/kt9McEgrbFMKi9qrb1jehe7hn4"
+        ),
+        HashVector(
+            "08/15!test~4711",
+            "{sha512-crypt}$6$rounds=1000$0123456789abcdef$ZIAd5WqfyLkpvsVCVUU1GrvqaZTqvhJoouxdSqJO71l9Ld3tVrfOatEjarhghvEYADkq/"
+                + "/LpDnTeO90tcbtHR1"
+        ),
+        HashVector(
+            "test",
+            "{ARGON2I}$argon2i$v=19$m=32768,t=4,p=1$f2iuP4aUeNMrgu34fhOkkg$1XSZZMWlIs0zmE+snlUIcLADO3GXbA2O/hsQmmc317k"
+        ),
+        HashVector(
+            "test",
+            "{ARGON2ID}$argon2id$v=19$m=65536,t=3,p=1$vBb99oJ12p3WAdYlaMHz1A$jtFOtbo/sYV9OSlTxDo/nVNq3uArHd5GJSEx0ty85Cc"
+        ),
+        HashVector("test", "{PBKDF2}$1$bUnT4Pl7yFtYX0KU$5000$50a83cafdc517b9f46519415e53c6a858908680a"),
+        HashVector("test", "{SHA1}qUqP5cyxm6YcTAhz05Hph5gvu9M="),
+        HashVector("test", "{LDAP-MD5}CY9rzUYh03PK3k6DJie09g=="),
+        // Older versions of Authelia wrote {CRYPT} before Argon2; the hash is from the reference implementation.
+        HashVector(
+            "password",
+            "{CRYPT}$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4"
+        ),
     ]
 
     /// Hashes of GlassFish's key files: computed in the way of FileRealmHelper, and from a line of many public

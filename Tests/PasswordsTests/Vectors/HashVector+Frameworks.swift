@@ -2,7 +2,7 @@
 // Gatehouse
 
 extension HashVector {
-    static let frameworks = passlib + django + spring + others
+    static let frameworks = passlib + django + spring + php + others
 
     /// From test_handlers_pbkdf2.py, test_handlers_scrypt.py and test_handlers_bcrypt.py in passlib/tests.
     private static let passlib = [
@@ -98,6 +98,19 @@ extension HashVector {
             "correct horse battery staple",
             "{argon2}$argon2id$v=19$m=4096,t=3,p=1$059jsX4xde0gyoqQEHNujA$d7/sLyLHhNNctYoEMpiqNx8W0rv7EmWgDhRpyRUCpwI"
         ),
+    ]
+
+    /// From passlib/tests/test_handlers.py, the example of hashcat's mode 35500, and a hash of WordPress 6.8 in the tests
+    /// of another implementation.
+    private static let php = [
+        HashVector("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
+        HashVector("test1", "$H$9aaaaaSXBjgypwqm.JsMssPLiS8YQ00"),
+        HashVector("thisisalongertestPW", "$P$912345678LIjjb6PhecupozNBmDndU0"),
+        HashVector("JohnRipper", "$H$712345678WhEyvy1YWzT4647jzeOmo0"),
+        HashVector("JohnRipper", "$P$B12345678L6Lpt4BxNotVIMILOa9u81"),
+        HashVector(table, "$P$7SMy8VxnfsIy2Sxm7fJxDSdil.h7TW."),
+        HashVector("hashpwn", "$wp$2y$10$607XKVrBjPEqujeOXNwbYuOJ.gPMd2TelMMknmeV70Kap1E81Ovo6"),
+        HashVector("Test123Now!", "$wp$2y$10$gN3SQdbNc/cVlK7DylUiVumiuujud7lR0h5J4M2ZsNRMYOFbED16q"),
     ]
 
     /// The vectors of htpasswd are from passlib's tests.

@@ -31,8 +31,8 @@ struct HashVector: Sendable, CustomTestStringConvertible {
     ///
     /// Tests compute only a few such checks.
     var isCostly: Bool {
-        ["{pbkdf2", "{scrypt", "{bcrypt", "$y$", "$gy$", "$7$"].contains(where: stored.hasPrefix)
-            || stored.contains("m=65536")
+        ["{pbkdf2", "{scrypt", "{bcrypt", "$y$", "$gy$", "$7$", "$wp$"].contains(where: stored.hasPrefix)
+            || ["m=65536", "m=32768"].contains(where: stored.contains)
     }
 
     static let all = argon2 + crypt + directories + frameworks

@@ -5,7 +5,7 @@
 ///
 /// Some are from test/badsalt.c of libxcrypt and from passlib's tests.
 enum MalformedHash {
-    static let all = argon2 + crypt + braces + tomcat + others
+    static let all = argon2 + crypt + braces + named + tomcat + others
 
     private static let salt = "c29tZXNhbHQ"
     private static let tag = "nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4"
@@ -87,6 +87,20 @@ enum MalformedHash {
         "{SHA-256}", "{ldap}", "{ldap}secret", "{ldap}{noop}secret", "{noop}secret", "{argon2@SpringSecurity_v5_8}",
     ]
 
+    /// Names before another hash, or before none, and encodings of Dovecot.
+    private static let named = [
+        "{SHA512-CRYPT}$1$ec6XvcoW$ghEtNK2U1MC5l.Dwgi3020", "{SHA256-CRYPT}$6$salt$\(x(86))",
+        "{MD5-CRYPT}$apr1$r31.....$HqJZimcKQFAMYayBlzkrA/", "{BLF-CRYPT}CCNf8Sbh3HDfQ", "{DES-CRYPT}$2b$05$\(hash53)",
+        "{BCRYPT}$1$ec6XvcoW$ghEtNK2U1MC5l.Dwgi3020", "{ARGON2ID}$argon2i$v=19$m=256,t=2,p=1$\(salt)$\(tag)",
+        "{ARGON2I}$argon2id$v=19$m=256,t=2,p=1$\(salt)$\(tag)", "{ARGON2}$6$salt$\(x(86))", "{SHA512-CRYPT}secret",
+        "{SHA512-CRYPT}{SHA512-CRYPT}$6$salt$\(x(86))", "{SHA512-CRYPT}$6$salt$\(x(85))", "{MD5}$1$salt$\(x(21))",
+        "{PBKDF2}$1$salt$0$\(zeros(20))", "{PBKDF2}$1$$5000$\(zeros(20))", "{PBKDF2}$1$salt$5000$\(zeros(19))",
+        "{PBKDF2}$1$salt$10000001$\(zeros(20))", "{PBKDF2}$2$salt$5000$\(zeros(20))", "{PLAIN-MD5}\(x(32))",
+        "{SHA1}\(zeros(19))", "{SSHA.HEX}\(zeros(20))", "{SSHA.HEX}zz", "{SHA1.B64}*", "{CRYPT.B64}AAAA",
+        "{SHA1.HEX.HEX}00",
+        "{SHA1.X}\(zeros(20))", "{MD5-CRYPT.HEX}0a",
+    ]
+
     private static let tomcat = [
         "{TOMCAT-SHA-256}", "{TOMCAT-SHA-256}01$1", "{TOMCAT-SHA-256}01$1$\(zeros(32))$",
         "{TOMCAT-SHA-256}01$0$\(zeros(32))",
@@ -126,7 +140,13 @@ enum MalformedHash {
         "pbkdf2:sha256:1000$salt$00", "pbkdf2:sha256$salt$00", "pbkdf2:sha256:x$salt$00",
         "$apr1$r31.....$HqJZimcKQFAMYayBlzkrA", "$apr1$r31.....$HqJZimcKQFAMYayBlzkrAz",
         "$apr1$$HqJZimcKQFAMYayBlzkrA/",
-        "$apr1$r31......$HqJZimcKQFAMYayBlzkrA/", "$apr1$r31.....", "$apr1$", String(repeating: "a", count: 2049),
+        "$apr1$r31......$HqJZimcKQFAMYayBlzkrA/", "$apr1$r31.....", "$apr1$",
+        "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r!L0", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L",
+        "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L00",
+        "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.Lz", "$P$4IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0",
+        "$P$LIQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0",
+        "$P$", "$H$", "$P$9IQRaTwmf$Ro7ud9Fh4E2PdI0S3r.L0", "$wp$", "$wp$2y$10$", "$wp$\(x(60))", "$wp$2x$05$\(hash53)",
+        "$wp$$2y$05$\(hash53)", "$wp$2y$18$\(hash53)", String(repeating: "a", count: 2049),
     ]
 
     private static func x(_ count: Int) -> String { String(repeating: "x", count: count) }

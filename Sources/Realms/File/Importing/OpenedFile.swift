@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Glibc
 internal import OpenSSLKit
 internal import RealmKit
@@ -35,7 +36,7 @@ final class OpenedFile: Sendable {
         }
         size = Int(status.st_size)
         guard status.st_mode & S_IFMT == S_IFREG else { throw FileFault("\(name): it is not a regular file") }
-        try FilePermissions.checkTrust(of: name, opened: status)
+        try FilePermissions.checkTrust(of: name, as: .passwordHashes, opened: status)
     }
 
     deinit { close(descriptor) }

@@ -10,7 +10,7 @@ internal import RealmKit
 /// It keeps the names of the users, but not their passwords.
 struct UserFileCheck {
     private let file: OpenedFile
-    private let groups: [Username: [String]]?
+    private let groups: [UTF8Text: [String]]?
     private let readOptions: ReadOptions
     private var detection: KeyFileFormat.Detection
     private var isContinued = false
@@ -33,7 +33,7 @@ struct UserFileCheck {
     ///   - groups: The groups of a group file; nil if there is no group file.
     ///   - problems: The problems of the group file.
     ///   - readOptions: The options for reading hashes.
-    init(_ file: OpenedFile, groups: [Username: [String]]?, problems: [String], readOptions: ReadOptions) {
+    init(_ file: OpenedFile, groups: [UTF8Text: [String]]?, problems: [String], readOptions: ReadOptions) {
         self.file = file
         self.groups = groups
         self.readOptions = readOptions
@@ -48,7 +48,8 @@ struct UserFileCheck {
             format: format,
             groups: format == .htpasswd ? groups ?? [:] : nil,
             attributes: [:],
-            readOptions: readOptions
+            readOptions: readOptions,
+            consequence: "is not imported"
         )
     }
 
@@ -59,6 +60,15 @@ struct UserFileCheck {
         let costs = costs.sorted { $0.description < $1.description }
         if let warning = HashCost.warning(about: costs, longestCheck: readOptions.longestCheck) {
             warnings.append(warning)
+        }
+        let unknown = (groups ?? [:]).keys.map(\.string).filter { name in
+            GroupFile.username(name).flatMap { lineByName[$0] } == nil
+        }
+        if !unknown.isEmpty {
+            let list = unknown.sorted().prefix(10).joined(separator: ", ") + (unknown.count > 10 ? ", ..." : "")
+            let subject =
+                unknown.count == 1 ? "1 user of the group file is" : "\(unknown.count) users of the group file are"
+            warnings.append("\(subject) not in \(file.name): \(list)")
         }
         return warnings
     }
@@ -96,7 +106,7 @@ struct UserFileCheck {
     private mutating func add(_ line: UserLine, in bytes: [UInt8], reader: UserLineReader) {
         let number = line.line.number
         if let first = lineByName[line.name] {
-            add(UserLineReader.duplicate(line.name, of: first), line: number)
+            add("duplicate user \(line.name) (also on line \(first)): the user is not imported", line: number)
             addBroken(line.name, line: number)
             return
         }

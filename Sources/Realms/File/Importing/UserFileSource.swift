@@ -33,9 +33,10 @@ struct UserFileSource: UserSource {
     private func newUser(_ line: UserLine, in bytes: [UInt8]) -> NewUser? {
         guard let user = reader.readWithoutPassword(line, in: bytes) else { return nil }
         let hash: String? =
-            switch user.stored {
-            case "", "*", "RESET": nil
-            case _: reader.format == .glassfish ? GlassFishPassword.portable(user.stored) : user.stored
+            if PasswordFormats.isNoPassword(user.stored) || !user.isEnabled && !reader.canRead(user.stored) {
+                nil
+            } else {
+                reader.format == .glassfish ? GlassFishPassword.portable(user.stored) : user.stored
             }
         return NewUser(user.record, hash: hash, place: "\(file.name):\(line.line.number)")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 /// A line `user:attribute:value` of an attribute file.
@@ -38,10 +39,11 @@ struct AttributeFile: Sendable {
     }
 
     /// Returns the attributes of every user, in the order of the file; values beyond the maximum are left out.
-    func attributesByUser() -> [Username: [UserAttribute]] {
-        var values: [Username: [UserAttribute]] = [:]
+    func attributesByUser(_ key: (Username) -> UTF8Text) -> [UTF8Text: [UserAttribute]] {
+        var values: [UTF8Text: [UserAttribute]] = [:]
         for line in lines {
-            var attributes = values[line.user, default: []]
+            let user = key(line.user)
+            var attributes = values[user, default: []]
             let earlier = attributes.values(of: line.name)
             do throws(BadAttribute) {
                 let attribute = try UserAttribute(name: line.name, values: earlier + [line.value])
@@ -53,7 +55,7 @@ struct AttributeFile: Sendable {
             } catch {
                 continue
             }
-            values[line.user] = attributes
+            values[user] = attributes
         }
         return values
     }

@@ -25,8 +25,8 @@ struct FileUser: Sendable {
     /// The password that a login is checked against; nil if the user cannot sign in.
     var usablePassword: StoredPassword? { isEnabled && !isAmbiguous ? password : nil }
 
-    /// True if the user has a hash that cannot be read.
-    var isBroken: Bool { password == nil && !["", "*", "RESET"].contains(stored) }
+    /// True if the user is enabled and has a hash that cannot be read.
+    var isBroken: Bool { isEnabled && password == nil && !PasswordFormats.isNoPassword(stored) }
 
     /// The user's record.
     ///
@@ -43,9 +43,11 @@ struct FileUser: Sendable {
 
     /// Returns whether the user's sessions stay valid after a change to another version of the user.
     ///
-    /// The state, the groups, the attributes and the password must be the same. A new hash of the same password is not a difference.
+    /// The name, the state, the groups, the attributes and the password must be the same. A new hash of the same password is
+    /// not a difference.
     func isSame(as other: FileUser, rehashedTo rehashed: String?) -> Bool {
-        isEnabled == other.isEnabled && attributes == other.attributes && isAmbiguous == other.isAmbiguous
+        name == other.name && isEnabled == other.isEnabled && attributes == other.attributes
+            && isAmbiguous == other.isAmbiguous
             && groups.elementsEqual(other.groups, by: { $0.utf8.elementsEqual($1.utf8) })
             && (stored.utf8.elementsEqual(other.stored.utf8)
                 || rehashed.map { $0.utf8.elementsEqual(other.stored.utf8) } ?? false)

@@ -50,12 +50,15 @@ struct GroupFile: Sendable {
     /// Returns the groups of every user, without repetitions, in the order of the file.
     ///
     /// Users with the same groups share one list, so that a million users in a few groups take little memory.
-    func groupsByUser() -> [Username: [String]] {
+    ///
+    /// - Parameter key: Returns the key of a user's name.
+    /// - Returns: The groups by the keys of the users.
+    func groupsByUser(_ key: (Username) -> UTF8Text) -> [UTF8Text: [String]] {
         var linesByGroup: [UTF8Text: Int] = [:]
         for line in lines { linesByGroup[UTF8Text(line.group), default: 0] += 1 }
         var lists = GroupLists()
         // A user's number is the index of the user's list.
-        var numbers: [Username: Int] = [:]
+        var numbers: [UTF8Text: Int] = [:]
         var listByNumber: [Int] = []
         var seen: Set<GroupLists.Member> = []
         for line in lines {
@@ -63,7 +66,7 @@ struct GroupFile: Sendable {
             let isRepeated = linesByGroup[UTF8Text(line.group)] != 1
             for member in line.members {
                 // A malformed name is ignored, because no user can sign in with it.
-                guard let user = Self.username(member.name) else { continue }
+                guard let user = Self.username(member.name).map(key) else { continue }
                 let number = numbers[user] ?? listByNumber.count
                 if number == listByNumber.count {
                     numbers[user] = number
@@ -87,7 +90,7 @@ struct GroupFile: Sendable {
         }
     }
 
-    private static func username(_ text: String) -> Username? {
+    static func username(_ text: String) -> Username? {
         do throws(BadUsername) {
             return try Username(text)
         } catch {

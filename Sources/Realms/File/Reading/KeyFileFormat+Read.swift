@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 extension KeyFileFormat {
@@ -61,7 +62,7 @@ extension KeyFileFormat {
     /// GlassFish skips empty fields: in `u;;g` it reads `g` as the password. Here such a line is rejected.
     private func glassfish(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ParsedLine {
         var fields = bytes.parts(content, by: separator)
-        guard fields.count > 1 else { return .malformed("there is no ;") }
+        guard fields.count > 1 else { return withoutSeparator(bytes, content: content) }
         while fields.count > 3, fields.last?.isEmpty == true { fields.removeLast() }
         guard fields.count <= 3 else { return .malformed("there are more than three fields: name;hash;groups") }
         guard !fields[0].isEmpty else { return .malformed("there is no name before the ;") }
@@ -77,10 +78,17 @@ extension KeyFileFormat {
     private func htpasswd(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ParsedLine {
         guard !Self.isContinued(bytes, content: line.content) else { return .malformed("it ends in a backslash") }
         let fields = bytes.parts(content, by: separator)
-        guard fields.count > 1 else { return .malformed("there is no :") }
+        guard fields.count > 1 else { return withoutSeparator(bytes, content: content) }
         guard !fields[0].isEmpty else { return .malformed("there is no name before the :") }
-        guard !fields[1].isEmpty else { return .malformed("there is no hash") }
         return user(bytes, name: fields[0], stored: fields[1], groups: nil, line: line)
+    }
+
+    /// Returns the reason why a line without a separator is ignored.
+    private func withoutSeparator(_ bytes: [UInt8], content: Range<Int>) -> ParsedLine {
+        let fields = bytes.parts(bytes.trimmed(content), by: UInt8(ascii: "="))
+        let isWildFly = fields.count == 2 && bytes.text(fields[1]).flatMap(Hexadecimal.decodeLowercase)?.count == 16
+        let hint = isWildFly ? " (gatehouse user import --format wildfly reads the lines name=hash of WildFly)" : ""
+        return .malformed("there is no \(Unicode.Scalar(separator))\(hint)")
     }
 
     private func user(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 internal import RealmKit
 
@@ -8,9 +9,11 @@ internal import RealmKit
 struct UserLineReader: Sendable {
     let format: KeyFileFormat
     /// The groups of a group file; nil if the lines contain the groups.
-    let groups: [Username: [String]]?
-    let attributes: [Username: [UserAttribute]]
+    let groups: [UTF8Text: [String]]?
+    let attributes: [UTF8Text: [UserAttribute]]
     let readOptions: ReadOptions
+    /// The consequence of a hash that cannot be read, for messages.
+    var consequence = "cannot sign in"
 
     /// Reads the user of a line.
     ///
@@ -41,7 +44,10 @@ struct UserLineReader: Sendable {
         do throws(BadHash) {
             password = try self.password(parts.stored, known: known)
         } catch {
-            problems.append("\(line.name) cannot sign in: \(error)")
+            // The `!` of a disabled user may also be that of a mark such as Django's.
+            if parts.isEnabled {
+                problems.append("\(line.name) \(consequence): \(Self.jettyHint(parts.stored) ?? "\(error)")")
+            }
         }
         return (user(line, parts: parts, password: password), problems)
     }
@@ -83,7 +89,7 @@ struct UserLineReader: Sendable {
         FileUser(
             name: line.name,
             groups: parts.groups,
-            attributes: attributes[line.name] ?? [],
+            attributes: attributes[readOptions.key(of: line.name)] ?? [],
             stored: parts.stored,
             isEnabled: parts.isEnabled,
             password: password,
@@ -92,12 +98,15 @@ struct UserLineReader: Sendable {
     }
 
     private func groups(of line: UserLine, in bytes: [UInt8]) -> [String]? {
-        if let groups { return groups[line.name] ?? [] }
+        if let groups { return groups[readOptions.key(of: line.name)] ?? [] }
         return line.groups.map { KeyFileFormat.groups(bytes, in: $0) } ?? []
     }
 
+    /// Returns whether a text is a hash that can be used.
+    func canRead(_ stored: String) -> Bool { (try? password(stored, known: nil)) != nil }
+
     private func password(_ stored: String, known: StoredPassword?) throws(BadHash) -> StoredPassword? {
-        guard !stored.isEmpty, stored != format.noPassword else { return nil }
+        guard !PasswordFormats.isNoPassword(stored) else { return nil }
         if let known, known.text.utf8.elementsEqual(stored.utf8) { return known }
         let password = try StoredPassword(stored, options: readOptions.formatOptions(format))
         if let fault = readOptions.passwords?.limitFault(password.hash.cost) { throw BadHash(fault) }
@@ -106,7 +115,17 @@ struct UserLineReader: Sendable {
 
     static func ignored(_ reason: String) -> String { "the line is ignored: \(reason)" }
 
-    static func duplicate(_ name: Username, of line: Int) -> String {
-        "duplicate user \(name) (also on line \(line)): the user cannot sign in"
+    static func duplicate(_ name: Username, of line: Int, as other: Username? = nil) -> String {
+        let spelling = other.map { $0 == name ? "" : ", as \($0)" } ?? ""
+        return "duplicate user \(name) (also on line \(line)\(spelling)): the user cannot sign in"
+    }
+
+    /// Returns the message for a line of Jetty, such as `ann: MD5:hash,role`, of which `stored` is `MD5`.
+    private static func jettyHint(_ stored: String) -> String? {
+        guard ["MD5", "CRYPT", "OBF"].contains(where: { stored.utf8.drop { $0 == 0x20 }.elementsEqual($0.utf8) }) else {
+            return nil
+        }
+        return
+            "the line is one of Jetty (user: MD5:hash,role); import the file with gatehouse user import --format jetty"
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 internal import RealmKit
 
@@ -9,6 +10,10 @@ struct ReadOptions: Sendable {
     /// The configured format; nil if the format is detected from the content.
     var format: KeyFileFormat?
     var allowsClearText = false
+    /// True if names that differ in case belong to different users.
+    var isCaseSensitive = true
+    /// True if a password is accepted of which the hash covers only the beginning.
+    var acceptsTruncated = false
     /// The service that checks passwords; nil in a program without logins.
     ///
     /// A user whose hash needs more memory or time than the limit of the service cannot sign in.
@@ -20,8 +25,12 @@ struct ReadOptions: Sendable {
         var options = FormatOptions()
         options.isGlassFish = format == .glassfish
         options.allowsClearText = allowsClearText
+        options.acceptsTruncated = acceptsTruncated
         return options
     }
+
+    /// Returns the key of a name: all names of a user have the same key.
+    func key(of name: Username) -> UTF8Text { UTF8Text(isCaseSensitive ? name.text : name.caseFolded) }
 }
 
 extension UserTable {
@@ -32,8 +41,8 @@ extension UserTable {
         _ bytes: [UInt8],
         lines: [TextLine],
         format: KeyFileFormat,
-        groups: [Username: [String]]?,
-        attributes: [Username: [UserAttribute]] = [:],
+        groups: [UTF8Text: [String]]?,
+        attributes: [UTF8Text: [UserAttribute]] = [:],
         path: String,
         readOptions: ReadOptions,
         fileWarnings: [String] = [],
@@ -54,11 +63,26 @@ extension UserTable {
         self.init(
             format: format,
             users: reader.users,
-            indexByName: reader.indexByName,
-            longestCheck: readOptions.longestCheck,
-            fileWarnings: fileWarnings,
+            indexByKey: reader.indexByKey,
+            readOptions: readOptions,
+            fileWarnings: fileWarnings + Self.truncationWarnings(reader.users, path: path, readOptions: readOptions),
             lineWarnings: reader.warnings
         )
+    }
+
+    /// Returns a warning about hashes of the first few bytes of a password.
+    ///
+    /// Users with bcrypt hashes are not among them, because few passwords have more than 72 bytes.
+    private static func truncationWarnings(_ users: [FileUser], path: String, readOptions: ReadOptions) -> [String] {
+        let truncated = users.filter { ($0.usablePassword?.hash.truncatesAfter).map { $0 < 64 } ?? false }
+        guard !readOptions.acceptsTruncated, let first = truncated.first, let hash = first.password?.hash,
+            let count = hash.truncatesAfter
+        else { return [] }
+        let who = truncated.count == 1 ? "\(first.name) has a hash" : "\(truncated.count) users have hashes"
+        return [
+            "\(path):\(first.line): \(who) of the first \(count) bytes of the password (\(hash.cost.format)), so a longer "
+                + "password is refused; truncated-passwords true accepts it once, and then replaces the hash"
+        ]
     }
 }
 
@@ -68,16 +92,16 @@ private struct TableReader {
     let reader: UserLineReader
     let previous: UserTable?
     var users: [FileUser] = []
-    var indexByName: [Username: Int] = [:]
+    var indexByKey: [UTF8Text: Int] = [:]
     /// The lines of names that are on ignored lines only.
-    private var ignoredLines: [Username: Int] = [:]
+    private var ignoredLines: [UTF8Text: Int] = [:]
     var warnings: [String]
 
     init(
         _ bytes: [UInt8],
         format: KeyFileFormat,
-        groups: [Username: [String]]?,
-        attributes: [Username: [UserAttribute]],
+        groups: [UTF8Text: [String]]?,
+        attributes: [UTF8Text: [UserAttribute]],
         path: String,
         readOptions: ReadOptions,
         previous: UserTable?,
@@ -102,12 +126,13 @@ private struct TableReader {
 
     private mutating func add(_ line: UserLine) {
         let number = line.line.number
-        if let index = indexByName[line.name] {
-            warn(number, text: UserLineReader.duplicate(line.name, of: users[index].line))
+        let key = reader.readOptions.key(of: line.name)
+        if let index = indexByKey[key] {
+            warn(number, text: UserLineReader.duplicate(line.name, of: users[index].line, as: users[index].name))
             ignore(line.name, line: number)
             return
         }
-        if let first = ignoredLines[line.name] {
+        if let first = ignoredLines[key] {
             warn(number, text: UserLineReader.duplicate(line.name, of: first))
             return
         }
@@ -117,7 +142,7 @@ private struct TableReader {
             ignore(line.name, line: number)
             return
         }
-        indexByName[line.name] = users.count
+        indexByKey[key] = users.count
         users.append(user)
     }
 
@@ -125,8 +150,9 @@ private struct TableReader {
     ///
     /// A line that cannot be read may be the line that is meant, so no other line of the name is used.
     private mutating func ignore(_ name: Username, line: Int) {
-        guard let index = indexByName[name] else {
-            if ignoredLines[name] == nil { ignoredLines[name] = line }
+        let key = reader.readOptions.key(of: name)
+        guard let index = indexByKey[key] else {
+            if ignoredLines[key] == nil { ignoredLines[key] = line }
             return
         }
         users[index].isAmbiguous = true

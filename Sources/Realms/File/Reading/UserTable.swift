@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Passwords
 internal import RealmKit
 
@@ -15,19 +16,21 @@ final class UserTable: Sendable {
     let warnings: [String]
     /// The ``warnings`` about single lines.
     let lineWarnings: [String]
-    private let indexByName: [Username: Int]
+    private let indexByKey: [UTF8Text: Int]
+    private let readOptions: ReadOptions
 
     init(
         format: KeyFileFormat,
         users: [FileUser],
-        indexByName: [Username: Int],
-        longestCheck: Duration,
+        indexByKey: [UTF8Text: Int],
+        readOptions: ReadOptions,
         fileWarnings: [String],
         lineWarnings: [String]
     ) {
         self.format = format
         self.users = users
-        self.indexByName = indexByName
+        self.indexByKey = indexByKey
+        self.readOptions = readOptions
         var decoys: [HashCost: any PasswordHash] = [:]
         for user in users {
             guard let hash = user.usablePassword?.hash, decoys[hash.cost] == nil else { continue }
@@ -36,13 +39,15 @@ final class UserTable: Sendable {
         hashPerCost = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)
         var warnings = fileWarnings + lineWarnings
         let costs = hashPerCost.map(\.cost)
-        if let warning = HashCost.warning(about: costs, longestCheck: longestCheck) { warnings.append(warning) }
+        if let warning = HashCost.warning(about: costs, longestCheck: readOptions.longestCheck) {
+            warnings.append(warning)
+        }
         self.warnings = warnings
         self.lineWarnings = lineWarnings
     }
 
     /// The user with a name; nil if the file does not contain it.
-    subscript(name: Username) -> FileUser? { indexByName[name].map { users[$0] } }
+    subscript(name: Username) -> FileUser? { indexByKey[readOptions.key(of: name)].map { users[$0] } }
 
     /// Returns the users whose cached credentials and sessions are no longer valid after a change from an old version
     /// to this one.

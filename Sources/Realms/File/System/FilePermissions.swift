@@ -30,13 +30,22 @@ struct FilePermissions: Sendable, Hashable {
         return unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
     }
 
-    /// Throws if every user of the machine may change or replace a file.
+    /// Checks whether other users may change, replace or read a file.
     ///
     /// - Parameters:
     ///   - path: The file.
+    ///   - use: The kind of the file.
     ///   - status: The status of the open file.
-    /// - Throws: ``FileFault``.
-    static func checkTrust(of path: String, opened status: stat) throws(FileFault) {
-        if let finding = FileTrust.error(path, as: .users, opened: status) { throw FileFault(finding.text) }
+    /// - Returns: The warnings.
+    /// - Throws: ``FileFault`` if every user of the machine may change or replace it.
+    @discardableResult
+    static func checkTrust(
+        of path: String,
+        as use: FileTrust.Use,
+        opened status: stat
+    ) throws(FileFault) -> [String] {
+        let findings = FileTrust.findings(path, as: use, opened: status)
+        if let error = findings.first(where: \.isError) { throw FileFault(error.text) }
+        return findings.map(\.text)
     }
 }

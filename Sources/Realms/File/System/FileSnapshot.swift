@@ -14,9 +14,11 @@ struct FileSnapshot: Sendable {
     let bytes: [UInt8]
     let stamp: FileStamp
     let permissions: FilePermissions
+    /// The warnings about the owner and the mode of the file and of the folders above it.
+    let trustWarnings: [String]
 
     /// Reads a whole file; throws if every user of the machine may change it.
-    init(reading name: String) throws(FileFault) {
+    init(reading name: String, as use: FileTrust.Use = .users) throws(FileFault) {
         guard let path = Self.resolve(name) else { throw .system(name) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .system(name) }
@@ -28,7 +30,7 @@ struct FileSnapshot: Sendable {
         self.path = path
         stamp = FileStamp(status)
         permissions = FilePermissions(status)
-        try FilePermissions.checkTrust(of: name, opened: status)
+        trustWarnings = try FilePermissions.checkTrust(of: name, as: use, opened: status)
         bytes = try Self.bytes(of: descriptor, count: Int(status.st_size), name: name)
         var after = stat()
         guard unsafe fstat(descriptor, &after) == 0 else { throw .system(name) }

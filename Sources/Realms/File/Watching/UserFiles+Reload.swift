@@ -72,7 +72,7 @@ extension UserFiles {
         }
         guard isDone, let new else { return isDone }
         if fault != nil { log?("\(settings.file): it can be read again", .notice) }
-        report(new.table.warnings, known: old.table.warnings)
+        report(new.warnings, known: old.warnings)
         return true
     }
 

@@ -58,6 +58,7 @@ final class UserFiles: Sendable {
                 reported: version.table
             )
         )
+        // The warnings about owners and modes are those of the configuration, which name its line.
         report(version.table.warnings, known: [])
     }
 

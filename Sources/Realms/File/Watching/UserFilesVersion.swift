@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import Glibc
 internal import RealmKit
 
@@ -30,6 +31,11 @@ struct UserFilesVersion: Sendable {
 
     var stamps: [FileStamp?] { [file, groupFile, attributeFile].compactMap { $0?.stamp } }
 
+    /// The warnings about owners and modes, and then those about the contents.
+    var warnings: [String] {
+        [file, groupFile, attributeFile].compactMap(\.self).flatMap(\.trustWarnings) + table.warnings
+    }
+
     /// Returns whether one of the files was changed so recently that its stamp may stay the same after another change.
     func isUnsettled(at moment: Int) -> Bool { stamps.contains { $0?.isUnsettled(at: moment) ?? false } }
 
@@ -50,7 +56,7 @@ struct UserFilesVersion: Sendable {
         var attempts = 0
         while true {
             do throws(FileFault) {
-                let file = try FileSnapshot(reading: settings.file)
+                let file = try FileSnapshot(reading: settings.file, as: .passwordHashes)
                 var groupFile: FileSnapshot?
                 if let path = settings.groupFile { groupFile = try FileSnapshot(reading: path) }
                 var attributeFile: FileSnapshot?
@@ -106,18 +112,18 @@ struct UserFilesVersion: Sendable {
             warnings.append("\(settings.file): it is empty, so no user can sign in")
         }
         var groupWarnings: [String] = []
-        var groups: [Username: [String]]? = presumed == .htpasswd ? [:] : nil
+        var groups: [UTF8Text: [String]]? = presumed == .htpasswd ? [:] : nil
         if let groupFile, let path = settings.groupFile {
             try TextLine.checkText(groupFile.bytes, path: path)
             let read = GroupFile(groupFile.bytes)
-            groups = read.groupsByUser()
+            groups = read.groupsByUser(settings.readOptions.key)
             groupWarnings = read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
         }
-        var attributes: [Username: [UserAttribute]] = [:]
+        var attributes: [UTF8Text: [UserAttribute]] = [:]
         if let attributeFile, let path = settings.attributeFile {
             try TextLine.checkText(attributeFile.bytes, path: path)
             let read = AttributeFile(attributeFile.bytes)
-            attributes = read.attributesByUser()
+            attributes = read.attributesByUser(settings.readOptions.key)
             groupWarnings += read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
         }
         table = UserTable(

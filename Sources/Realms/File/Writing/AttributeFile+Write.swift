@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 extension AttributeFile {
@@ -12,9 +13,15 @@ extension AttributeFile {
     ///   - changes: The changes.
     ///   - user: The user.
     ///   - bytes: The bytes of the file.
+    ///   - key: Returns the key of a user's name.
     /// - Returns: The new bytes.
-    static func applying(_ changes: [AttributeChange], of user: Username, to bytes: [UInt8]) -> [UInt8] {
-        let lines = AttributeFile(bytes).lines.filter { $0.user == user }
+    static func applying(
+        _ changes: [AttributeChange],
+        of user: Username,
+        to bytes: [UInt8],
+        by key: (Username) -> UTF8Text
+    ) -> [UInt8] {
+        let lines = AttributeFile(bytes).lines.filter { key($0.user) == key(user) }
         var result = bytes
         var removals: [Splice] = []
         for change in changes {
@@ -35,7 +42,7 @@ extension AttributeFile {
     }
 
     /// Returns the changes that remove all attributes of a user.
-    static func removals(of user: Username, in bytes: [UInt8]) -> [AttributeChange] {
-        Set(AttributeFile(bytes).lines.filter { $0.user == user }.map(\.name)).map { .remove($0) }
+    static func removals(of user: Username, in bytes: [UInt8], by key: (Username) -> UTF8Text) -> [AttributeChange] {
+        Set(AttributeFile(bytes).lines.filter { key($0.user) == key(user) }.map(\.name)).map { .remove($0) }
     }
 }

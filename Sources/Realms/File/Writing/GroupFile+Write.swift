@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import RealmKit
 
 extension GroupFile {
     /// Returns the bytes of a group file after the groups of a user are replaced.
-    static func replacingGroups(of user: Username, with groups: [String], in bytes: [UInt8]) -> [UInt8] {
+    ///
+    /// `key` returns the key of a user's name.
+    static func replacingGroups(
+        of user: Username,
+        with groups: [String],
+        in bytes: [UInt8],
+        by key: (Username) -> UTF8Text
+    ) -> [UInt8] {
         var missing = UserEdit.unique(groups)
         var splices: [Splice] = []
         let file = GroupFile(bytes)
         let isWanted = { (line: GroupLine) in groups.contains { $0.utf8.elementsEqual(line.group.utf8) } }
-        let isMember = { (line: GroupLine) in line.members.contains { $0.name.utf8.elementsEqual(user.text.utf8) } }
-        for line in file.lines where isMember(line) {
+        for line in file.lines {
+            let own = line.members.filter { username($0.name).map(key) == key(user) }
+            guard !own.isEmpty else { continue }
             if isWanted(line) {
                 missing.removeAll { $0.utf8.elementsEqual(line.group.utf8) }
             } else {
-                splices += removals(of: user, from: line, in: bytes)
+                splices += removals(of: own.map(\.range), in: bytes)
             }
         }
         for group in missing {
@@ -30,12 +39,12 @@ extension GroupFile {
         return result
     }
 
-    /// Returns the splices that remove a user's name from a line, with the blanks before the name.
-    private static func removals(of user: Username, from line: GroupLine, in bytes: [UInt8]) -> [Splice] {
-        line.members.filter { $0.name.utf8.elementsEqual(user.text.utf8) }.map { member in
-            var start = member.range.lowerBound
+    /// Returns the splices that remove names from a line, with the blanks before the names.
+    private static func removals(of names: [Range<Int>], in bytes: [UInt8]) -> [Splice] {
+        names.map { name in
+            var start = name.lowerBound
             while [UInt8].isBlank(bytes[start - 1]) { start -= 1 }
-            return Splice(start..<member.range.upperBound)
+            return Splice(start..<name.upperBound)
         }
     }
 }

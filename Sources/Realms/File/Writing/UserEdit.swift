@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import Bytes
+internal import Passwords
 internal import RealmKit
 
 /// A change of one user in the files.
@@ -15,6 +16,20 @@ enum UserEdit: Sendable {
         switch self {
         case .add(let record, _): record.name
         case .change(let user, _), .remove(let user): user
+        }
+    }
+
+    /// Returns the change with the user's name as it is spelled in the file.
+    ///
+    /// If a line has the name that was given, that line is meant.
+    func spelled(as version: UserFilesVersion) -> UserEdit {
+        guard let known = version.table[user]?.name, known != user,
+            version.table.format.lines(of: user, in: version.file.bytes).isEmpty
+        else { return self }
+        return switch self {
+        case .add: self
+        case .change(_, let changes): .change(known, changes)
+        case .remove: .remove(known)
         }
     }
 
@@ -94,7 +109,10 @@ enum UserEdit: Sendable {
     ) -> [Splice] {
         var splices: [Splice] = []
         let isEnabled = changes.isEnabled ?? known.isEnabled
-        let stored = (isEnabled ? "" : "!") + (changes.hash ?? known.stored)
+        // A mark such as `!!` would still disable the user.
+        let isEnabling = isEnabled && !known.isEnabled
+        let kept = isEnabling && PasswordFormats.isNoPassword(known.stored) ? format.noPassword : known.stored
+        let stored = (isEnabled ? "" : "!") + (changes.hash ?? kept)
         let before = (known.isEnabled ? "" : "!") + known.stored
         if !stored.utf8.elementsEqual(before.utf8) { splices.append(Splice(line.stored, stored)) }
         if format == .glassfish, let groups = changes.groups.map(unique),

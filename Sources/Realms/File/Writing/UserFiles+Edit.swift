@@ -38,6 +38,7 @@ extension UserFiles {
         // first, which this version would then replace.
         defer { withExtendedLifetime(locks) {} }
         let old = try Self.unavailable { () throws(FileFault) in try readWhole(after: known) }
+        let edit = edit.spelled(as: old)
         try edit.check(old.table.format, settings: settings)
         guard let splices = try edit.splices(old) else { return }
         let before = old.table[edit.user]?.groups ?? []
@@ -111,7 +112,7 @@ extension UserFiles {
     private func setGroups(_ groups: [String], of user: Username) throws(FileFault) -> Bool {
         guard let path = settings.groupFile else { return false }
         let old = try FileSnapshot(reading: path)
-        let new = GroupFile.replacingGroups(of: user, with: groups, in: old.bytes)
+        let new = GroupFile.replacingGroups(of: user, with: groups, in: old.bytes, by: settings.readOptions.key)
         guard new != old.bytes else { return false }
         try FileReplacement.replace(old, with: new)
         return true
@@ -124,13 +125,15 @@ extension UserFiles {
         guard let path = settings.attributeFile else { return false }
         let old = try FileSnapshot(reading: path)
         var new = old.bytes
+        let apply = { [settings] (changes: [AttributeChange]) in
+            new = AttributeFile.applying(changes, of: edit.user, to: new, by: settings.readOptions.key)
+        }
         switch edit {
         case .add(let record, _):
-            new = AttributeFile.applying(AttributeFile.removals(of: edit.user, in: new), of: edit.user, to: new)
-            new = AttributeFile.applying(record.attributes.map { .set($0) }, of: edit.user, to: new)
-        case .change(let user, let changes): new = AttributeFile.applying(changes.attributes, of: user, to: new)
-        case .remove(let user):
-            new = AttributeFile.applying(AttributeFile.removals(of: user, in: new), of: user, to: new)
+            apply(AttributeFile.removals(of: edit.user, in: new, by: settings.readOptions.key))
+            apply(record.attributes.map { .set($0) })
+        case .change(_, let changes): apply(changes.attributes)
+        case .remove: apply(AttributeFile.removals(of: edit.user, in: new, by: settings.readOptions.key))
         }
         guard new != old.bytes else { return false }
         try FileReplacement.replace(old, with: new)
@@ -170,7 +173,7 @@ extension UserFiles {
             state.unreportedSince = moment &- 5 * FileStamp.settlingTime
             return previous
         }
-        report(new.table.warnings, known: previous.table.warnings)
+        report(new.warnings, known: previous.warnings)
     }
 
     private static func unavailable<Value>(_ body: () throws(FileFault) -> Value) throws(RealmError) -> Value {

@@ -16,15 +16,19 @@ final class SQLiteConnection: DatabaseConnection {
     private let current: CurrentCall
     private let queryTimeout: Duration
 
-    /// The identity of a file, independent of its name.
+    /// The identity of a file, independent of its name, with its owner, group and mode.
     private struct FileIdentity: Equatable {
         let device: dev_t
         let number: ino_t
+        let user: uid_t
+        let group: gid_t
+        let mode: mode_t
 
         init?(_ path: String) {
             var status = stat()
             guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
             (device, number) = (status.st_dev, status.st_ino)
+            (user, group, mode) = (status.st_uid, status.st_gid, status.st_mode)
         }
     }
 
@@ -76,6 +80,8 @@ final class SQLiteConnection: DatabaseConnection {
     }
 
     /// True if the file was neither removed nor replaced: SQLite would continue to use the old file.
+    ///
+    /// A new owner or mode is checked when the file is opened again.
     var isUsable: Bool { FileIdentity(path) == file }
 
     func close() {

@@ -20,6 +20,8 @@ struct SQLSettings: Sendable {
     let isCaseSensitive: Bool
     /// True if a weak hash is replaced at a login.
     let rehashes: Bool
+    /// The options for reading hashes.
+    let formatOptions: FormatOptions
     /// True if users may change an expired password in the login dialog.
     let mayChangePassword: Bool
     /// True if the queries are checked when the configuration is loaded.
@@ -63,6 +65,7 @@ struct SQLSettings: Sendable {
             Property("maximum-groups", .integer(1...100_000), default: "5000"),
             Property("case-sensitive", .boolean, default: "true"),
             Property("rehash", .boolean, default: "true"),
+            Property("truncated-passwords", .boolean, default: "false"),
             Property("change-expired-password", .boolean, default: "true"),
             .optional("decoy"),
             Property("check-at-load", .boolean, default: "true"),
@@ -86,6 +89,15 @@ struct SQLSettings: Sendable {
         }
         isCaseSensitive = try properties.boolean("case-sensitive")
         rehashes = try properties.boolean("rehash")
+        var formatOptions = FormatOptions()
+        formatOptions.acceptsTruncated = try properties.boolean("truncated-passwords")
+        guard !formatOptions.acceptsTruncated || rehashes && queries.updatePassword != nil else {
+            throw BadRealm(
+                "needs update-password-query and rehash true, so that such a hash is replaced",
+                setting: "truncated-passwords"
+            )
+        }
+        self.formatOptions = formatOptions
         mayChangePassword = try properties.boolean("change-expired-password")
         isCheckedAtLoad = try properties.boolean("check-at-load")
         decoy = try Self.decoy(properties)
