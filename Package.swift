@@ -22,6 +22,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 // The commit for --version. `make install` and `make package` set it; it is no part of other builds.
 let commit = Context.environment["GATEHOUSE_COMMIT"].flatMap { text in
@@ -74,6 +75,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache.git", from: "2.1.1"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         // No traits and only the product Hummingbird: it then compiles no second TLS library.
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
     ],
@@ -102,7 +104,7 @@ let package = Package(
                 "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions", "Throttle",
             ]
         ),
-        .target(name: "RealmTesting", dependencies: ["RealmKit"]),
+        .target(name: "RealmTesting", dependencies: ["Passwords", "RealmKit"]),
 
         // One target per kind of realm; adding one is a target here and a line in RealmsWithoutStore or BuiltInRealms.
         .target(name: "RealmStack", dependencies: ["RealmKit"], path: "Sources/Realms/Stack"),
@@ -309,15 +311,15 @@ let package = Package(
         ),
         .target(name: "LogReader", dependencies: ["Bytes"]),
         // Users in files of other products.
-        .target(name: "UserImports", dependencies: ["Bytes", "JSONReading", "RealmKit"]),
+        .target(name: "UserImports", dependencies: ["Bytes", "JSONReading", "RealmKit", yams]),
         // The files of docs/forward-auth, for `gatehouse init`.
         .target(
             name: "ProxyFiles",
-            exclude: ["Files/envoy.yaml", "Files/traefik.yml", "Files/nginx/sign-in-host.conf"],
+            exclude: ["Files/envoy.yaml", "Files/traefik.yml"],
             resources: [
                 "caddy/Caddyfile", "caddy/gatehouse.caddy", "haproxy/gatehouse.lua", "haproxy/haproxy.cfg",
                 "haproxy/hosts.map", "nginx/app.conf", "nginx/gatehouse-application.conf",
-                "nginx/gatehouse-server.conf", "nginx/gatehouse.conf", "unavailable.html",
+                "nginx/gatehouse-server.conf", "nginx/gatehouse.conf", "nginx/sign-in-host.conf", "unavailable.html",
             ].map { .embedInCode("Files/\($0)") }
         ),
         .target(
@@ -355,7 +357,10 @@ let package = Package(
         // Tests.
         .testTarget(name: "BytesTests", dependencies: ["Bytes", "SeededRandom"]),
         .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading", "SeededRandom"]),
-        .testTarget(name: "RealmKitTests", dependencies: ["RealmKit", "RealmTesting", "SeededRandom", "TestTools"]),
+        .testTarget(
+            name: "RealmKitTests",
+            dependencies: ["Passwords", "RealmKit", "RealmTesting", "SeededRandom", "TestTools"]
+        ),
         .testTarget(
             name: "RealmConfigurationTests",
             dependencies: [
@@ -530,10 +535,9 @@ let package = Package(
         .testTarget(
             name: "HummingbirdRealmsTests",
             dependencies: [
-                "BuiltInRealms", "HummingbirdRealms", "NIOOpenSSL", "OpenSSLKit", "Passwords", "RealmConfiguration",
-                "RealmKit", "SeededRandom", "TLSTesting", "TestTools", hummingbird, httpTypes, lifecycle, logging,
-                nioCore,
-                nioEmbedded, nioPosix,
+                "BuiltInRealms", "HummingbirdRealms", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "Passwords",
+                "RealmConfiguration", "RealmKit", "SeededRandom", "TLSTesting", "TestTools", hummingbird, httpTypes,
+                lifecycle, logging, nioCore, nioEmbedded, nioPosix,
             ]
         ),
         .testTarget(name: "SystemdNotifyTests", dependencies: ["SystemdNotify"]),

@@ -108,7 +108,7 @@ import Testing
             """
         let people = try People()
         let refused = try await importing(people, export, "town", "--format", "keycloak")
-        let omission = "town: users[0]: ann: otp is left out\n"
+        let omission = "not imported: credentials of type otp (at town: users[0])\n"
         let problem = "town: users[3]: the password of dora cannot be taken over: the algorithm md4 is not supported\n"
         #expect(
             refused == (
@@ -119,7 +119,7 @@ import Testing
         )
         #expect(try await people.names() == [])
         let imported = try await importing(people, export, "town", "--format", "keycloak", "--skip-broken")
-        #expect(imported == (0, "4 users imported (realm people)\n", omission + problem))
+        #expect(imported == (0, "4 users imported (realm people; 1 without a password)\n", omission + problem))
         let ann = try await signsIn(people, "ann")
         #expect(ann.status == 0, "\(ann)")
         for line in ["group  Staff\n", "group  Staff/Night shift\n", "group  editor", "displayName  Ann Smith"] {
@@ -174,6 +174,7 @@ import Testing
         )
         let refused = try await importing(people, file, "tomcat-users.xml")
         #expect(refused.status == 1 && refused.errors.contains("tomcat-users.xml:5: the password of bob"), "\(refused)")
+        #expect(refused.errors.contains("minimum-length of the passwords block in realms.conf"), "\(refused)")
         #expect(try await people.names() == [])
         let imported = try await importing(people, file, "tomcat-users.xml", "--skip-broken")
         #expect(imported.status == 0 && imported.errors.contains("tomcat-users.xml:5: "), "\(imported)")
@@ -213,9 +214,88 @@ import Testing
         #expect(refused.status == 1 && refused.errors.hasPrefix(problem), "\(refused)")
         #expect(
             try await importing(people, file, "users.yml", "--skip-broken")
-                == (0, "1 user imported (realm people)\n", problem)
+                == (
+                    0, "1 user imported (realm people; 1 without a password)\n",
+                    problem + "users.yml: no user of this file can sign in: all are disabled or without a password\n"
+                )
         )
         #expect(try await people.names() == ["bob"])
+    }
+
+    @Test func `passwords in clear text of an export of Keycloak are hashed, and a temporary one must be changed`()
+        async throws
+    {
+        let people = try People()
+        func user(_ name: String, isTemporary: Bool) -> String {
+            let credential = #"{"type": "password", "value": "\#(People.password)", "temporary": \#(isTemporary)}"#
+            return #"{"username": "\#(name)", "enabled": true, "credentials": [\#(credential)]}"#
+        }
+        let export = "{\"users\": [\(user("ann", isTemporary: false)), \(user("bob", isTemporary: true))]}"
+        #expect(
+            try await importing(people, export, "town-users-0.json") == (0, "2 users imported (realm people)\n", "")
+        )
+        #expect(try await signsIn(people, "ann").status == 0)
+        #expect(try await people.gatehouse("user", "show", "bob").output.contains("must change password"))
+        #expect(try Data(contentsOf: people.store).range(of: Data(People.password.utf8)) == nil)
+    }
+
+    @Test func `users of Jetty sign in with their passwords and roles`() async throws {
+        let people = try People()
+        let file = """
+            ann: MD5:88e4ddd2402d92d50e1879d6ecd9ffd4,user,admin
+            bob: OBF:1wmh1xmk1vnw1ym51w1c1rwh1vgx11tr1toi1xtn1y7z1xtv1toc11tr1vfx1rwd1w261ym91vn61xmq1wnp,user
+            carl: CRYPT:gvyHFSlR2ygWA,user
+            """
+        let imported = try await importing(people, file, "realm.properties")
+        #expect(imported.status == 0 && imported.output == "3 users imported (realm people)\n", "\(imported)")
+        #expect(try await people.gatehouse("user", "groups", "ann").output == "user\nadmin\n")
+        for user in ["ann", "bob"] { #expect(try await signsIn(people, user).status == 0, "\(user)") }
+        #expect(try await signsIn(people, "ann", "wrong").status == 1)
+        #expect(try await people.gatehouse("user", "show", "carl").output.contains("descrypt"))
+    }
+
+    @Test func `users of WildFly sign in with their passwords and roles`() async throws {
+        let people = try People()
+        try people.folder.write("ann=staff,admin\n", to: "application-roles.properties")
+        let file = "#$REALM_NAME=ApplicationRealm$ This line is used\nann=3555696b6016f377904e96609ca860b1\n"
+        let imported = try await importing(
+            people,
+            file,
+            "application-users.properties",
+            "--group-file",
+            "application-roles.properties"
+        )
+        #expect(imported == (0, "1 user imported (realm people)\n", ""))
+        #expect(try await people.gatehouse("user", "groups", "ann").output == "staff\nadmin\n")
+        #expect(try await signsIn(people, "ann").status == 0)
+        #expect(try await signsIn(people, "ann", "wrong").status == 1)
+    }
+
+    @Test(arguments: [
+        ("users.yml", "ann:*\n", "if it is not a users_database.yml of Authelia, give --format: "),
+        ("users.yml", "<tomcat-users/>", "it looks like a tomcat-users.xml: give --format tomcat"),
+        ("users.json", "users:\n", "it looks like a users_database.yml of Authelia: give --format authelia"),
+        ("users.xml", "\n {}", "it looks like an export of Keycloak: give --format keycloak"),
+        ("users.xml", "ann: MD5:x\n", "it looks like a realm.properties of Jetty: give --format jetty"),
+        ("users.xml", "#$REALM_NAME=a$\n", "it looks like a users.properties of WildFly: give --format wildfly"),
+    ])
+    func `a file of another format than its name says is rejected with the format that it looks like`(
+        name: String,
+        text: String,
+        advice: String
+    ) async throws {
+        let people = try People()
+        let refused = try await importing(people, text, name)
+        #expect(refused.status == 1 && refused.errors.contains(advice), "\(refused)")
+        #expect(refused.errors.hasSuffix("; nothing was imported\n"), "\(refused)")
+    }
+
+    @Test func `a file whose name says nothing is recognized by its content`() async throws {
+        for text in [Self.authelia, #"{"users": [{"username": "ann"}]}"#, Self.tomcat(#"<user username="ann"/>"#)] {
+            let people = try People()
+            #expect(try await importing(people, text, "exported").status == 0)
+            #expect(try await people.names().first == "ann")
+        }
     }
 
     @Test func `a user who exists already is reported with the place, and no user is imported`() async throws {

@@ -71,31 +71,48 @@ import Testing
     }
 
     @Test(arguments: [
-        ("users:\n  ann: &a {}\n", 2, "anchors"), ("users:\n  ann: *a\n", 2, "anchors"),
-        ("users:\n  ann: !!str x\n", 2, "tags"), ("users:\n  ann:\n    displayname: |\n      x\n", 3, "several lines"),
-        ("users:\n  ann:\n    displayname: >-\n      x\n", 3, "several lines"),
-        ("users:\n  ann:\n    displayname: one\n      two\n", 4, "several lines"),
-        ("users:\n  ann:\n    displayname: 'one\n      two'\n", 3, "not closed"),
-        ("users:\n\tann:\n", 2, "tab"), ("users:\n  ann:\t\n", 2, "tab"),
-        ("users:\n  ann:\n  bob:\n  ann:\n", 4, "twice"),
-        ("users:\n  ann:\n    email: a\n    'email': b\n", 4, "twice"),
-        ("users:\n  ann:\n---\nusers:\n", 3, "documents"), ("%YAML 1.2\n---\n", 1, "directives"),
-        ("users:\n  ann: {disabled: true}\n", 2, "mapping"), ("users:\n  <<:\n", 2, "merge"),
-        ("users:\n    ann:\n  bob:\n", 3, "indentation"),
-        ("users:\n  ann:\n     email: a\n    displayname: b\n", 4, "indentation"),
-        ("users:\n  ann:\n    groups: [a, b\n", 3, "end on the same line"),
-        ("users:\n  ann:\n    groups: a\n", 3, "list"),
-        ("users:\n  ann:\n    groups:\n      - - a\n", 4, "character"),
-        ("users:\n  ann:\n    groups:\n      - a: b\n", 4, "colon"),
-        ("users:\n  ann:\n    displayname: a: b\n", 3, "colon"),
-        ("users:\n  ann:\n    disabled: 'true'\n", 3, "quotes"),
-        ("users:\n  ann:\n    disabled: maybe\n", 3, "true or false"),
-        ("users:\n  ann:\n    groups: ['a' b]\n", 3, "comma"),
-        ("users:\n  ann\n", 2, "colon"), ("users:\n  - ann\n", 2, "mapping"), ("user:\n  ann:\n", 1, "users"),
-        ("", 1, "empty"),
-        ("users:\n  ann: x\n", 2, "mapping"), ("users:\n  ann:\n    password: \"\\q\"\n", 3, "backslash"),
-        ("users:\n  ann:\n    password: \"\\ud83d\"\n", 3, "not a character"), ("users:\n  'a'b: c\n", 2, "colon"),
-        ("users:\n  ann:\n    email: 'a' b\n", 3, "after the value"), ("users:\n  a\u{85}b:\n", 2, "control character"),
+        "users:\n  ann: {groups: [a, 'b c'], disabled: yes}\n...\n",
+        "---\nusers:\n  ann: {groups: [a, 'b c'], disabled: 'on'}\n... # the end\n",
+        "%YAML 1.2\n---\nusers:\n  ann: {groups: [a, 'b c'], disabled: true}\n",
+        "\u{FEFF}users:\r\n  ann:\r\n    disabled: true\r\n    groups:\r\n    - a\r\n    - b c\r\n",
+        "users:\n  ann:\n    disabled:\ttrue\t# a tab\n    groups: [a,\n      \"b\n      c\"\n    ]\n",
+        "users:\n  ann:\n    disabled: !!bool true\n    groups:\n      - a\n      - >-\n        b\n        c\n",
+        "users:\n  \"a\\x6en\":\n    disabled: true\n    groups: [!!str a, b\n      c]\n",
+        "groups: &groups [a, b c]\nusers:\n  ann:\n    disabled: true\n    groups: *groups\n",
+        "defaults: &defaults\n  disabled: true\n  groups: [x]\nusers:\n  ann:\n    <<: *defaults\n    groups: [a, b c]\n",
+        "a: &a {groups: [a, b c]}\nb: &b {disabled: true, groups: [x]}\nusers:\n  ann: {<<: [*a, *b]}\n",
+        "? users\n: ? ann\n  : disabled: true\n    groups: [a, b c]\n    extra: {more: [1, {x: y}]}\n    address:\n      locality: |\n        Town\n",
+        "users: {ann: {\"disabled\":true,\"groups\":[\"a\",\"b c\"]}}",
+    ])
+    func `what Authelia reads is read`(text: String) throws {
+        let user = try #require(try read(text).users.first)
+        #expect(user.record.name.text == "ann" && user.record.groups == ["a", "b c"] && !user.record.isEnabled)
+    }
+
+    @Test func `only the first document is read, as in Authelia, and another one is reported`() throws {
+        let users = try read("users:\n  ann: {}\n...\n---\nusers:\n  bob: {}\n")
+        #expect(users.users.map(\.record.name.text) == ["ann"])
+        #expect(users.omissions == ["not imported: documents after the first (at f:5)"])
+    }
+
+    @Test(arguments: [
+        ("users:\n  ann: *a\n", 2, "undefined alias"), ("users:\n  ann: !!str x\n", 2, "mapping"),
+        ("users:\n\tann:\n", 2, "cannot start any token"), ("users:\n  ann:\n", 2, "mapping"),
+        ("users:\n  ann: {}\n  bob: {}\n  ann: {}\n", 2, "twice"),
+        ("users:\n  ann:\n    email: a\n    'email': b\n", 3, "twice"),
+        ("users: {}\n---\n- [\n", 4, "expected node content"),
+        ("users:\n  <<: x\n", 2, "mapping"), ("users:\n    ann: {}\n  bob: {}\n", 3, "expected key"),
+        ("users:\n  ann:\n     email: a\n    displayname: b\n", 4, "expected key"),
+        ("users:\n  ann:\n    groups: [a, b\n", 4, "expected ','"), ("users:\n  ann:\n    groups: a\n", 3, "list"),
+        ("users:\n  ann:\n    groups:\n      - - a\n", 4, "a text is expected"),
+        ("users:\n  ann:\n    groups:\n      - a: b\n", 4, "a text is expected"),
+        ("users:\n  ann:\n    displayname: a: b\n", 3, "not allowed"),
+        ("users:\n  ann:\n    disabled: maybe\n", 3, "true or false"), ("users:\n  ann\n", 2, "mapping"),
+        ("users:\n  - ann\n", 2, "mapping"), ("user:\n  ann:\n", 1, "users"), ("", 1, "empty"),
+        ("users:\n  ann: x\n", 2, "mapping"), ("users:\n  ann:\n    password: \"\\q\"\n", 3, "escape character"),
+        ("users:\n  ann:\n    password: \"\\ud83d\"\n", 3, "invalid Unicode"),
+        ("users:\n  'a'b: c\n", 2, "expected key"),
+        ("users:\n  ? [a]\n  : {}\n", 2, "a key must be a text"), ("users:\n  a\u{7}: {}\n", 2, "control characters"),
     ])
     func `everything else is rejected with its line`(text: String, line: Int, reason: String) throws {
         let error = #expect(throws: BadUserFile.self) { try read(text) }
@@ -103,12 +120,28 @@ import Testing
         #expect(description.hasPrefix("f:\(line): ") && description.contains(reason), "\(description)")
     }
 
-    @Test func `levels are limited, and bytes that are not UTF-8 are rejected with the line`() throws {
-        let deep = (0..<40).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
-        #expect(throws: BadUserFile.self) { try read(deep) }
+    @Test func `bytes that are not UTF-8 are rejected with the line`() throws {
         let bytes = Array("users:\n  ann:\n    email: ".utf8) + [0xFF, 0x0A]
         let error = #expect(throws: BadUserFile.self) { try UserImportFormat.authelia.read(bytes, name: "f") }
         #expect(error?.description == "f:3: it is not UTF-8")
+    }
+
+    /// Aliases by which a short file stands for many values, or for values in many levels.
+    @Test(arguments: [
+        (12, 10, "{<<: [%]}", "more than 4 merges in each other"), (12, 10, "[%]", "must be a mapping"),
+        (20_000, 1, "{<<: [%]}", "more than 10000 aliases"),
+    ])
+    func `aliases are limited`(levels: Int, width: Int, value: String, reason: String) throws {
+        var file = "m0: &m0 {a: {}}\n"
+        for level in 1..<levels {
+            let aliases = repeatElement("*m\(level - 1)", count: width).joined(separator: ",")
+            file += "m\(level): &m\(level) \(value.replacing("%", with: aliases))\n"
+        }
+        let time = ProcessorTime.measureThread {
+            let error = #expect(throws: BadUserFile.self) { try read(file + "users: *m\(levels - 1)\n") }
+            #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+        }
+        #expect(time < 5e9)
     }
 
     @Test func `a user with an unusable name or group is reported, and the others are read`() throws {

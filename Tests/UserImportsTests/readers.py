@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Gatehouse
-"""Reads the files 0, 1, ... of a folder with the libraries of Python, and prints the tree of each on one line.
+"""Reads the XML files 0, 1, ... of a folder with Expat, and prints the start tags of each on one line.
 
-    readers.py FOLDER yaml|xml
+    readers.py FOLDER
 """
 import os
 import sys
@@ -12,14 +12,6 @@ import xml.parsers.expat
 
 def quoted(text):
     return "'" + ".".join(format(byte, "x") for byte in text.encode("utf-8", "surrogatepass")) + "'"
-
-
-def tree(node):
-    if isinstance(node, dict):
-        return "{" + ",".join(quoted(key) + ":" + tree(value) for key, value in node.items()) + "}"
-    if isinstance(node, list):
-        return "[" + ",".join(tree(item) for item in node) + "]"
-    return quoted(node)
 
 
 def tags(data):
@@ -37,15 +29,11 @@ def tags(data):
     return ",".join(found)
 
 
-folder, kind = sys.argv[1:]
+folder = sys.argv[1]
 for number in range(len(os.listdir(folder))):
     with open(f"{folder}/{number}", "rb") as file:
         data = file.read()
     try:
-        if kind == "yaml":
-            import yaml
-            print(tree(yaml.load(data, Loader=yaml.BaseLoader)))
-        else:
-            print(tags(data))
+        print(tags(data))
     except Exception as error:
         print("rejected:", repr(error).replace("\n", " "))

@@ -34,6 +34,17 @@ struct ImportFile {
         bytes = try Self.read(descriptor, count: Int(status.st_size))
     }
 
+    /// Returns the first bytes of a file, which show its format; none if it cannot be read.
+    static func beginning(of path: String) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        let size = 4096
+        return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = unsafe max(0, pread(descriptor, buffer.baseAddress, size, 0))
+        }
+    }
+
     private static func read(_ descriptor: Int32, count: Int) throws(Fault) -> [UInt8] {
         do throws(FileBytes.Fault) {
             return try FileBytes.read(descriptor, count: count)

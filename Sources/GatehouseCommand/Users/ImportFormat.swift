@@ -12,17 +12,70 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case authelia
     case keycloak
     case tomcat
+    case jetty
+    case wildfly
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Returns the format of a product by the ending of a file's name; nil for another ending.
-    init?(endingOf file: String) {
-        switch UTF8Text(file.split(separator: "/").last?.split(separator: ".").last.map(String.init) ?? "") {
+    /// Returns the format of a product by the end of a file's name; nil for another name.
+    init?(endOf file: String) {
+        let name = file.split(separator: "/").last.map(String.init) ?? ""
+        switch UTF8Text(name.split(separator: ".").last.map(String.init) ?? "") {
         case "yml", "yaml": self = .authelia
         case "json": self = .keycloak
         case "xml": self = .tomcat
+        case "properties":
+            self = name.utf8.reversed().starts(with: "users.properties".utf8.reversed()) ? .wildfly : .jetty
         case _: return nil
         }
+    }
+
+    /// Returns the format of a product that the beginning of a file looks like; nil for another file.
+    init?(beginning bytes: [UInt8]) {
+        switch bytes.first(where: { (0x21...0x7E).contains($0) }) {
+        case UInt8(ascii: "<"): self = .tomcat
+        case UInt8(ascii: "{"), UInt8(ascii: "["): self = .keycloak
+        case _:
+            for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+                let value = line.drop { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "=") }.dropFirst().drop {
+                    $0 == 0x20
+                }
+                if line.starts(with: "#$REALM_NAME=".utf8) {
+                    self = .wildfly
+                } else if line.starts(with: "users:".utf8), value.first ?? UInt8(ascii: "#") == UInt8(ascii: "#") {
+                    self = .authelia
+                } else if ["MD5:", "CRYPT:", "OBF:"].contains(where: { value.starts(with: $0.utf8) }) {
+                    self = .jetty
+                } else {
+                    continue
+                }
+                return
+            }
+            return nil
+        }
+    }
+
+    /// The name of the file, for messages.
+    var file: String {
+        switch self {
+        case .htpasswd: "an htpasswd file (user:hash)"
+        case .glassfish: "a key file of GlassFish (user;hash;groups)"
+        case .authelia: "a users_database.yml of Authelia"
+        case .keycloak: "an export of Keycloak"
+        case .tomcat: "a tomcat-users.xml"
+        case .jetty: "a realm.properties of Jetty"
+        case .wildfly: "a users.properties of WildFly"
+        }
+    }
+
+    /// Returns the next step if a file that begins with some bytes cannot be read in this format; nil if it looks like this
+    /// format.
+    func advice(beginning bytes: [UInt8]) -> String? {
+        guard let other = Self(beginning: bytes) else {
+            return self == .htpasswd || self == .glassfish
+                ? nil : "if it is not \(file), give --format: \(Self.names)"
+        }
+        return other == self ? nil : "it looks like \(other.file): give --format \(other.rawValue)"
     }
 }
 

@@ -17,7 +17,7 @@ struct ProductImport {
     private(set) var problemCount: Int
     /// The reasons why passwords cannot be taken over.
     private(set) var passwordProblems: [String] = []
-    /// The first parts that are left out.
+    /// The parts that are not imported, a line for each kind.
     private(set) var omissions: [String]
     /// A warning about many different costs of the hashes; nil if there are only few.
     var costWarning: String? {
@@ -44,8 +44,6 @@ struct ProductImport {
         problemCount = imported.problemCount
         omissions = imported.omissions
         longestCheck = administration.passwords.longestCheck
-        let omitted = imported.omissionCount - omissions.count
-        if omitted > 0 { omissions.append("\(omitted) more parts are left out") }
         for (index, user) in imported.users.enumerated() {
             progress(index)
             guard user.record.attributes.values(of: UserAttribute.mail).allSatisfy(UserAttributeOptions.isAddress)
@@ -55,6 +53,7 @@ struct ProductImport {
             }
             switch user.password {
             case .none: add(user, hash: nil)
+            case .hash(let mark) where PasswordFormats.isNoPassword(mark): add(user, hash: nil)
             case .unusable(let reason): add(user, withoutPassword: reason)
             case .hash(let hash):
                 do throws(BadHash) {
@@ -65,10 +64,8 @@ struct ProductImport {
                     add(user, withoutPassword: error.description)
                 }
             case .clearText(let password):
-                do throws(HashFault) {
-                    try administration.settings.check(password)
-                } catch {
-                    add(user, withoutPassword: error.description)
+                if let reason = Self.refusal(of: password, settings: administration.settings) {
+                    add(user, withoutPassword: reason)
                     continue
                 }
                 add(user, hash: try await administration.hash(password))
@@ -81,6 +78,20 @@ struct ProductImport {
         let cost = try StoredPassword(hash).hash.cost
         if let fault = passwords.limitFault(cost) { throw BadHash(fault) }
         return cost
+    }
+
+    /// Returns why the settings do not allow a password, with the setting; nil if they allow it.
+    private static func refusal(of password: Secret, settings: PasswordSettings) -> String? {
+        do throws(HashFault) {
+            try settings.check(password)
+            return nil
+        } catch {
+            var shorter = settings
+            shorter.minimumLength = 1
+            let isTooShort = (try? shorter.check(password)) != nil
+            return error.description
+                + (isTooShort ? "; minimum-length of the passwords block in realms.conf sets it" : "")
+        }
     }
 
     private mutating func addProblem(_ problem: String) {

@@ -2,86 +2,185 @@
 // Gatehouse
 
 internal import Bytes
+internal import Yams
 
 /// The users of Authelia's file back end (`users_database.yml`).
-enum AutheliaUsers {
+///
+/// Yams reads with libyaml, and Authelia with the translation of libyaml to Go, so both accept the same files.
+struct AutheliaUsers {
+    /// An error, with the number of its line.
+    private struct Fault: Error {
+        let line: Int
+        let reason: String
+    }
+
+    /// A key of a mapping, and its value.
+    private struct Member {
+        let key: String
+        let line: Int
+        let value: Node
+    }
+
+    /// The maximum number of values, counted again at every alias: a short file could stand for any number of values.
+    static let maximumValues = 10_000_000
+    /// The maximum number of aliases: the destruction of values that contain each other takes as many levels of the stack.
+    static let maximumAliases = 10_000
+    private static let maximumMerges = 4
+
+    private var valueCount = 0
+
     static func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
-        do throws(YAMLReader.Fault) {
-            let root = try YAMLReader.read(bytes)
-            guard let users = try members(of: root, named: "the file").first(where: { $0.key.hasBytes(of: "users") })
-            else { throw YAMLReader.Fault(line: root.line, reason: "there is no key users") }
-            var result = ImportedUsers()
-            guard !users.value.isNull else { return result }
-            for user in try members(of: users.value, named: "users") {
-                try fields(of: user, place: "\(name):\(user.line)").add(to: &result)
-            }
-            return result.finished()
+        var reader = AutheliaUsers()
+        do throws(Fault) {
+            return try reader.users(of: bytes, name: name)
         } catch {
             throw BadUserFile("\(name):\(error.line): \(error.reason)")
         }
     }
 
-    private static func members(of node: YAMLNode, named what: String) throws(YAMLReader.Fault) -> [YAMLMember] {
-        guard case .mapping(let members, _) = node else {
-            throw YAMLReader.Fault(line: node.line, reason: "\(what) must be a mapping: keys with values")
+    private mutating func users(of bytes: [UInt8], name: String) throws(Fault) -> ImportedUsers {
+        var result = ImportedUsers()
+        let (root, next) = try Self.documents(bytes)
+        // Authelia reads the first document.
+        if let next { result.omit("documents after the first", at: "\(name):\(Self.line(next))") }
+        let top = try members(of: root, named: "the file")
+        guard let users = top.first(where: { $0.key.hasBytes(of: "users") })?.value else {
+            throw Self.fault(root, "there is no key users")
+        }
+        guard !Self.isNull(users) else { return result }
+        for user in try members(of: users, named: "users") {
+            try fields(of: user, place: "\(name):\(user.line)").add(to: &result)
+        }
+        return result.finished()
+    }
+
+    // MARK: Documents
+
+    /// Returns the first document, and the second if there is one.
+    private static func documents(_ bytes: [UInt8]) throws(Fault) -> (first: Node, second: Node?) {
+        guard var text = String(validating: bytes, as: UTF8.self) else {
+            let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            let index = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
+            throw Fault(line: index + 1, reason: "it is not UTF-8")
+        }
+        let aliases = zip(bytes, bytes.dropFirst()).count { $1 == UInt8(ascii: "*") && " \t\n[{,:".utf8.contains($0) }
+        guard aliases <= maximumAliases else { throw Fault(line: 1, reason: "more than \(maximumAliases) aliases") }
+        // Yams keeps a pointer to the bytes of the text, which a text of up to 15 bytes does not have in memory of its own.
+        if text.utf8.count < 16 { text += String(repeating: "\n", count: 16) }
+        do {
+            let parser = try Parser(yaml: text, resolver: .basic, constructor: .default, encoding: .utf8)
+            guard let first = try parser.nextRoot() else { throw Fault(line: 1, reason: "it is empty") }
+            return (first, try parser.nextRoot())
+        } catch let fault as Fault {
+            throw fault
+        } catch {
+            throw Self.fault(error)
+        }
+    }
+
+    private static func fault(_ error: any Error) -> Fault {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            Fault(line: mark.line, reason: problem)
+        case .reader(let problem, let offset, _, let text):
+            Fault(line: text.prefix(offset ?? 0).count(where: \.isNewline) + 1, reason: problem)
+        case .duplicatedKeysInMapping(let keys, let context):
+            Fault(line: context.mark.line, reason: "the key \((keys.first ?? "").debugDescription) occurs twice")
+        case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded, nil:
+            Fault(line: 1, reason: "it is not YAML")
+        }
+    }
+
+    private static func fault(_ node: Node, _ reason: String) -> Fault { Fault(line: line(node), reason: reason) }
+
+    private static func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
+
+    // MARK: Values
+
+    /// Returns the members of a mapping, and after them those of the mappings that it merges by `<<`.
+    private mutating func members(of node: Node, named what: String, merges: Int = 0) throws(Fault) -> [Member] {
+        guard case .mapping(let mapping) = node else {
+            throw Self.fault(node, "\(what) must be a mapping: keys with values")
+        }
+        var members: [Member] = []
+        var merged: [Node] = []
+        for (key, value) in mapping {
+            try count(key)
+            guard case .scalar(let name) = key else { throw Self.fault(key, "a key must be a text") }
+            if name.style == .plain, name.string.hasBytes(of: "<<") {
+                merged += value.sequence.map(Array.init) ?? [value]
+            } else {
+                members.append(Member(key: name.string, line: Self.line(key), value: value))
+            }
+        }
+        guard !merged.isEmpty else { return members }
+        guard merges < Self.maximumMerges else {
+            throw Self.fault(node, "more than \(Self.maximumMerges) merges in each other")
+        }
+        var keys = Set(members.map { UTF8Text($0.key) })
+        for mapping in merged {
+            for member in try self.members(of: mapping, named: "a merged value", merges: merges + 1)
+            where keys.insert(UTF8Text(member.key)).inserted {
+                members.append(member)
+            }
         }
         return members
     }
 
+    private mutating func count(_ node: Node) throws(Fault) {
+        valueCount += 1
+        guard valueCount <= Self.maximumValues else {
+            throw Self.fault(node, "more than \(Self.maximumValues) values, with those of aliases")
+        }
+    }
+
     /// Reads a user; other keys, such as `given_name`, are ignored.
-    private static func fields(of user: YAMLMember, place: String) throws(YAMLReader.Fault) -> UserFields {
+    private mutating func fields(of user: Member, place: String) throws(Fault) -> UserFields {
         var fields = UserFields(place: place, name: user.key)
         for member in try members(of: user.value, named: "a user") {
             switch UTF8Text(member.key) {
-            case "password": fields.password = try password(member.value)
-            case "displayname": fields.displayName = try text(member.value)
-            case "email": fields.mail = try text(member.value)
+            case "password":
+                if let hash = try Self.text(member.value), !hash.isEmpty { fields.password = .hash(hash) }
+            case "displayname": fields.displayName = try Self.text(member.value)
+            case "email": fields.mail = try Self.text(member.value)
             case "groups": fields.groups = try list(member.value)
-            case "disabled": fields.isEnabled = try !boolean(member.value)
+            case "disabled": fields.isEnabled = try !Self.boolean(member.value)
             case _: break
             }
         }
         return fields
     }
 
-    private static func password(_ node: YAMLNode) throws(YAMLReader.Fault) -> ImportedUser.Password {
-        guard let text = try text(node), !text.isEmpty else { return .none }
-        return .hash(text)
+    private static func isNull(_ node: Node) -> Bool {
+        guard case .scalar(let scalar) = node, scalar.style == .plain else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains { scalar.string.hasBytes(of: $0) }
     }
 
-    private static func text(_ node: YAMLNode) throws(YAMLReader.Fault) -> String? {
-        guard case .scalar(let text, _, _) = node else {
-            throw YAMLReader.Fault(line: node.line, reason: "a text is expected here")
-        }
-        return node.isNull ? nil : text
+    private static func text(_ node: Node) throws(Fault) -> String? {
+        guard case .scalar(let scalar) = node else { throw fault(node, "a text is expected here") }
+        return isNull(node) ? nil : scalar.string
     }
 
-    private static func list(_ node: YAMLNode) throws(YAMLReader.Fault) -> [String] {
-        if node.isNull { return [] }
-        guard case .list(let items, _) = node else {
-            throw YAMLReader.Fault(line: node.line, reason: "a list is expected here")
-        }
-        var texts: [String] = []
-        var seen: Set<UTF8Text> = []
+    private mutating func list(_ node: Node) throws(Fault) -> [String] {
+        if Self.isNull(node) { return [] }
+        guard case .sequence(let items) = node else { throw Self.fault(node, "a list is expected here") }
+        var names = NameSet()
         for item in items {
-            guard let text = try text(item) else {
-                throw YAMLReader.Fault(line: item.line, reason: "a text is expected here")
-            }
-            if seen.insert(UTF8Text(text)).inserted { texts.append(text) }
+            try count(item)
+            guard let text = try Self.text(item) else { throw Self.fault(item, "a text is expected here") }
+            names.insert(text)
         }
-        return texts
+        return names.names
     }
 
     /// Reads true or false, in all spellings of YAML 1.1, which Authelia's library accepts too.
-    private static func boolean(_ node: YAMLNode) throws(YAMLReader.Fault) -> Bool {
-        if node.isNull { return false }
-        guard case .scalar(let text, true, _) = node else {
-            throw YAMLReader.Fault(line: node.line, reason: "true or false is expected here, without quotes")
-        }
+    private static func boolean(_ node: Node) throws(Fault) -> Bool {
+        guard let text = try text(node) else { return false }
         switch UTF8Text(text) {
         case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y": return true
         case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N": return false
-        case _: throw YAMLReader.Fault(line: node.line, reason: "true or false is expected here")
+        case _: throw fault(node, "true or false is expected here")
         }
     }
 }

@@ -3,16 +3,28 @@
 
 internal import Bytes
 internal import FoundationEssentials
+internal import RealmKit
 
 /// A credential of a user of Keycloak.
 ///
-/// The fields of a password are JSON in two texts.
+/// The fields of a password are JSON in two texts. Before Keycloak 8 they were members of the credential. A file that an
+/// administrator has written has the password in clear text, which Keycloak hashes when it imports the file.
 ///
-/// Source: `PasswordCredentialModel`, `Pbkdf2PasswordHashProvider` and `Argon2PasswordHashProvider` of Keycloak 26.
+/// Source: `CredentialRepresentation`, `RepresentationToModel`, `Pbkdf2PasswordHashProvider` and
+/// `Argon2PasswordHashProvider` of Keycloak 7 and 26.
 struct KeycloakCredential: Decodable {
     var type: String?
     var secretData: String?
     var credentialData: String?
+    /// The password in clear text.
+    var value: String?
+    /// True if the user must change the password in clear text.
+    var temporary: Bool?
+    // The members before Keycloak 8.
+    var hashedSaltedValue: String?
+    var salt: String?
+    var hashIterations: Int?
+    var algorithm: String?
 
     private struct SecretData: Decodable {
         var value: String
@@ -25,25 +37,36 @@ struct KeycloakCredential: Decodable {
         var additionalParameters: [String: [String]]?
     }
 
+    // Keycloak replaces the old name HmacSHA1 in its database by pbkdf2.
     private static let pbkdf2: [UTF8Text: (name: String, count: Int)] = [
-        "pbkdf2": ("pbkdf2", 20), "pbkdf2-sha256": ("pbkdf2-sha256", 32), "pbkdf2-sha512": ("pbkdf2-sha512", 64),
+        "pbkdf2": ("pbkdf2", 20), "HmacSHA1": ("pbkdf2", 20), "pbkdf2-sha256": ("pbkdf2-sha256", 32),
+        "pbkdf2-sha512": ("pbkdf2-sha512", 64),
     ]
 
-    /// The password in a format that the realms read.
+    /// The password: in a format that the realms read, or in clear text.
     var password: ImportedUser.Password {
+        if let value, !value.isEmpty { return .clearText(Secret(Array(value.utf8))) }
+        if let hashedSaltedValue, let salt, let hashIterations {
+            // A credential without an algorithm is older than the choice of one.
+            let data = CredentialData(hashIterations: hashIterations, algorithm: algorithm ?? "pbkdf2")
+            return hash(SecretData(value: hashedSaltedValue, salt: salt), data)
+        }
         guard let secretData, let credentialData else {
             return .unusable("the password has no secretData or no credentialData")
         }
-        let secret: SecretData
-        let data: CredentialData
         do {
             try KeycloakUsers.checkJSON(Array(secretData.utf8))
             try KeycloakUsers.checkJSON(Array(credentialData.utf8))
-            secret = try JSONDecoder().decode(SecretData.self, from: Data(secretData.utf8))
-            data = try JSONDecoder().decode(CredentialData.self, from: Data(credentialData.utf8))
+            return hash(
+                try JSONDecoder().decode(SecretData.self, from: Data(secretData.utf8)),
+                try JSONDecoder().decode(CredentialData.self, from: Data(credentialData.utf8))
+            )
         } catch {
             return .unusable("the fields of the password cannot be read")
         }
+    }
+
+    private func hash(_ secret: SecretData, _ data: CredentialData) -> ImportedUser.Password {
         guard let salt = Base64.padded.decode(secret.salt), let value = Base64.padded.decode(secret.value) else {
             return .unusable("the salt or the value of the password is not Base64")
         }

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import JSONReading
 internal import RealmKit
 
-/// The users of a realm that Keycloak has exported (`kc.sh export`).
+/// The users of a realm that Keycloak has exported (`kc.sh export`), with the realm or in a file of their own.
 enum KeycloakUsers {
     static func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
         let export: Export
@@ -17,14 +17,19 @@ enum KeycloakUsers {
             throw BadUserFile("\(name): it is not the export of a realm: \(error)")
         }
         do {
-            export = try JSONDecoder().decode(Export.self, from: Data(bytes))
+            // The administration API returns the users as an array.
+            let isArray = bytes.first { $0 > 0x20 } == UInt8(ascii: "[")
+            export =
+                isArray
+                ? Export(users: try JSONDecoder().decode([User].self, from: Data(bytes)))
+                : try JSONDecoder().decode(Export.self, from: Data(bytes))
         } catch let error as DecodingError {
             throw BadUserFile("\(name): \(Self.text(error))")
         } catch {
             throw BadUserFile("\(name): it is not JSON")
         }
         guard let users = export.users else {
-            throw BadUserFile("\(name): there are no users; the export of the admin console has none, use kc.sh export")
+            throw BadUserFile("\(name): there are no users; the export of the admin console has none: use kc.sh export")
         }
         var result = ImportedUsers()
         for (index, user) in users.enumerated() {
@@ -51,14 +56,14 @@ enum KeycloakUsers {
             let syntax = context.underlyingError.map { ": \($0)" } ?? ""
             return path.isEmpty
                 ? "it is not the export of a realm\(syntax)"
-                : "\(path.dropFirst()): the value is missing or has another type"
+                : "\(path.drop { $0 == "." }): the value is missing or has another type"
         @unknown default: return "it is not the export of a realm"
         }
     }
 
     private static func read(_ user: User, place: String, into result: inout ImportedUsers) {
         guard user.serviceAccountClientId == nil else {
-            result.addOmission("\(place): \(user.username) is left out: it is the account of a client")
+            result.omit("accounts of clients", at: place)
             if let name = try? Username(user.username) { result.exclude(name, at: place) }
             return
         }
@@ -73,16 +78,31 @@ enum KeycloakUsers {
         let groups = (user.groups ?? []).map { $0.utf8.first == UInt8(ascii: "/") ? String($0.dropFirst()) : $0 }
         // Every user of a realm has the role with the default roles of the realm.
         let roles = (user.realmRoles ?? []).filter { !$0.utf8.starts(with: "default-roles-".utf8) }
-        var seen: Set<UTF8Text> = []
-        fields.groups = (groups + roles).filter { seen.insert(UTF8Text($0)).inserted }
+        var names = NameSet()
+        for name in groups + roles { names.insert(name) }
+        fields.groups = names.names
         for credential in user.credentials ?? [] {
             switch UTF8Text(credential.type ?? "password") {
             case "password":
-                if case .none = fields.password { fields.password = credential.password }
+                guard case .none = fields.password else {
+                    result.omit("second passwords", at: place)
+                    continue
+                }
+                fields.password = credential.password
+                if credential.value != nil, credential.temporary == true { fields.mustChangePassword = true }
             case "password-history": break
-            case _:
-                result.addOmission("\(place): \(user.username): \(credential.type ?? "") is left out")
+            case _: result.omit("credentials of type \(credential.type ?? "")", at: place)
             }
+        }
+        for (what, part) in [
+            ("client roles", user.clientRoles), ("attributes", user.attributes),
+            ("accounts of identity providers", user.federatedIdentities),
+        ] where part?.isEmpty == false {
+            result.omit(what, at: place)
+        }
+        if user.federationLink != nil { result.omit("passwords of federated users", at: place) }
+        for action in user.requiredActions ?? [] where !action.hasBytes(of: "UPDATE_PASSWORD") {
+            result.omit("the required action \(action)", at: place)
         }
         fields.add(to: &result)
     }
@@ -104,5 +124,30 @@ enum KeycloakUsers {
         var requiredActions: [String]?
         var serviceAccountClientId: String?
         var credentials: [KeycloakCredential]?
+        var clientRoles: Part?
+        var attributes: Part?
+        var federatedIdentities: Part?
+        var federationLink: String?
+    }
+
+    /// An array or an object of which only the presence matters.
+    private struct Part: Decodable {
+        let isEmpty: Bool
+
+        init(from decoder: any Decoder) throws {
+            isEmpty =
+                if let members = try? decoder.container(keyedBy: AnyKey.self) {
+                    members.allKeys.isEmpty
+                } else {
+                    try decoder.unkeyedContainer().isAtEnd
+                }
+        }
+    }
+
+    private struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 }

@@ -85,31 +85,6 @@ struct TomcatUsers {
     /// A short file could otherwise stand for any number of roles: many users, in many groups, with many roles.
     static let maximumInherited = 10_000_000
 
-    /// Names without repetitions, in their order.
-    private struct NameSet {
-        private(set) var names: [String] = []
-        private var seen: Set<UTF8Text> = []
-
-        /// Adds a name; a name after those that show that there are too many is left out.
-        mutating func insert(_ name: String) {
-            // One name more than the maximum shows that there are too many.
-            guard names.count <= UserFields.maximumGroups, seen.insert(UTF8Text(name)).inserted else { return }
-            names.append(name)
-        }
-
-        /// Adds the names of a list with commas.
-        mutating func insert(list: String?) {
-            var rest = (list ?? "")[...].utf8
-            while !rest.isEmpty {
-                let part = rest.prefix { $0 != UInt8(ascii: ",") }
-                rest = rest[part.endIndex...].dropFirst()
-                var name = part.drop { $0 == 0x20 }
-                while name.last == 0x20 { name = name.dropLast() }
-                if !name.isEmpty { insert(String(Substring(name))) }
-            }
-        }
-    }
-
     private func password(_ stored: String) -> ImportedUser.Password {
         // Tomcat reads these prefixes only with a handler for digests, but no administrator has such a clear password.
         if ["{MD5}", "{SHA}", "{SSHA}"].contains(where: { stored.utf8.starts(with: $0.utf8) }) { return .hash(stored) }
@@ -117,8 +92,11 @@ struct TomcatUsers {
         let looksLikeHash = digest != nil || TomcatPassword.looksLikeHash(stored)
         guard !algorithms.isEmpty else {
             guard !looksLikeHash else {
+                let fitting = TomcatAlgorithm.allCases.filter { algorithm in digest.flatMap(algorithm.hash) != nil }
                 return .unusable(
-                    "the password looks like a hash: give the algorithm of the CredentialHandler by --algorithm"
+                    "the password looks like a hash: give --algorithm with the algorithm of the CredentialHandler in "
+                        + "server.xml or context.xml"
+                        + (fitting.count == 1 ? ", here \(fitting[0].rawValue)" : "")
                 )
             }
             return .clearText(Secret(Array(stored.utf8)))
@@ -127,7 +105,7 @@ struct TomcatUsers {
         if hashes.count > 1 { return .unusable("the password fits more than one of the given algorithms") }
         if let hash = hashes.first { return .hash(hash) }
         guard algorithms.contains(.clear) else {
-            return .unusable("the password is not a hash of the given algorithm")
+            return .unusable("the password is not a hash of the given algorithm; --algorithm clear is for clear text")
         }
         guard !looksLikeHash || algorithms.allSatisfy({ $0 == .clear }) else {
             return .unusable("the password looks like a hash, but not of a given algorithm")

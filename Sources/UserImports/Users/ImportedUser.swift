@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 package import RealmKit
 
 /// A user in a file of another product.
@@ -33,12 +34,10 @@ package struct ImportedUsers: Sendable {
     package private(set) var problems: [String] = []
     /// The number of problems, with those that are not kept.
     package private(set) var problemCount = 0
-    /// The first parts of users that are left out, such as one-time codes, with their places.
-    package private(set) var omissions: [String] = []
-    /// The number of parts that are left out, with those that are not kept.
-    package private(set) var omissionCount = 0
+    /// The kinds of parts that are not imported, such as one-time codes, with their numbers and the first places.
+    private var omitted: [(what: String, count: Int, place: String)] = []
 
-    /// The maximum number of problems, and of omissions, that are kept.
+    /// The maximum number of problems, and of kinds of parts that are not imported.
     package static let maximumMessages = 100
 
     /// The first place of each name, of broken users too.
@@ -80,10 +79,22 @@ package struct ImportedUsers: Sendable {
         if problems.count < Self.maximumMessages { problems.append(problem()) }
     }
 
-    /// Adds a part of a user that is left out; only the first are kept.
-    mutating func addOmission(_ omission: @autoclosure () -> String) {
-        omissionCount += 1
-        if omissions.count < Self.maximumMessages { omissions.append(omission()) }
+    /// Adds a part that is not imported.
+    ///
+    /// - Parameters:
+    ///   - what: The kind of the part, in the plural.
+    ///   - place: The place in the file.
+    mutating func omit(_ what: String, at place: String) {
+        if let index = omitted.firstIndex(where: { $0.what.hasBytes(of: what) }) {
+            omitted[index].count += 1
+        } else if omitted.count < Self.maximumMessages {
+            omitted.append((what, 1, place))
+        }
+    }
+
+    /// The parts that are not imported: a line for each kind.
+    package var omissions: [String] {
+        omitted.map { "not imported: \($0.what) (\($0.count == 1 ? "at" : "\($0.count), the first at") \($0.place))" }
     }
 
     /// Removes the users whose names occur twice, or belong to a broken user as well.
@@ -156,6 +167,31 @@ struct UserFields {
                 password: password
             )
         )
+    }
+}
+
+/// Names without repetitions, in their order.
+struct NameSet {
+    private(set) var names: [String] = []
+    private var seen: Set<UTF8Text> = []
+
+    /// Adds a name; a name after those that show that there are too many is left out.
+    mutating func insert(_ name: String) {
+        // One name more than the maximum shows that there are too many.
+        guard names.count <= UserFields.maximumGroups, seen.insert(UTF8Text(name)).inserted else { return }
+        names.append(name)
+    }
+
+    /// Adds the names of a list with commas.
+    mutating func insert(list: String?) {
+        var rest = (list ?? "")[...].utf8
+        while !rest.isEmpty {
+            let part = rest.prefix { $0 != UInt8(ascii: ",") }
+            rest = rest[part.endIndex...].dropFirst()
+            var name = part.drop { $0 == 0x20 }
+            while name.last == 0x20 { name = name.dropLast() }
+            if !name.isEmpty { insert(String(Substring(name))) }
+        }
     }
 }
 
