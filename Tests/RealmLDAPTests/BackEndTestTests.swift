@@ -49,7 +49,15 @@ struct BackEndTestTests {
         let found = try await steps(realm, user: "zoe")
         let name = "uid=zoe,\(SlapdServer.people)"
         #expect(found.last?.text == "a login binds as \(name); only the password shows whether there is this user")
-        #expect(try await steps(realm, user: "a nn").last?.isFailure == true)
+        let principals = try LDAPSetup.realm(
+            server,
+            ["search-bind-dn": nil, "search-bind-password": nil, "user-dn-pattern": ["%s@example.org"]]
+        )
+        #expect(try await steps(principals, user: "a nn").last?.isFailure == true)
+        let refused = try await principals.login("a nn", "lilac")
+        #expect(refused.failure == .unknownUser)
+        let reason = "a nn: the name cannot be used without a search (user-dn-pattern)"
+        #expect(refused.noteTexts.contains { $0.hasSuffix(reason) }, "\(refused.noteTexts)")
     }
 
     @Test func `a user who cannot sign in is a failure`() async throws {

@@ -95,6 +95,29 @@ struct GroupTests {
         for source in ["search", "member-of"] {
             let found = try await groups(["group-source": [source], "group-names": ["dn"]])
             #expect(found?.contains(SlapdServer.group("level1")) == true, "\(found ?? [])")
+            #expect(found?.contains("cn=comma\\, group,\(SlapdServer.groups)") == true, "\(found ?? [])")
+        }
+    }
+
+    @Test func `groups are looked up by their names, and found in the spelling of the directory`() async throws {
+        let realm = try LDAPSetup.realm(server, ["group-source": ["member-of"]])
+        #expect(
+            try await realm.existingGroups(["staff", "Level1", "comma, group", "stafff", "*"]) == [
+                "staff", "level1", "comma, group",
+            ]
+        )
+        let named = try LDAPSetup.realm(server, ["group-names": ["dn"]])
+        let staff = SlapdServer.group("staff")
+        let names = [
+            staff, "cn=stafff,\(SlapdServer.groups)", "nosuchattribute=a,\(SlapdServer.groups)", SlapdServer.ann.name,
+        ]
+        #expect(try await named.existingGroups(names) == [staff])
+        #expect(try await LDAPSetup.realm(server, ["group-source": ["none"]]).existingGroups(["staff"]) == [])
+        let direct: [String: [String]?] = [
+            "search-bind-dn": nil, "search-bind-password": nil, "user-dn-pattern": ["uid=%s,\(SlapdServer.people)"],
+        ]
+        await #expect(throws: RealmError(.invalidOperation, "")) {
+            try await LDAPSetup.realm(server, direct).existingGroups(["staff"])
         }
     }
 
@@ -282,7 +305,7 @@ struct GroupTests {
             // After the groups of the user, those of level1, level2 and level3.
             let levels = notes.suffix(3)
             #expect(levels.count == 3 && notes.count <= 4, "\(notes)")
-            #expect(levels.first?.contains(" more of this kind: 1 groups, ") == true, "\(notes)")
+            #expect(levels.first?.contains(" more of this kind: 1 group, ") == true, "\(notes)")
             #expect(levels.last?.contains("level3") == true, "\(notes)")
             #expect(levels.last?.contains(": 0 groups, ") == true, "\(notes)")
         }

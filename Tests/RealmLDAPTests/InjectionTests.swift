@@ -166,13 +166,20 @@ struct InjectionTests {
         }
     }
 
-    @Test func `a direct bind rejects names outside of printable ASCII without a request`() async throws {
+    @Test func `the name of a direct bind has exactly the user name as its first value, and other texts give none`()
+        throws
+    {
         let pattern = try DNPattern("uid=%s,\(SlapdServer.people)")
+        let rest = try #require(DistinguishedName(SlapdServer.people)).names
         var random = Random(seed: 20)
         for _ in 0..<HostileText.count(3_000) {
             let text = HostileText.next(&random)
-            let isPrintable = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            #expect((pattern.bindName(text) != nil) == isPrintable, "\(text.debugDescription)")
+            let name = pattern.bindName(text)
+            #expect((name == nil) == ((try? Username(text)) == nil), "\(text.debugDescription)")
+            guard let name else { continue }
+            let read = try #require(DistinguishedName(name), "\(text.debugDescription)").names
+            let first = DistinguishedName.Part(attribute: "uid", value: Array(text.utf8))
+            #expect(read == [[first]] + rest, "\(text.debugDescription)")
         }
     }
 }

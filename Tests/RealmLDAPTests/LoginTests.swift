@@ -103,6 +103,29 @@ struct LoginTests {
         #expect(server.binds.allSatisfy { $0 == SlapdServer.service.name || $0 == SlapdServer.ann.name })
     }
 
+    @Test func `with a direct bind, another spelling than that of the entry gets the answer to a wrong password`()
+        async throws
+    {
+        let realm = try LDAPSetup.realm(
+            server,
+            [
+                "search-bind-dn": nil, "search-bind-password": nil, "group-source": ["none"],
+                "user-dn-pattern": ["uid=%s,\(SlapdServer.people)"],
+            ]
+        )
+        // slapd takes these for the names of entries (RFC 4518).
+        let spaces = try #require(SlapdServer.peopleWithSpecialNames.first { $0.uid == "two  spaces" })
+        for (name, person) in [("\u{FF41}nn", SlapdServer.ann), ("two spaces", spaces)] {
+            let right = try await realm.login(name, person.password)
+            #expect(right.failure == .wrongCredentials && right.noteTexts.contains { $0.contains("is the typed name") })
+            #expect(try await realm.login(name, "wrong").failure == .wrongCredentials, "\(name)")
+        }
+        // Nor does a question for a new password tell that the old one is right.
+        let conversation = RecordingConversation(name: "\u{FF44}ora", password: SlapdServer.dora.password)
+        #expect(try await realm.login("\u{FF44}ora", asking: conversation).identity == nil)
+        #expect(conversation.questions.count == 1)
+    }
+
     @Test func `the states of accounts are told apart`() async throws {
         let realm = try LDAPSetup.realm(server, ["change-expired-password": ["false"]])
         let table: [(Person, LoginFailure?)] = [

@@ -28,7 +28,8 @@ struct NameTests {
 
     @Test(arguments: [
         "a", "=a", "cn=a,", ",cn=a", "cn=a,,dc=b", "cn=a\\", "cn=a\\4", "cn=a\\zz", "cn=a+", "cn=a\0,dc=org", "cn=#0",
-        "c n=a", "cn=a\"b",
+        "c n=a", "cn=a\"b", "cn=a;dc=b", "cn;lang-de=a", "cn\\;a=b", "cn=\ta", "cn=a\n", "cn=a,\ndc=b",
+        "cn=a\\\\ ", "cn=a\\\\  ,dc=b", "cn=a\\\\ +ou=b",
     ])
     func `texts that are no names are refused`(text: String) {
         #expect(DistinguishedName(text) == nil)
@@ -68,6 +69,8 @@ struct NameTests {
         #expect(name.value(of: "cn") == Array("A,B".utf8))
         #expect(name.value(of: "OU") == Array("b".utf8))
         #expect(name.value(of: "dc") == nil)
+        // This is BER, and no text.
+        #expect(try #require(DistinguishedName("cn=#616263")).value(of: "cn") == nil)
     }
 
     // MARK: Patterns of direct binds
@@ -77,7 +80,9 @@ struct NameTests {
             ("uid=%s,dc=org", "ann", "uid=ann,dc=org"), ("uid=%s,dc=org", "a,b", "uid=a\\2cb,dc=org"),
             ("uid=%s,dc=org", "a@b", "uid=a@b,dc=org"), ("uid=%s,dc=org", "a\\b", "uid=a\\5cb,dc=org"),
             ("uid=%s,dc=org", "%s", "uid=\\25s,dc=org"), ("uid=%s,dc=org", "#a", "uid=\\23a,dc=org"),
-            ("uid=%s,dc=org", "é", nil), ("uid=%s,dc=org", "a b", nil), ("uid=%s,dc=org", "a\0", nil),
+            ("uid=%s,dc=org", "é", "uid=\\c3\\a9,dc=org"), ("uid=%s,dc=org", "a b", "uid=a\\20b,dc=org"),
+            ("uid=%s,dc=org", "a\0", nil), ("uid=%s,dc=org", " a", nil), ("uid=%s,dc=org", "a ", nil),
+            ("uid=%s,dc=org", "a\nb", nil), ("uid=%s,dc=org", "", nil), ("%s@example.org", "a b", nil),
             ("%s@example.org", "ann", "ann@example.org"), ("%s@example.org", "a,b=c", "a,b=c@example.org"),
             ("%s@example.org", "ann@other.org", nil), ("%s@example.org", "E\\ann", nil), ("E\\%s", "ann", "E\\ann"),
             ("E\\%s", "E\\ann", nil), ("E\\%s", "ann@b", nil), ("%s@example.org", "é", nil),

@@ -247,5 +247,22 @@ struct BrokenModuleTests {
         #expect(message(["helper": .string(folder.path)]).contains("is not a regular file"))
         #expect(message(["user": .string("no-such-user")]).contains("no user no-such-user"))
         #expect(message(["prompt-timeout": .duration(.zero)]).contains("longer than 0"))
+        #expect(message(["confdir": .string("no/such/folder")]).contains("no/such/folder: No such file"))
+        try folder.write("auth required pam_permit.so\n", to: "gatehouse", mode: 0o646)
+        let writable = "confdir: \(folder.path)/gatehouse: every user of this machine may write to it"
+        #expect(message(["confdir": .string(folder.path)]).contains(writable))
+    }
+
+    @Test func `paths relative to the folder of this process are those of the helpers, too`() async throws {
+        let folder = try ProgramFolder()
+        try folder.write("auth required pam_permit.so\naccount required pam_permit.so\n", to: "gatehouse")
+        let parents = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in "../" }.joined()
+        func relative(_ path: String) -> PropertyValue { .string(parents + path.dropFirst()) }
+        let setup = try PAMSetup(
+            "auth required pam_deny.so",
+            ["confdir": relative(folder.path), "helper": relative(TestModule.helper)]
+        )
+        let report = try await setup.login("ann")
+        #expect(report.identity != nil, "\(report.texts)")
     }
 }

@@ -8,12 +8,9 @@ extension HelperProgram {
     /// Checks that a file is a program which only the administrator can change: see `FileTrust`.
     ///
     /// - Parameter path: The path of the program.
-    /// - Returns: The path with links resolved.
+    /// - Returns: The absolute path with links resolved.
     /// - Throws: ``HelperFault`` with code `cannotStart` and the command that corrects the problem.
     package static func trustedPath(_ path: String) throws(HelperFault) -> String {
-        guard path.utf8.first == UInt8(ascii: "/") else {
-            throw HelperFault(.cannotStart, "\(path): the path of a helper program must be absolute")
-        }
         guard let resolved = unsafe realpath(path, nil) else { throw .system(path) }
         defer { unsafe free(resolved) }
         let file = unsafe String(cString: resolved)

@@ -39,8 +39,14 @@ public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
         return length >= 96 && address.isIPv4Mapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
     }
 
-    /// True if the block contains all IPv4 addresses or all IPv6 addresses.
-    package var containsEveryAddress: Bool { length == 0 || length == 96 && first == NetworkAddress.ipv4MappedPrefix }
+    /// True if the block is larger than each private network: 10.0.0.0/8 (RFC 1918) and fc00::/7 (RFC 4193).
+    ///
+    /// Two halves of all addresses, such as 0.0.0.0/1 and 128.0.0.0/1, are such blocks, too.
+    package var isLargerThanPrivateNetworks: Bool {
+        let hasIPv4 =
+            NetworkAddress(bits: first).isIPv4Mapped || contains(NetworkAddress(bits: NetworkAddress.ipv4MappedPrefix))
+        return length < 7 || hasIPv4 && length < 104
+    }
 
     /// Returns whether the block contains an address.
     ///

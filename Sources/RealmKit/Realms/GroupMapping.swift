@@ -21,6 +21,9 @@ public struct GroupMapping: Sendable {
     /// True if there are no rules.
     public var isEmpty: Bool { targets.isEmpty }
 
+    /// Returns whether a rule gives a group.
+    func hasTarget(_ group: String) -> Bool { targets.values.contains { $0.contains(UTF8Text(group)) } }
+
     /// Reads rules such as `a,b->c`.
     ///
     /// - Parameter rules: Words that each contain one rule, or several rules separated by `;`.

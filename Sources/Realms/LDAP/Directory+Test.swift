@@ -68,7 +68,7 @@ extension DirectoryLogin {
             report(
                 BackEndStep(
                     name.map { "a login binds as \($0); only the password shows whether there is this user" }
-                        ?? "the name cannot be used without a search",
+                        ?? DNPattern.unusableName,
                     isFailure: name == nil
                 )
             )

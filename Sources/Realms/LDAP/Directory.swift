@@ -200,6 +200,22 @@ final class Directory: Sendable {
         }
     }
 
+    /// Returns the groups that the directory finds for names of groups.
+    func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
+        guard !settings.searchesAsUser else { throw Self.noSearch }
+        guard settings.groups.dynamic == nil else {
+            throw .invalidOperation("the server computes the names of groups (dynamic-group-search-filter)")
+        }
+        guard settings.groups.source != .none else { return [] }
+        return try await mapped { () async throws(LoginFault) in
+            try await run(for: nil, source: ClientNetwork.source(nil), note: { _ in }) { login throws(ServerFault) in
+                var found: [String] = []
+                for name in names { found += try login.groupSearch.existing(name) }
+                return found
+            }
+        }
+    }
+
     private static let noSearch = RealmError.invalidOperation(
         "the realm has no account for searches: users bind directly (user-dn-pattern)"
     )

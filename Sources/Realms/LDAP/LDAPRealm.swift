@@ -140,4 +140,20 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
         directory.settings.domains.withoutDomain(user.text).map { TypedName(user: $0, full: user.text) }
     }
 }
+
+extension LDAPRealm: GroupLookupRealm {
+    /// Returns the canonical form of a distinguished name if `group-names` is `dn`, and otherwise the name.
+    public func groupName(_ name: String) throws(BadValue) -> String {
+        guard directory.settings.groups.usesDistinguishedNames else { return name }
+        guard let key = DistinguishedName(name)?.key, GroupName.isUsable(key) else {
+            throw BadValue("is no distinguished name such as cn=staff,ou=groups,dc=example,dc=org (group-names dn)")
+        }
+        return key
+    }
+
+    /// Returns the groups that the directory finds for names of groups.
+    public func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
+        try await directory.existingGroups(names)
+    }
+}
 #endif

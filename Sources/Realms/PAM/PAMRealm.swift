@@ -62,12 +62,12 @@ public struct PAMRealm: Realm {
     ///
     /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the output
     ///   of the modules.
-    /// - Throws: ``BadRealm`` if the helper program is missing or could be replaced by other users, the service has no
-    ///   file, or `user` cannot be used.
+    /// - Throws: ``BadRealm`` if the helper program is missing, the service has no file, other users could replace one of
+    ///   them, or `user` cannot be used.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         service = try properties.string("service")
-        folder = properties.has("confdir") ? try properties.string("confdir") : nil
+        folder = properties.has("confdir") ? try Self.folder(try properties.string("confdir")) : nil
         promptTimeout = try HelperPoolSettings.time("prompt-timeout", of: properties)
         mayChangePassword = try properties.boolean("change-expired-password")
         try Self.check(service, folder: folder)
@@ -114,7 +114,17 @@ public struct PAMRealm: Realm {
         }
     }
 
-    /// Checks that the service has a file: libpam would otherwise use the service `other`.
+    /// Returns the absolute path of a folder, because the helpers run in another folder than this program.
+    private static func folder(_ path: String) throws(BadRealm) -> String {
+        guard let resolved = unsafe realpath(path, nil) else {
+            let reason = unsafe String(cString: strerror(errno))
+            throw BadRealm("\(path): \(reason)", setting: "confdir")
+        }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    /// Checks that the service has a file, which other users cannot change: libpam would otherwise use the service `other`.
     private static func check(_ service: String, folder: String?) throws(BadRealm) {
         let isPlain = service.utf8.allSatisfy { byte in
             switch byte {
@@ -131,12 +141,16 @@ public struct PAMRealm: Realm {
         // Without these folders the services are in /etc/pam.conf.
         guard folder != nil || folders.contains(where: { unsafe access($0, F_OK) == 0 }) else { return }
         // libpam reads the name in lower case.
-        guard folders.contains(where: { unsafe access("\($0)/\(service.lowercased())", F_OK) == 0 }) else {
+        let files = folders.map { "\($0)/\(service.lowercased())" }
+        guard let file = files.first(where: { unsafe access($0, F_OK) == 0 }) else {
             throw BadRealm(
-                "PAM has no service \(service): there is no file \(folders[0])/\(service.lowercased()); "
+                "PAM has no service \(service): there is no file \(files[0]); "
                     + "create it, as in docs/realms/pam.md, or name another service",
                 setting: "service"
             )
+        }
+        if let finding = FileTrust.error(file, as: .program) {
+            throw BadRealm(finding.message, setting: folder == nil ? "service" : "confdir", hint: finding.hint)
         }
     }
 

@@ -83,7 +83,15 @@ struct AddressTests {
         let block = try CIDRBlock(text)
         #expect(block.description == written)
         #expect(try CIDRBlock(written) == block)
-        #expect(block.containsEveryAddress == text.hasSuffix("/0"))
+    }
+
+    @Test(arguments: [
+        ("0.0.0.0/0", true), ("0.0.0.0/1", true), ("128.0.0.0/1", true), ("10.0.0.0/8", false), ("10.0.0.0/7", true),
+        ("::/0", true), ("::/8", true), ("::ffff:0:0/96", true), ("2000::/3", true), ("fc00::/7", false),
+        ("2001:db8::/32", false), ("127.0.0.1", false), ("::1", false),
+    ])
+    func `blocks that are larger than each private network are known`(text: String, isLarger: Bool) throws {
+        #expect(try CIDRBlock(text).isLargerThanPrivateNetworks == isLarger)
     }
 
     @Test func `a set of blocks contains the addresses that one of its blocks contains`() throws {

@@ -162,7 +162,7 @@ extension LDAPHandle {
             }
             defer { if let list = unsafe list { unsafe ber_memfree(list) } }
             guard unsafe type.bv_val != nil else {
-                return LDAPEntry(name: unsafe Self.text(name), attributes: attributes, isComplete: isComplete)
+                return LDAPEntry(name: unsafe Self.name(name), attributes: attributes, isComplete: isComplete)
             }
             let text = unsafe Self.text(type).lowercased()
             // No attribute with another option is used.
@@ -182,7 +182,7 @@ extension LDAPHandle {
             }
             attributes.append((text, values))
         }
-        return LDAPEntry(name: unsafe Self.text(name), attributes: attributes, isComplete: false)
+        return LDAPEntry(name: unsafe Self.name(name), attributes: attributes, isComplete: false)
     }
 
     /// The maximum number of attributes of an entry, with those that are not used.
@@ -191,6 +191,13 @@ extension LDAPHandle {
     private static let maximumValues = 1000
 
     private static func text(_ value: berval) -> String { unsafe String(decoding: bytes(value), as: UTF8.self) }
+
+    /// Returns a distinguished name; bytes that are not UTF-8 are escaped, so that different names stay different.
+    private static func name(_ value: berval) -> String {
+        let bytes = unsafe Self.bytes(value)
+        if let text = UTF8Text(validating: bytes.span) { return text.string }
+        return bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : LDAPText.nameValue([$0]) }.joined()
+    }
 
     private static func remaining(_ place: OpaquePointer) -> Int {
         var count: ber_len_t = 0

@@ -25,6 +25,10 @@ struct BindProblem: Sendable, Hashable {
     /// The refusal of a login to a locked account after a bind with the right password.
     static let lockedLogin = BindProblem(.wrongCredentials, "the account is locked here")
 
+    /// The refusal of a login under another spelling than that of the entry: the failed logins of each spelling would be
+    /// counted apart, so the answer must not differ from that to a wrong password.
+    static let otherSpelling = BindProblem(.wrongCredentials, "the entry has another name than the typed one")
+
     init(_ failure: LoginFailure, _ text: String, change: PasswordChange? = nil) {
         self.failure = failure
         self.text = text

@@ -75,19 +75,27 @@ struct DirectoryLogin {
             }
             return .accepted(try complete(user))
         case .directBind(let pattern, let filter):
-            guard let name = pattern.bindName(typed.user) else { return .unknownUser(missing: bindTimes.sample()) }
+            guard let name = pattern.bindName(typed.user) else {
+                steps.note("\(steps.server): \(LDAPText.printable(typed.user)): \(DNPattern.unusableName)")
+                return .unknownUser(missing: bindTimes.sample())
+            }
+            let start = MonotonicTime.now
             if let refusal = try bind(name, password: password, isDisabled: false, isLocked: isLocked) {
-                return refusal
+                return isLocked || DNPattern.isPlain(typed.user) ? refusal : try spellingHidden(refusal, name: name)
             }
-            let user: UserEntry?
+            let unreadable = ServerFault(
+                .failed,
+                "\(name): the user cannot read the entry, which has the groups and the name"
+            )
+            let found: UserEntry?
             if let filter {
-                user = try find(typed, filter: filter, scope: .subtree)
+                found = try find(typed, filter: filter, scope: .subtree)
+                guard found != nil else { throw unreadable }
             } else {
-                user = try read(name, typed: typed)
+                guard let entry = try read(name) else { throw unreadable }
+                found = try user(entry, typed: typed)
             }
-            guard let user else {
-                throw ServerFault(.failed, "\(name): the user cannot read the entry, which has the groups and the name")
-            }
+            guard let user = found else { return .refused(.otherSpelling, missing: bindTimes.missing(since: start)) }
             if user.isDisabled { return .refused(.disabled, missing: .zero) }
             // Another entry may have the name of the bind, such as a principal name that is no account name.
             if !pattern.isDistinguishedName,
@@ -257,14 +265,23 @@ struct DirectoryLogin {
     }
 
     /// Reads the entry with a distinguished name; nil if it cannot be read.
-    private func read(_ name: String, typed: TypedName) throws(ServerFault) -> UserEntry? {
-        let search = LDAPSearch.entry(name, attributes: settings.userAttributes)
-        guard let entry = try connection.search(search, call: call).first else { return nil }
-        do throws(BadEntry) {
-            return try UserEntry(entry, typed: typed, settings: settings)
+    private func read(_ name: String) throws(ServerFault) -> LDAPEntry? {
+        try connection.search(.entry(name, attributes: settings.userAttributes), call: call).first
+    }
+
+    /// Returns the refusal of a direct bind with a name of which the directory may know several spellings.
+    ///
+    /// Neither its time nor a question for a new password tells it from ``BindProblem/otherSpelling``, which follows the
+    /// right password and the same request.
+    private func spellingHidden(_ refusal: DirectoryAnswer, name: String) throws(ServerFault) -> DirectoryAnswer {
+        do throws(ServerFault) {
+            _ = try read(name)
         } catch {
-            throw ServerFault(.failed, error.log)
+            guard error.code == .failed else { throw error }
         }
+        guard case .refused(var problem, let missing, _) = refusal else { return refusal }
+        problem.change = nil
+        return .refused(problem, missing: missing)
     }
 
     /// Binds as a user; returns nil if that is a login, and otherwise the refusal.
@@ -310,9 +327,10 @@ struct DirectoryLogin {
     }
 
     /// Returns the groups of a user.
-    func groups(of user: UserEntry) throws(ServerFault) -> [String] {
-        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps, renew: renew)
-            .groups(of: user)
+    func groups(of user: UserEntry) throws(ServerFault) -> [String] { try groupSearch.groups(of: user) }
+
+    var groupSearch: GroupSearch {
+        GroupSearch(connection: connection, call: call, cache: cache, steps: steps, renew: renew)
     }
 }
 #endif

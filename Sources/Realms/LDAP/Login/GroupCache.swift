@@ -82,13 +82,13 @@ final class GroupCache: Sendable {
 
     // MARK: Keys
 
-    /// Returns the key of a distinguished name.
+    /// Returns the canonical form of a distinguished name; for another text, one that no name has.
     ///
     /// Keys depend on nothing but the name, and reading a name takes much longer than finding its key here.
     func key(of name: String) -> UTF8Text {
         let text = UTF8Text(name)
         if let known = keys.withLock({ $0.table[text] }) { return known }
-        let key = UTF8Text(DistinguishedName(name)?.key ?? name)
+        let key = UTF8Text(DistinguishedName(name)?.key ?? LDAPText.nameValue(name.utf8))
         // With the memory that a table needs beside the texts.
         let size = name.utf8.count + key.string.utf8.count + 128
         guard size <= Self.maximumKeySize else { return key }

@@ -105,7 +105,7 @@ extension GroupSearch {
         let search = searches[0]
         let first = search.scope == .base ? "entry \(search.base) for \(search.filter)" : search.text
         let others = missing.count > 1 ? " and \(missing.count - 1) more of this kind" : ""
-        steps.note(first + others, result: "\(count) groups", since: start)
+        steps.note(first + others, result: Self.count(count), since: start)
     }
 
     /// Returns the search for the groups that contain a group: for its entry, which names them, or by the filter.

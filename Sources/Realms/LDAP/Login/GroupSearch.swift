@@ -132,7 +132,7 @@ struct GroupSearch {
                 found += try entries.map(group)
                 guard found.count <= settings.maximumGroups else { throw tooMany }
             }
-            return "\(found.count) groups"
+            return Self.count(found.count)
         }
         return found
     }
@@ -143,11 +143,18 @@ struct GroupSearch {
         // Values have no order; of several ones, that of the distinguished name is the name.
         let own = values.count > 1 ? DistinguishedName(entry.name)?.value(of: settings.target) : nil
         let value = UserEntry.texts(own.map { [$0] } ?? values).first
-        // Only nested groups are compared.
+        return directoryGroup(entry.name, value: value)
+    }
+
+    /// Returns the group with a distinguished name and a name in ``GroupSettings/target``.
+    private func directoryGroup(_ name: String, value: String?) -> DirectoryGroup {
+        // Other groups are not compared by their distinguished names.
+        let isCompared = settings.isNested || settings.usesDistinguishedNames
+        let key = isCompared ? cache.key(of: name) : UTF8Text(name)
         return DirectoryGroup(
-            name: entry.name,
-            key: settings.isNested ? cache.key(of: entry.name) : UTF8Text(entry.name),
-            group: Self.usable(settings.usesDistinguishedNames ? entry.name : value)
+            name: name,
+            key: key,
+            group: Self.usable(settings.usesDistinguishedNames ? key.string : value)
         )
     }
 
@@ -166,9 +173,7 @@ struct GroupSearch {
             guard name.isWithin(base) else { continue }
             if settings.usesDistinguishedNames || name.value(of: settings.target) != nil {
                 let value = name.value(of: settings.target).map { UserEntry.texts([$0]) }?.first
-                let group = Self.usable(settings.usesDistinguishedNames ? text : value)
-                let key = settings.isNested ? cache.key(of: text) : UTF8Text(text)
-                found.append([DirectoryGroup(name: text, key: key, group: group)])
+                found.append([directoryGroup(text, value: value)])
                 continue
             }
             let key = UTF8Text("name:\(name.key)")
@@ -185,6 +190,9 @@ struct GroupSearch {
         return found.flatMap(\.self)
     }
 
+    /// Returns a number of groups, for the trace.
+    static func count(_ number: Int) -> String { number == 1 ? "1 group" : "\(number) groups" }
+
     private static func usable(_ name: String?) -> String? { name.flatMap { GroupName.isUsable($0) ? $0 : nil } }
 
     static func unreadable(_ name: String) -> ServerFault {
@@ -193,6 +201,31 @@ struct GroupSearch {
 
     var tooMany: ServerFault {
         .tooManyGroups(maximum: settings.maximumGroups)
+    }
+
+    /// Returns the groups that the directory finds for the name of a group; none if it answers with an error.
+    func existing(_ name: String) throws(ServerFault) -> [String] {
+        let search: LDAPSearch
+        if settings.usesDistinguishedNames {
+            let counts = DistinguishedName(name).flatMap { name in settings.baseName.map(name.isWithin) } == true
+            guard counts || settings.hasPrimaryGroup else { return [] }
+            search = .entry(name, attributes: settings.attributes)
+        } else {
+            // The primary group is anywhere in the domain.
+            let base = settings.hasPrimaryGroup ? settings.baseName?.domain : nil
+            let filter = "(\(settings.target)=\(LDAPText.filterValue(name.utf8)))"
+            search = LDAPSearch(base: base ?? settings.base, filter: filter, attributes: settings.attributes)
+        }
+        var found: [String] = []
+        do throws(ServerFault) {
+            try connection.searchAll(search, call: call) { entries throws(ServerFault) in
+                found += try entries.map(group).compactMap(\.group)
+                guard found.count <= settings.maximumGroups else { throw tooMany }
+            }
+        } catch {
+            guard error.code == .failed else { throw error }
+        }
+        return found
     }
 
     // MARK: Other kinds of groups
@@ -243,7 +276,7 @@ struct GroupSearch {
                 for entry in entries { names += try texts(dynamic.target, of: entry) }
                 guard names.count <= settings.maximumGroups else { throw tooMany }
             }
-            return "\(names.count) groups"
+            return Self.count(names.count)
         }
         return try groups(named: names)
     }

@@ -45,18 +45,22 @@ struct DNPattern: Sendable {
 
     /// Returns the name with which a user binds; nil for a user name that cannot be used.
     ///
-    /// Directories ignore some differences between names outside of ASCII. The failed logins of each spelling would be
-    /// counted apart, so such names cannot be used without a search.
+    /// In a name that is no distinguished name, nothing can be escaped.
     func bindName(_ user: String) -> String? {
-        let isPlain = user.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x21...0x7E: isDistinguishedName || byte != UInt8(ascii: "@") && byte != UInt8(ascii: "\\")
-            default: false
-            }
+        guard isDistinguishedName else {
+            return Self.isPlain(user) && !user.utf8.contains { "@\\".utf8.contains($0) } ? prefix + user + suffix : nil
         }
-        guard isPlain else { return nil }
-        return prefix + (isDistinguishedName ? LDAPText.nameValue(user.utf8) : user) + suffix
+        // Without the domain, the rest of a user name may be none.
+        guard (try? Username(user)) != nil else { return nil }
+        return prefix + LDAPText.nameValue(user.utf8) + suffix
     }
+
+    /// The reason why a user name cannot be used, for the administrator.
+    static let unusableName = "the name cannot be used without a search (user-dn-pattern)"
+
+    /// Returns whether a user name has visible ASCII characters only, so that directories know one spelling of it, apart
+    /// from case.
+    static func isPlain(_ user: String) -> Bool { user.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
 extension [UInt8] {

@@ -27,7 +27,7 @@ struct GroupSettings: Sendable {
     let target: String
     /// The attributes that the searches for groups request.
     let attributes: LDAPAttributeList
-    /// True if the name of a group is its distinguished name.
+    /// True if the name of a group is its distinguished name, in the canonical form.
     let usesDistinguishedNames: Bool
     let maximumDepth: Int
     let maximumGroups: Int

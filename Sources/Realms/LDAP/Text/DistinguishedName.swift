@@ -12,6 +12,8 @@ struct DistinguishedName: Sendable {
         /// The name of the attribute, in lower case.
         let attribute: String
         let value: [UInt8]
+        /// True if ``value`` was written as `#` and the digits of its BER encoding, which is no text.
+        var isEncoded = false
     }
 
     /// The relative names, the most specific one first.
@@ -21,8 +23,10 @@ struct DistinguishedName: Sendable {
     private static let maximumBytes = 8192
 
     /// Reads a name; the result is nil if the text is none, or too long.
+    ///
+    /// A text in which libldap would read the name of another entry is none, too.
     init?(_ text: String) {
-        guard text.utf8.count <= Self.maximumBytes, !text.utf8.contains(0) else { return nil }
+        guard text.utf8.count <= Self.maximumBytes, !Self.isMisread(text) else { return nil }
         var dn: LDAPDN?
         guard unsafe ldap_str2dn(text, &dn, UInt32(LDAP_DN_FORMAT_LDAPV3)) == LDAP_SUCCESS else { return nil }
         defer { unsafe ldap_dnfree(dn) }
@@ -37,7 +41,8 @@ struct DistinguishedName: Sendable {
                     unsafe parts.append(
                         Part(
                             attribute: String(decoding: Self.bytes(pair.pointee.la_attr), as: UTF8.self).lowercased(),
-                            value: Self.bytes(pair.pointee.la_value)
+                            value: Self.bytes(pair.pointee.la_value),
+                            isEncoded: pair.pointee.la_flags & UInt32(LDAP_AVA_BINARY) != 0
                         )
                     )
                     index += 1
@@ -54,15 +59,38 @@ struct DistinguishedName: Sendable {
         return unsafe Array(UnsafeRawBufferPointer(start: base, count: Int(value.bv_len)))
     }
 
-    /// A key that is equal for equal names, whose attributes most directories compare without regard to case.
+    /// Returns whether libldap reads a text differently from RFC 4514.
+    ///
+    /// It drops control characters at the ends of a value, and the options of an attribute, such as `;lang-de`. Of the
+    /// blanks behind the value `\\`, the first becomes a part of the value.
+    private static func isMisread(_ text: String) -> Bool {
+        var isEscaped = false
+        // The number of characters since an escaped backslash, if all of them but it are blanks; 0 for none.
+        var length = 0
+        for byte in text.utf8 {
+            let isEnd = byte == UInt8(ascii: ",") || byte == UInt8(ascii: "+")
+            if byte < 0x20 || !isEscaped && (byte == UInt8(ascii: ";") || isEnd && length > 1) { return true }
+            let isBackslash = byte == UInt8(ascii: "\\")
+            if isEscaped { length = isBackslash ? 1 : 0 } else { length = length > 0 && byte == 0x20 ? length + 1 : 0 }
+            isEscaped = isBackslash && !isEscaped
+        }
+        return length > 1
+    }
+
+    // MARK: The canonical form
+
+    /// The canonical form of the name, by RFC 4514, which is the same for all its spellings.
+    ///
+    /// Attributes are in lower case, and so are the values of attributes whose values have no case. There are no blanks
+    /// around `,`, `+` and `=`, and no more escapes than needed. The parts of a relative name are sorted by their bytes.
+    ///
+    /// Different names never have the same form. Directories ignore further differences, such as repeated blanks; names
+    /// that differ so are different here.
     var key: String { Self.key(names[...]) }
 
     private static func key(_ names: ArraySlice<[Part]>) -> String {
         names.map { parts in
-            parts.map { part in
-                let lowered = UTF8Text(validating: part.value.span).map { Array($0.string.lowercased().utf8) }
-                return "\(part.attribute)=\(LDAPText.nameValue(lowered ?? part.value))"
-            }.sorted().joined(separator: "+")
+            parts.map(\.key).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "+")
         }.joined(separator: ",")
     }
 
@@ -88,7 +116,38 @@ struct DistinguishedName: Sendable {
 
     /// Returns the value of an attribute of the most specific relative name; nil if it has another attribute.
     func value(of attribute: String) -> [UInt8]? {
-        names.first?.first { $0.attribute.hasBytes(of: attribute.lowercased()) }?.value
+        names.first?.first { !$0.isEncoded && $0.attribute.hasBytes(of: attribute.lowercased()) }?.value
+    }
+}
+
+extension DistinguishedName.Part {
+    /// The attributes of RFC 4514 section 3, whose values have no case (RFC 4519).
+    private static let caselessAttributes: Set<String> = ["cn", "l", "st", "o", "ou", "c", "street", "dc", "uid"]
+
+    /// The canonical form of the attribute and its value.
+    fileprivate var key: String {
+        guard !isEncoded else { return "\(attribute)=#\(Hexadecimal.encode(value.span))" }
+        guard let text = UTF8Text(validating: value.span)?.string else {
+            return "\(attribute)=\(LDAPText.nameValue(value))"
+        }
+        let hasCase = !Self.caselessAttributes.contains(attribute)
+        return "\(attribute)=\(LDAPText.readableNameValue(hasCase ? text : Self.lowercased(text)))"
+    }
+
+    /// Returns a text in lower case.
+    ///
+    /// Outside of ASCII, only the capital that is the only one of its small letter is changed. For example the Kelvin sign
+    /// stays, because the small letter of it is that of K, too.
+    private static func lowercased(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
+        var lowered = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let small = scalar.properties.lowercaseMapping.unicodeScalars
+            let capital = small.first?.properties.uppercaseMapping.unicodeScalars
+            let isPair = small.count == 1 && capital?.elementsEqual([scalar]) == true
+            lowered.append(isPair ? small.first ?? scalar : scalar)
+        }
+        return String(lowered)
     }
 }
 #endif

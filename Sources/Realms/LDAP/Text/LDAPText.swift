@@ -15,6 +15,25 @@ enum LDAPText {
     /// - Returns: The escaped value.
     static func nameValue(_ value: some Sequence<UInt8>) -> String { escaped(value) { _ in false } }
 
+    /// Returns a value for a distinguished name with no more escapes than RFC 4514 section 2.4 requires.
+    static func readableNameValue(_ value: String) -> String {
+        let bytes = Array(value.utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "<"),
+                UInt8(ascii: ">"), UInt8(ascii: "\\"):
+                text += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: " ") where index > 0 && index < bytes.count - 1: text.append(byte)
+            case UInt8(ascii: "#") where index > 0: text.append(byte)
+            case 0...0x20, UInt8(ascii: "#"), 0x7F: append(byte, to: &text)
+            default: text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// Returns a value for a filter, in the form in which the server reads exactly its bytes (RFC 4515 section 3).
     ///
     /// The marks of distinguished names are kept, because such names are the most frequent values, and are read in logs.
