@@ -13,16 +13,31 @@ struct RealmOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("The realm. Default: the configuration's default-realm.", valueName: "name")
+        help: ArgumentHelp(
+            "The realm. Default: the configuration's default-realm, or its only realm.",
+            valueName: "name"
+        )
     )
     var realm: String?
 }
 
 extension Configuration {
-    /// Returns the realm with a name from `--realm`, or the default realm of the configuration.
-    func realm(_ name: String?) throws(CommandError) -> BoundRealm {
-        guard let name = name ?? defaultRealm else {
-            throw CommandError(.usage, "--realm is missing, and the configuration has no default-realm")
+    /// Returns the realm with a name from `--realm`, the default realm of the configuration, or its only realm.
+    ///
+    /// - Parameters:
+    ///   - name: The name; nil for the default.
+    ///   - isUsable: Returns whether the command can use a realm, so that a realm of another kind is not counted.
+    /// - Returns: The realm.
+    /// - Throws: ``CommandError`` if there is no such realm, or no default.
+    func realm(
+        _ name: String?,
+        where isUsable: (any Realm) -> Bool = { _ in true }
+    ) throws(CommandError) -> BoundRealm {
+        let usable = realms.filter { isUsable($0.realm) }
+        let candidates = (usable.isEmpty ? realms : usable).map(\.name)
+        guard let name = name ?? defaultRealm ?? (candidates.count == 1 ? candidates[0] : nil) else {
+            let list = candidates.isEmpty ? "" : "; realms: \(candidates.joined(separator: ", "))"
+            throw CommandError(.usage, "--realm is missing, and the configuration has no default-realm\(list)")
         }
         do throws(RealmError) {
             return try authenticator.realm(name)

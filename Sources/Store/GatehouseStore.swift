@@ -133,16 +133,15 @@ public final class GatehouseStore: Sendable {
                 guard let link = StateFolder.brokenLink(in: folder) else { return nil }
                 throw StoreFault(.unavailable, "the state folder cannot be used: \(link) is a link that leads nowhere")
             }
-            throw StoreFault(
-                .unavailable,
-                "the store \(path) cannot be accessed: \(unsafe String(cString: strerror(number)))"
-            )
+            let reason = unsafe String(cString: strerror(number))
+            let advice = FileOwner.advice(number, folder)
+            throw StoreFault(.unavailable, "the store \(path) cannot be accessed: \(reason)\(advice)")
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StoreFault(.unavailable, "the store cannot be opened: \(path) is not a regular file")
         }
         guard unsafe access(path, R_OK) == 0 else {
-            throw StoreFault(.unavailable, "the store \(path) cannot be read")
+            throw StoreFault(.unavailable, "the store \(path) cannot be read\(FileOwner.advice(EACCES, path))")
         }
         do throws(StoreFault) {
             return try openReadOnly(path)
@@ -177,7 +176,7 @@ public final class GatehouseStore: Sendable {
             // open.
             throw StoreFault(
                 .unavailable,
-                "the store \(path) can be read by its owner only; run this command as its owner"
+                "the store \(path) can be read by its owner only\(FileOwner.advice(EACCES, path))"
             )
         } catch {
             throw StoreFault(error, path: path)
@@ -218,6 +217,16 @@ public final class GatehouseStore: Sendable {
         try checkFileIsNotReplaced()
         do {
             return try await database.read(body)
+        } catch {
+            throw StoreFault(error, path: path)
+        }
+    }
+
+    /// Reads on the thread of the caller, which it blocks.
+    func readBlocking<Value>(_ body: (Database) throws -> Value) throws(StoreFault) -> Value {
+        try checkFileIsNotReplaced()
+        do {
+            return try database.read(body)
         } catch {
             throw StoreFault(error, path: path)
         }

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import GRDB
+internal import RealmKit
 
 /// The migrations from earlier layouts of the database to the current layout.
 ///
@@ -164,6 +165,21 @@ enum Migrations {
                     ) STRICT;
                     """
             )
+        }
+        migrator.registerMigration("names without case") { database in
+            // NULL for a name that is case-folded already, as most are: the index has only the others.
+            try database.execute(
+                sql: """
+                    ALTER TABLE users ADD COLUMN folded TEXT;
+                    CREATE INDEX users_by_folded ON users (realm, folded) WHERE folded IS NOT NULL;
+                    """
+            )
+            let folding = DatabaseFunction("folded", argumentCount: 1, pure: true) { values in
+                String.fromDatabaseValue(values[0]).flatMap { try? Username($0) }.flatMap(GatehouseStore.folded)
+            }
+            database.add(function: folding)
+            defer { database.remove(function: folding) }
+            try database.execute(sql: "UPDATE users SET folded = folded(name)")
         }
         return migrator
     }

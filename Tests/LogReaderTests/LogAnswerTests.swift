@@ -24,6 +24,18 @@ import Testing
             #""ann"@"town" 192.0.2.7 for "GET a.example/x" 401: the password, code or certificate is wrong (wrong-credentials, module 0); rule realms.conf:8:9 a.example/"#
         ),
         (
+            #"access: ::1 "ann"@"town" "GET" "/x" 403 21 2us rule="realms.conf:8:9 /x" needs="group a\u{2028}b, or user bob" has="staff, ops""#,
+            #""ann"@"town" ::1 "GET" "/x" 403: the user does not meet the rule: needs group a\u{2028}b, or user bob, has staff, ops; rule realms.conf:8:9 /x"#
+        ),
+        (
+            #"access: ::1 "ann"@"town" "GET" "/x" 403 21 2us rule="r:8:9 /x" needs="group admins" has="""#,
+            #""ann"@"town" ::1 "GET" "/x" 403: the user does not meet the rule: needs group admins, has no group; rule r:8:9 /x"#
+        ),
+        (
+            #"access: ::1 "ann"@"town" "GET" "/auth/nginx" 403 21 2us for="GET a.example/x" page rule="r:8:9 /x" needs="group admins" has="""#,
+            #""ann"@"town" ::1 for "GET a.example/x" 403 (page for the refused check); rule r:8:9 /x"#
+        ),
+        (
             #"access: ::1 - "GET" "/x" 403 21 2us rule="realms.conf:8:9 /x" denied-by=nobody"#,
             #"- ::1 "GET" "/x" 403: the rule denies all requests; rule realms.conf:8:9 /x"#
         ),
@@ -96,6 +108,18 @@ import Testing
         filter = LogFilter()
         filter.onlyFailures = true
         #expect(!filter.includes(entry))
+    }
+
+    @Test func `the page for a refused check is no second failure, and no client can forge it`() throws {
+        let check = #"access: ::1 "ann"@"town" "GET" "/auth/nginx" 403 21 2us for="GET a.example/x" rule="r:8:9 /x""#
+        let page = check.replacing(" rule=", with: " page rule=")
+        var filter = LogFilter()
+        filter.onlyFailures = true
+        var summary = LogSummary()
+        for line in [check, page] { summary.add(try entry(line)) }
+        #expect(try filter.includes(entry(check)) && !filter.includes(entry(page)))
+        #expect(summary.entries == 2 && summary.failures == 1)
+        #expect(try entry(page.replacing(" page ", with: #" "page" "#)).isFailure)
     }
 
     @Test func `a refusal with two lines is counted once`() throws {

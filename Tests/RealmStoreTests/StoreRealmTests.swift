@@ -24,7 +24,10 @@ import Testing
         /// Creates a realm in a new store.
         ///
         /// By default the computation of a hash takes very little time.
-        init(_ policy: HashPolicy = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1))) throws {
+        init(
+            _ policy: HashPolicy = HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1)),
+            properties: [String: PropertyValue] = [:]
+        ) throws {
             let pool = HashingPool(HashingSettings(workers: 2)) { DispatchTime.now().uptimeNanoseconds }
             passwords = try PasswordService(policy: policy, pool: pool)
             var services = RealmServices()
@@ -35,7 +38,7 @@ import Testing
             services[RealmLog.self] = RealmLog { _, message in box.fixture?.logged.withLock { $0.append(message) } }
             self.services = services
             realm = try StoreRealm(
-                RealmProperties(schema: StoreRealm.properties, realmName: "people", services: services)
+                RealmProperties(properties, schema: StoreRealm.properties, realmName: "people", services: services)
             )
             module = try StoreLoginModule(
                 realm: realm,
@@ -54,6 +57,13 @@ import Testing
             var record = UserRecord(try Username(name), groups: ["User"])
             change(&record)
             try await realm.add(record, hash: try await passwords.hash(Secret(utf8: password)))
+        }
+
+        /// Creates a second realm with the same users.
+        func another(_ properties: [String: PropertyValue] = [:]) throws -> StoreRealm {
+            try StoreRealm(
+                RealmProperties(properties, schema: StoreRealm.properties, realmName: "people", services: services)
+            )
         }
 
         func login(_ name: String, _ password: String) async throws -> LoginReport {
@@ -93,6 +103,93 @@ import Testing
         #expect(try await fixture.failure("ann", "") == .wrongCredentials)
         #expect(try await fixture.failure("Ann", "correct horse") == .unknownUser)
         #expect(try await fixture.failure("bob", "correct horse") == .unknownUser)
+    }
+
+    private static let ignoringCase: [String: PropertyValue] = ["case-sensitive": .boolean(false)]
+
+    @Test func `with case-sensitive false the user signs in with the stored name, and every call finds the user`()
+        async throws
+    {
+        let fixture = try StoreFixture(properties: Self.ignoringCase)
+        let realm = fixture.realm
+        let kim = UserRecord(try Username("kim@Example.org"), groups: ["Staff"])
+        try await realm.add(kim, hash: "{SSHA}lHFzXul4wnzRItssVcTnvXWRjNgBAgMEBQYHCA==")
+        try await fixture.add("zo\u{EB}", "secret")
+        for (typed, stored) in [("KIM@example.ORG", "kim@Example.org"), ("ZO\u{CB}", "zo\u{EB}")] {
+            let name = try Username(typed)
+            #expect(try await fixture.login(typed, "secret").identity?.username == Username(stored))
+            #expect(try await fixture.failure(typed, "wrong") == .wrongCredentials)
+            #expect(try await realm.user(name)?.name == Username(stored))
+            #expect(try await realm.groupNames(of: name) == [stored.hasPrefix("kim") ? "Staff" : "User"])
+            #expect(try await realm.attributes(of: name) == [])
+            // One counter of failed logins, whatever the spelling.
+            #expect(try realm.accountKey(of: name) == realm.accountKey(of: Username(stored)))
+        }
+        // The weak hash was replaced under the stored name.
+        #expect(try await realm.users().map(\.format) == Array(repeating: "argon2id m=64,t=1,p=1", count: 2))
+        #expect(try await fixture.failure("kin@example.org", "secret") == .unknownUser)
+        for other in ["Kim@example.org", "kim@Example.org"] {
+            await #expect(throws: RealmError.userExists(try Username(other))) { try await fixture.add(other, "x") }
+        }
+        let twins = try ["Bob", "bob"].map { NewUser(UserRecord(try Username($0)), hash: nil, place: "f:\($0)") }
+        let refused = await #expect(throws: RealmError.self) { try await realm.add(all: twins) }
+        #expect(refused?.message == "f:bob: the user Bob exists already")
+        var changes = UserChanges()
+        changes.isEnabled = false
+        try await realm.change(try Username("KIM@EXAMPLE.ORG"), changes)
+        #expect(try await fixture.failure("kim@example.org", "secret") == .disabled)
+        #expect(await realm.refresh() == .all)
+        try await realm.remove(try Username("KIM@EXAMPLE.ORG"))
+        #expect(await realm.refresh() == .some([try Username("kim@Example.org")]))
+    }
+
+    @Test func `with case-sensitive false a new password is stored under the stored name`() async throws {
+        let fixture = try StoreFixture(properties: Self.ignoringCase)
+        try await fixture.add("kim", "correct horse") { $0.mustChangePassword = true }
+        let conversation = RecordingConversation([
+            Self.secrets("correct horse"), Self.secrets("battery staple", "battery staple"),
+        ])
+        #expect(try await fixture.login("KIM", asking: conversation).identity?.username == Username("kim"))
+        #expect(try await fixture.failure("Kim", "battery staple") == nil)
+    }
+
+    @Test func `users whose names differ in case only are an error if case is ignored, and none of them is preferred`()
+        async throws
+    {
+        let fixture = try StoreFixture(properties: Self.ignoringCase)
+        let sensitive = try fixture.another()
+        for name in ["kim", "Kim", "Bob", "BOB", "eve", "Zed"] {
+            let hash = try await fixture.passwords.hash(Secret(utf8: "x"))
+            try await sensitive.add(UserRecord(try Username(name)), hash: hash)
+        }
+        let fault = #expect(throws: BadRealm.self) { try fixture.another(Self.ignoringCase) }
+        #expect(fault?.setting == "case-sensitive")
+        #expect(fault?.message == "there are users whose names differ in case only: BOB and Bob, Kim and kim")
+        // Another program has added them while this realm is in use.
+        for name in ["kim", "Kim", "KIM"] { #expect(try await fixture.failure(name, "x") == .unavailable) }
+        #expect(try await fixture.login("EVE", "x").identity?.username == Username("eve"))
+        for name in ["Kim", "BOB"] { try await sensitive.remove(try Username(name)) }
+        _ = try fixture.another(Self.ignoringCase)
+        #expect(try await fixture.login("KIM", "x").identity?.username == Username("kim"))
+    }
+
+    @Test func `with truncated-passwords the old password is accepted, and from then on as a whole`() async throws {
+        // The bcrypt hash of 72 letters `a`.
+        let hash = "$2b$04$CCCCCCCCCCCCCCCCCCCCC.mDyzbhj.9K0apb9O/AGMWwoLXiYAu6u"
+        let long = String(repeating: "a", count: 80)
+        let ann = UserRecord(try Username("ann"))
+        let refusing = try StoreFixture()
+        try await refusing.realm.add(ann, hash: hash)
+        #expect(try await refusing.failure("ann", long) == .unusableCredential)
+        let fixture = try StoreFixture(properties: ["truncated-passwords": .boolean(true)])
+        try await fixture.realm.add(ann, hash: hash)
+        #expect(try await fixture.failure("ann", long) == nil)
+        #expect(try await fixture.failure("ann", long + "b") == .wrongCredentials)
+        #expect(try await fixture.failure("ann", long) == nil)
+        let needed = "needs rehash true, so that such a hash is replaced"
+        #expect(throws: BadRealm(needed, setting: "truncated-passwords")) {
+            try fixture.another(["truncated-passwords": .boolean(true), "rehash": .boolean(false)])
+        }
     }
 
     @Test func `a login has the attributes of the user, and so has a lookup`() async throws {

@@ -119,6 +119,40 @@ import Throttle
         #expect(left == 0)
     }
 
+    @Test func `a name in any case is found, also in a store of an earlier version`() async throws {
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+        do {
+            let queue = try DatabaseQueue(path: path)
+            try Migrations.all.migrate(queue, upTo: "announcement")
+            try await queue.write { database in
+                for name in ["Ann", "bob", " x", "\u{39F}\u{394}\u{39F}\u{3A3}"] {
+                    try database.execute(sql: "INSERT INTO users (realm, name) VALUES ('r', ?)", arguments: [name])
+                }
+            }
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let store = try GatehouseStore.open(folder: folder)
+        try await store.add([try row("Carl"), try row("dan")], to: "r")
+        // The last letter of the Greek word has two small letters.
+        let greek = ["\u{3BF}\u{3B4}\u{3BF}\u{3C2}", "\u{3BF}\u{3B4}\u{3BF}\u{3C3}"]
+        for typed in ["ANN", "ann", "Ann", "BOB", "bob", "carl", "DAN"] + greek {
+            let found = try await store.spelling(of: try name(typed), in: "r")
+            #expect(found?.caseFolded == (try name(typed).caseFolded), "\(typed)")
+            #expect(try await store.spelling(of: try name(typed), in: "other") == nil)
+        }
+        #expect(try await store.spelling(of: try name("eve"), in: "r") == nil)
+        #expect(try store.namesDifferingInCase(in: "r") == [])
+        await #expect(throws: StoreFault(.exists, "")) {
+            try await store.add([try row("ANN")], to: "r", ignoringCase: true)
+        }
+        try await store.add([try row("ANN"), try row("DAN")], to: "r")
+        #expect(try store.namesDifferingInCase(in: "r") == [["ANN", "Ann"], ["DAN", "dan"]])
+        #expect(try store.namesDifferingInCase(in: "other") == [])
+        await #expect(throws: StoreFault(.unavailable, "")) { try await store.spelling(of: try name("Ann"), in: "r") }
+    }
+
     @Test func `rows that are not a valid attribute are left out`() async throws {
         let store = try GatehouseStore.inMemory()
         try await store.add([try row("ann")], to: "r")
@@ -302,6 +336,16 @@ import Throttle
         try bytes.write(to: URL(filePath: path))
         #expect(throws: StoreFault(.unavailable, "")) { _ = try GatehouseStore.open(folder: folder) }
         #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    }
+
+    @Test(arguments: [
+        (ResultCode.SQLITE_FULL, "full; remove files there, or enlarge the file system"),
+        (.SQLITE_READONLY, "full; mount the file system writable, or set state in the server block to another folder"),
+        (.SQLITE_CORRUPT, "full"),
+    ])
+    func `an error of the file system says what to do`(code: ResultCode, end: String) {
+        let fault = StoreFault(DatabaseError(resultCode: code, message: "full"), path: "none/gatehouse.sqlite")
+        #expect(fault.description == "the store none/gatehouse.sqlite cannot be used: \(end)")
     }
 
     @Test func `a folder that other users may write to is rejected`() throws {

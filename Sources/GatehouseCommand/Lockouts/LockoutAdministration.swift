@@ -48,11 +48,35 @@ struct LockoutAdministration {
         }
     }
 
+    /// Clears the failed logins and the lock of a user, and prints what was done.
+    ///
+    /// - Throws: ``CommandError``, also if the realm has no such user and there were no failed logins: the name is
+    ///   probably misspelled.
     func clear(user: String, of realm: String?) async throws(CommandError) {
         let bound = try configuration.realm(realm)
-        let account = bound.account(of: try Username(argument: user))
-        try await clear(.one(.account(account)))
-        let done = "\(Printable.line(user)) is not locked, and has no failed logins (realm \(bound.name))"
-        GatehouseCommand.print(done, on: STDOUT_FILENO)
+        let name = try Username(argument: user)
+        let key = ThrottleKey.account(bound.account(of: name))
+        let record = try await records().first { $0.key == key }
+        try await clear(.one(key))
+        let isUnknown = await Self.isUnknown(name, in: bound)
+        let (shown, realm) = (Printable.line(user), "realm \(bound.name)")
+        guard let record else {
+            guard !isUnknown else {
+                let message = "\(realm) has no user \(shown), and there were no failed logins of that name"
+                throw CommandError(.failed, message)
+            }
+            GatehouseCommand.print("\(shown) is not locked, and has no failed logins (\(realm))", on: STDOUT_FILENO)
+            return
+        }
+        let done = record.lockout(at: WallClock.system.seconds) == nil ? "was not locked" : "unlocked"
+        let removed = "\(FailedLogins.text(record.failures)) removed"
+        let note = isUnknown ? "; it has no such user" : ""
+        GatehouseCommand.print("\(shown) \(done); \(removed) (\(realm)\(note))", on: STDOUT_FILENO)
+    }
+
+    /// Returns whether a realm has certainly no user of a name.
+    private static func isUnknown(_ name: Username, in realm: BoundRealm) async -> Bool {
+        guard let realm = realm.realm as? any UserListingRealm else { return false }
+        do throws(RealmError) { return try await realm.user(name) == nil } catch { return false }
     }
 }

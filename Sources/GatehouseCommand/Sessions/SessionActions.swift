@@ -8,6 +8,7 @@ internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
+internal import SignIn
 internal import Store
 
 extension GatehouseOptions.Sessions.List: Subcommand {
@@ -15,7 +16,7 @@ extension GatehouseOptions.Sessions.List: Subcommand {
         let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .existingOnly)
         var selection = SessionSelection.all
         if let user {
-            selection = try sessions.selection(user: user, of: options.realm)
+            selection = try await sessions.selection(user: user, of: options.realm)
         } else if let realm = options.realm {
             // A realm that was removed from the configuration may still have sessions.
             selection = .realm(realm)
@@ -62,8 +63,14 @@ extension GatehouseOptions.Sessions.List: Subcommand {
             session.id.description, session.user.username.text, session.user.realm,
             ([session.host.name] + others).joined(separator: " "), session.client.address ?? "",
             UTCTime.text(session.created), UTCTime.text(session.lastSeen),
-            UTCTime.text(session.end), session.client.userAgent,
+            UTCTime.text(session.end), client(session.client.userAgent),
         ]
+    }
+
+    /// Returns the name of a client for its User-Agent field, or the beginning of the field; JSON has all of it.
+    private static func client(_ field: String) -> String {
+        let device = DeviceName.of(field.utf8Span.span)
+        return device == DeviceName.unknown ? String(field.prefix(24)) : device.text(in: .english)
     }
 }
 
@@ -74,7 +81,7 @@ extension GatehouseOptions.Sessions.End: Subcommand {
         if let id {
             selection = .one(try SessionAdministration.id(id))
         } else if let user {
-            selection = try sessions.selection(user: user, of: options.realm)
+            selection = try await sessions.selection(user: user, of: options.realm)
         } else if let realm = options.realm {
             selection = .realm(realm)
         } else {
@@ -89,7 +96,7 @@ extension GatehouseOptions.Sessions.Message: Subcommand {
         let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
         let selection: SessionSelection =
             if let user {
-                try sessions.selection(user: user, of: options.realm)
+                try await sessions.selection(user: user, of: options.realm)
             } else if all {
                 .all
             } else {

@@ -80,9 +80,19 @@ struct SessionAdministration {
 
     /// Returns a selection of all sessions of a user.
     ///
-    /// If `realm` is nil, the realm is the default realm.
-    func selection(user: String, of realm: String?) throws(CommandError) -> SessionSelection {
-        .user(realm: try configuration.realm(realm).name, name: try Username(argument: user))
+    /// If `realm` is nil, the realm is the default realm. A session has the name as the realm spells it.
+    func selection(user: String, of realm: String?) async throws(CommandError) -> SessionSelection {
+        let bound = try configuration.realm(realm)
+        var name = try Username(argument: user)
+        if let managed = bound.realm as? any ManagedRealm {
+            do throws(RealmError) {
+                // A user who was removed may still have sessions.
+                name = try await managed.user(name)?.name ?? name
+            } catch {
+                throw CommandError(error)
+            }
+        }
+        return .user(realm: bound.name, name: name)
     }
 
     static func id(_ text: String) throws(CommandError) -> SessionID {

@@ -13,7 +13,7 @@ extension GatehouseOptions.User.List: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let directory = try UserDirectory(options, kinds: kinds)
         let users = try await directory.users()
-        let text = UserText(at: WallClock.system.seconds, isComplete: directory.isComplete)
+        let text = await directory.text()
         GatehouseCommand.print(json ? text.json(users) : text.table(users), on: STDOUT_FILENO)
     }
 }
@@ -22,7 +22,7 @@ extension GatehouseOptions.User.Show: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let directory = try UserDirectory(options, kinds: kinds)
         let record = try await directory.record(user)
-        let text = UserText(at: WallClock.system.seconds, isComplete: directory.isComplete)
+        let text = await directory.text()
         GatehouseCommand.print(json ? text.json(record) : text.details(record), on: STDOUT_FILENO)
     }
 }
@@ -41,8 +41,7 @@ extension GatehouseOptions.User.Add: Subcommand {
         )
         // The name is checked first, so that the administrator does not type a password for a user who exists.
         do throws(RealmError) {
-            let users = try await administration.realm.users()
-            guard !users.contains(where: { $0.name == name }) else { throw .userExists(name) }
+            if let other = try await administration.realm.user(name) { throw .userExists(other.name) }
         } catch {
             throw CommandError(error)
         }
@@ -71,8 +70,9 @@ extension GatehouseOptions.User.SetPassword: Subcommand {
 extension GatehouseOptions.User.Remove: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let administration = try UserAdministration(options, kinds: kinds)
-        try await administration.remove(try Username(argument: user))
-        administration.report("\(Printable.line(user)) removed")
+        let name = try await administration.record(user).name
+        try await administration.remove(name)
+        administration.report("\(Printable.line(name.text)) removed")
     }
 }
 

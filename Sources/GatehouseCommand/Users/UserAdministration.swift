@@ -36,7 +36,7 @@ struct UserAdministration {
     ///   - name: The name of the realm; nil for the default realm.
     /// - Throws: ``CommandError`` if the users of the realm cannot be changed.
     init(_ configuration: Configuration, realm name: String? = nil) throws(CommandError) {
-        let bound = try configuration.realm(name)
+        let bound = try configuration.realm(name) { $0 is any ManagedRealm }
         guard let realm = bound.realm as? any ManagedRealm else {
             let isListed = bound.realm is any UserListingRealm
             throw Self.missing(isListed ? "changed here" : "listed or changed here", of: bound, in: configuration) {
@@ -75,19 +75,20 @@ struct UserAdministration {
 
     /// Returns the user with a name.
     func record(_ text: String) async throws(CommandError) -> UserRecord {
-        try await UserDirectory(realm: realm).record(text)
+        try await UserDirectory.record(text, of: realm)
     }
 
     /// Changes a user, and prints what was done.
     func change(_ text: String, to changes: UserChanges, done: String) async throws(CommandError) {
-        let name = try Username(argument: text)
+        // A realm that ignores the case of names has another spelling.
+        let name = try await record(text).name
         do throws(RealmError) {
             try await realm.change(name, changes)
         } catch {
             throw CommandError(error)
         }
         let isServed = StateFolder.Lock.isServerRunning(in: stateFolder)
-        report("\(Printable.line(text)) \(done)", note: isServed ? "open sessions end within seconds" : nil)
+        report("\(Printable.line(name.text)) \(done)", note: isServed ? "open sessions end within seconds" : nil)
     }
 
     /// Removes a user, and ends the user's sessions.

@@ -2,17 +2,18 @@
 // Gatehouse
 
 internal import CommandSupport
+internal import Glibc
 internal import HostServices
 internal import RealmConfiguration
 internal import RealmKit
+internal import Store
+internal import Throttle
 
 /// A realm whose users can be listed.
 struct UserDirectory {
     let realm: any UserListingRealm
-
-    init(realm: any UserListingRealm) {
-        self.realm = realm
-    }
+    private let bound: BoundRealm
+    private let store: LazyStore?
 
     /// Selects a realm of a configuration.
     ///
@@ -23,7 +24,8 @@ struct UserDirectory {
     init(_ options: RealmOptions, kinds: [RealmKind]) throws(CommandError) {
         let program = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
-        let bound = try configuration.realm(options.realm)
+        bound = try configuration.realm(options.realm) { $0 is any UserListingRealm }
+        store = configuration.services[LazyStore.self]
         guard let realm = bound.realm as? any UserListingRealm else {
             throw UserAdministration.missing("listed or changed here", of: bound, in: configuration) {
                 $0 is any UserListingRealm
@@ -32,8 +34,22 @@ struct UserDirectory {
         self.realm = realm
     }
 
-    /// True if the realm keeps the users itself, so that all values of their records are known.
-    var isComplete: Bool { realm is any ManagedRealm }
+    /// Returns the text of users with their locks.
+    ///
+    /// If the locks cannot be read, a message is printed, and the users are shown without them.
+    func text() async -> UserText {
+        var locks = AccountLocks.none
+        do throws(CommandError) {
+            locks = try await AccountLocks(store)
+        } catch {
+            GatehouseCommand.print(Printable.line(error.message), on: STDERR_FILENO)
+        }
+        let now = WallClock.system.seconds
+        // A realm that keeps the users itself knows all values of their records.
+        return UserText(at: now, isComplete: realm is any ManagedRealm) { [bound] user in
+            locks.record(of: user.name, in: bound)?.lockout(at: now)
+        }
+    }
 
     /// Returns all users.
     func users() async throws(CommandError) -> [UserRecord] {
@@ -41,7 +57,10 @@ struct UserDirectory {
     }
 
     /// Returns the user with a name.
-    func record(_ text: String) async throws(CommandError) -> UserRecord {
+    func record(_ text: String) async throws(CommandError) -> UserRecord { try await Self.record(text, of: realm) }
+
+    /// Returns the user of a realm with a name.
+    static func record(_ text: String, of realm: any UserListingRealm) async throws(CommandError) -> UserRecord {
         let name = try Username(argument: text)
         do throws(RealmError) {
             guard let record = try await realm.user(name) else { throw RealmError.noSuchUser(name) }

@@ -152,20 +152,24 @@ extension GatehouseOptions.User {
             abstract: "Import the users of a file, with their passwords and groups.",
             discussion: """
                 The file is a GlassFish key file, an htpasswd file, a users_database.yml of Authelia, an export of a realm \
-                of Keycloak, or a tomcat-users.xml. If a user cannot be read, or already exists, no user is imported.
+                of Keycloak, a tomcat-users.xml, a realm.properties of Jetty, or a users.properties of WildFly. If a user \
+                cannot be read, or already exists, no user is imported.
                 """
         )
         @OptionGroup var options: RealmOptions
         @Option(
             name: .long,
-            help: ArgumentHelp("The group file of an htpasswd file.", valueName: "file"),
+            help: ArgumentHelp(
+                "The group file of an htpasswd file, or the file of groups or roles of WildFly.",
+                valueName: "file"
+            ),
             completion: .file()
         )
         var groupFile: String?
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The format: \(ImportFormat.names). Without it, the ending or the content of the file decides.",
+                "The format: \(ImportFormat.names). Without it, the name or the content of the file decides.",
                 valueName: "format"
             )
         )

@@ -3,6 +3,7 @@
 
 internal import CommandSupport
 internal import RealmKit
+internal import Throttle
 
 /// Users as text for administrators, and as JSON for programs.
 struct UserText {
@@ -12,17 +13,20 @@ struct UserText {
     ///
     /// Otherwise their passwords are not known, and a list has no groups.
     let isComplete: Bool
+    /// Returns the lock of a user's account; nil if it is not locked.
+    let lock: (UserRecord) -> Lockout?
 
-    init(at now: Int, isComplete: Bool) {
+    init(at now: Int, isComplete: Bool, lock: @escaping (UserRecord) -> Lockout?) {
         self.now = now
         self.isComplete = isComplete
+        self.lock = lock
     }
 
     func table(_ users: [UserRecord]) -> String {
         guard !users.isEmpty else { return "there are no users" }
         guard isComplete else {
             let rows = users.map { user in
-                [user.name.text, Self.state(user, at: now)]
+                [user.name.text, state(user)]
                     + [UserAttribute.displayName, UserAttribute.mail].map {
                         user.attributes.values(of: $0).joined(separator: ", ")
                     }
@@ -31,7 +35,7 @@ struct UserText {
         }
         let rows = users.map { user in
             [
-                user.name.text, Self.state(user, at: now), user.format ?? "no password",
+                user.name.text, state(user), user.format ?? "no password",
                 GroupName.list(user.groups, separator: " "),
             ]
         }
@@ -43,7 +47,7 @@ struct UserText {
         let groups = ["groups", GroupName.list(user.groups, separator: isComplete ? " " : ", ")]
         let attributes = user.attributes.map { [Self.label(of: $0.name), $0.values.joined(separator: ", ")] }
         return Table.lines(
-            [["user", user.name.text], ["state", Self.state(user, at: now)]] + password + [groups] + attributes
+            [["user", user.name.text], ["state", state(user)]] + password + [groups] + attributes
         ).joined(separator: "\n")
     }
 
@@ -57,6 +61,7 @@ struct UserText {
     }
 
     func json(_ user: UserRecord) -> String {
+        let lock = lock(user)
         let value = JSONUser(
             user: user.name.text,
             groups: user.groups,
@@ -64,6 +69,8 @@ struct UserText {
             expires: user.expiry,
             expired: user.expiry.map { $0 <= now },
             mustChangePassword: user.mustChangePassword,
+            lockedUntil: lock?.end,
+            failedLogins: lock?.failures,
             password: user.format,
             attributes: user.attributes.isEmpty ? nil : user.attributes.valuesByName
         )
@@ -79,11 +86,18 @@ struct UserText {
         /// Nil for an account that never expires.
         let expired: Bool?
         let mustChangePassword: Bool
+        /// Nil for an account that is not locked.
+        let lockedUntil: Int?
+        let failedLogins: Int?
         let password: String?
         let attributes: [String: [String]]?
     }
 
-    /// Returns the state of an account in words.
+    private func state(_ user: UserRecord) -> String {
+        Self.state(user, at: now) + (lock(user).map { ", locked \($0.text)" } ?? "")
+    }
+
+    /// Returns the state of an account in words, without its lock.
     ///
     /// - Parameters:
     ///   - user: The account.

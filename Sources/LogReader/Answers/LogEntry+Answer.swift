@@ -17,13 +17,20 @@ extension LogEntry {
         case 403 where deniedBy == "networks": return "the rule does not allow the address of the client"
         // A line of an earlier version.
         case 403 where user == nil: return "the rule denies all requests, or the address of the client"
-        case 403: return "the user does not meet the rule"
+        case 403: return "the user does not meet the rule" + unmet
         case 405: return "the rules for the path are for other methods"
         case 421: return "the connection was made for another host"
         case 429: return "the client has sent too many requests"
         case 503: return "a realm was unavailable, or too many requests were waiting"
         default: return "the request was refused"
         }
+    }
+
+    /// The requirements that the user does not meet, and the user's groups; empty in a line of an earlier version.
+    private var unmet: String {
+        guard let needs else { return "" }
+        let groups = has.map { $0.isEmpty ? ", has no group" : ", has \(Self.plain($0))" } ?? ""
+        return ": needs \(Self.plain(needs))\(groups)"
     }
 
     /// The entry as a line in ASCII.
@@ -64,6 +71,7 @@ extension LogEntry {
     private var details: String {
         var parts: [String] = []
         if let reason { parts.append("\(Self.plain(reason))\(module.map { ", module \($0)" } ?? "")") }
+        if isPage { parts.append("page for the refused check") }
         if let fault { parts.append(Self.quoted(fault)) }
         if !remarks.isEmpty { parts.append(remarks.map(Self.plain).joined(separator: " ")) }
         let code = parts.isEmpty ? "" : " (\(parts.joined(separator: "; ")))"

@@ -110,6 +110,8 @@ extension LogEntry {
 
     private mutating func readWord(_ word: ArraySlice<UInt8>) {
         let text = Self.text(word)
+        // Words without quotes are of the server.
+        if text == "page", kind == .request, !isPage { return isPage = true }
         if reason == nil, RefusalCode.explanations[text] != nil { reason = text } else { remarks.append(text) }
     }
 
@@ -122,6 +124,8 @@ extension LogEntry {
         case "realm" where isQuoted && realm == nil: realm = value
         case "rule" where rule == nil: rule = value
         case "denied-by" where deniedBy == nil && !isQuoted: deniedBy = value
+        case "needs" where isQuoted && needs == nil: needs = value
+        case "has" where isQuoted && has == nil: has = value
         case "for" where isQuoted && original == nil: original = value
         case "address" where address == nil: address = value
         case "host" where host == nil: host = value

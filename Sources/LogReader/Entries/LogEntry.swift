@@ -49,6 +49,12 @@ package struct LogEntry: Sendable, Hashable {
     package var rule: UTF8Text?
     /// The statement of the rule that denies the request of any user: `nobody` or `networks`.
     package var deniedBy: UTF8Text?
+    /// The requirements of the rule that the user does not meet, such as `group admins`.
+    package var needs: UTF8Text?
+    /// The groups of a user who does not meet the rule; empty for a user without groups.
+    package var has: UTF8Text?
+    /// True for the second check of a proxy, which fetches the page for a check that was refused.
+    package var isPage = false
     /// The method, host and path of the request that a proxy has asked about.
     package var original: UTF8Text?
     /// The host of a session.
@@ -69,11 +75,13 @@ package struct LogEntry: Sendable, Hashable {
 
     /// True if a login was refused, or if the user was not allowed.
     ///
-    /// A request without credentials that gets 401, and a page that does not exist, are not failures.
+    /// A request without credentials that gets 401, and a page that does not exist, are not failures. The page for a
+    /// refused check is no second failure.
     package var isFailure: Bool {
         switch kind {
         case .signInRefused, .checkRefused, .presentedElsewhere: return true
         case .sessionBegun, .sessionEnded, .locked, .other: return false
+        case .request where isPage: return false
         case .request: break
         }
         if reason != nil { return true }

@@ -32,7 +32,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         let found: StoredLogin
         do throws(StoreFault) {
-            found = try await realm.store.login(attempt.username, in: realm.name)
+            found = try await realm.store.login(try await realm.storedName(of: attempt.username), in: realm.name)
         } catch {
             throw .unavailable(error.description)
         }
@@ -49,14 +49,17 @@ public struct StoreLoginModule: PasswordLoginModule {
         guard user.record.isEnabled else { return .failed(.disabled) }
         if let expiry = user.record.expiry, expiry <= realm.clock.seconds { return .failed(.accountExpired) }
         let mustChange = user.record.mustChangePassword
-        if mustChange
-            || realm.rehashes && !realm.store.isReadOnly && realm.passwords.policy.needsRehash(of: stored.hash)
-        {
+        let policy = realm.passwords.policy
+        let needsRehash = policy.needsRehash(of: stored.hash) && policy.covers(password)
+        if mustChange || realm.rehashes && !realm.store.isReadOnly && needsRehash {
             attempt.updateShared { shared in
                 shared[oldHashKey] = .text(stored.text)
                 shared[passwordKey] = .secret(password)
                 shared[changeKey] = mustChange ? .text("yes") : nil
             }
+        } else if stored.hash.ignoresPart(of: password) {
+            // Only the beginning of the password was checked, and the hash cannot be replaced by one of the whole one.
+            return .failed(.unusableCredential)
         }
         return attempt.commit(as: user.record.name, groups: found.groups, attributes: found.attributes)
     }
@@ -150,7 +153,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     /// `attempt` is nil if the hash belongs to another user than the user of the login.
     private func parse(_ hash: String, for attempt: LoginAttempt?) -> StoredPassword? {
         do throws(BadHash) {
-            let stored = try StoredPassword(hash)
+            let stored = try StoredPassword(hash, options: realm.formatOptions)
             if attempt != nil, let fault = realm.passwords.limitFault(stored.hash.cost) { throw BadHash(fault) }
             return stored
         } catch {

@@ -13,13 +13,17 @@ internal import Synchronization
 /// SQLite file in the state folder. `gatehouse user` can change it while a server is running. Every realm of this class
 /// has its own users, which are stored under the realm's name.
 ///
-/// Properties: `jaas-context` (`storeRealm`) and `rehash` (`true`). With `rehash`, a hash that is weaker than the
-/// policy is replaced when its user signs in.
-public final class StoreRealm: ManagedRealm, RefreshingRealm {
-    /// The properties `jaas-context` and `rehash`.
+/// Properties: `jaas-context` (`storeRealm`), `rehash` (`true`), `case-sensitive` (`true`) and `truncated-passwords`
+/// (`false`). With `rehash`, a hash that is weaker than the policy is replaced when its user signs in. With
+/// `case-sensitive false`, names that differ in case are the same user, who is signed in with the stored name. With
+/// `truncated-passwords true`, a hash that covers only a part of a longer password accepts it once, and is replaced.
+public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
+    /// The properties `jaas-context`, `rehash`, `case-sensitive` and `truncated-passwords`.
     public static let properties: PropertySchema = [
         .jaasContext(default: "storeRealm"),
         Property("rehash", .boolean, default: "true"),
+        Property("case-sensitive", .boolean, default: "true"),
+        Property("truncated-passwords", .boolean, default: "false"),
     ]
 
     /// The entry of login.conf that checks this realm's users.
@@ -30,6 +34,9 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
     let passwords: PasswordService
     let rules: NewPasswordRules
     let rehashes: Bool
+    let isCaseSensitive: Bool
+    /// The options for reading hashes.
+    let formatOptions: FormatOptions
     let log: RealmLog
     let clock: WallClock
     private let lastCheck = Mutex(LastCheck())
@@ -48,12 +55,20 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
 
     /// Creates the realm.
     ///
-    /// - Parameter properties: The properties `jaas-context` and `rehash`. The services must contain a `LazyStore`, a
+    /// - Parameter properties: The properties of ``properties``. The services must contain a `LazyStore`, a
     ///   `PasswordService` and a `WallClock`.
-    /// - Throws: ``BadRealm`` if the program provides no store, or the store cannot be opened.
+    /// - Throws: ``BadRealm`` if the program provides no store, the store cannot be opened, or names of users differ in
+    ///   case only although case is ignored.
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         rehashes = try properties.boolean("rehash")
+        isCaseSensitive = try properties.boolean("case-sensitive")
+        var formatOptions = FormatOptions()
+        formatOptions.acceptsTruncated = try properties.boolean("truncated-passwords")
+        guard rehashes || !formatOptions.acceptsTruncated else {
+            throw BadRealm("needs rehash true, so that such a hash is replaced", setting: "truncated-passwords")
+        }
+        self.formatOptions = formatOptions
         name = properties.realmName
         guard let source = properties.services[LazyStore.self],
             let passwords = properties.services[PasswordService.self],
@@ -65,28 +80,50 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         self.clock = clock
         rules = properties.services[NewPasswordRules.self] ?? NewPasswordRules()
         log = properties.services[RealmLog.self] ?? RealmLog { _, _ in }
+        let alike: [[String]]
         do throws(StoreFault) {
             store = try source.store()
+            alike = isCaseSensitive ? [] : try store.namesDifferingInCase(in: name)
         } catch {
             throw BadRealm(state: error.description)
         }
+        guard alike.isEmpty else {
+            let pairs = alike.map { $0.joined(separator: " and ") }.joined(separator: ", ")
+            throw BadRealm(
+                "there are users whose names differ in case only: \(pairs)",
+                setting: "case-sensitive",
+                hint: "remove one user of each pair with gatehouse user remove while case-sensitive is true"
+            )
+        }
+    }
+
+    /// Returns the name of a user as it is stored; the name itself if there is no such user.
+    func storedName(of user: Username) async throws(StoreFault) -> Username {
+        guard !isCaseSensitive else { return user }
+        return try await store.spelling(of: user, in: name) ?? user
+    }
+
+    /// Returns the user with a name, in any case if case is ignored.
+    func storedUser(_ user: Username) async throws(RealmError) -> StoredUser? {
+        try await mappingFaults { [self] () async throws(StoreFault) in
+            try await store.user(try await storedName(of: user), in: name)
+        }
+    }
+
+    /// Returns the user with a name, with groups, state and attributes.
+    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+        try await storedUser(name)?.record
     }
 
     /// Returns the groups of a user in the store.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) in
-            try await store.user(user, in: name)
-        }
-        guard let stored else { throw .noSuchUser(user) }
+        guard let stored = try await storedUser(user) else { throw .noSuchUser(user) }
         return stored.record.groups
     }
 
     /// Returns the attributes of a user in the store.
     public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
-        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) in
-            try await store.user(user, in: name)
-        }
-        guard let stored else { throw .noSuchUser(user) }
+        guard let stored = try await storedUser(user) else { throw .noSuchUser(user) }
         return stored.record.attributes
     }
 
@@ -96,6 +133,11 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
             try await store.users(of: name)
         }
         return users.map(\.record)
+    }
+
+    /// Returns all groups that users have.
+    public func existingGroups(_ names: [String]) async throws(RealmError) -> [String] {
+        try await mappingFaults { [store, name] () async throws(StoreFault) in try await store.groups(of: name) }
     }
 
     /// Returns all users with their hashes, sorted by name.
@@ -126,7 +168,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         let sourceError = Mutex<RealmError?>(nil)
         do throws(RealmError) {
             try await mappingFaults { [self] () async throws(StoreFault) in
-                try await store.add(to: name, progress: progress) { [self] add in
+                try await store.add(to: name, ignoringCase: !isCaseSensitive, progress: progress) { [self] add in
                     var storeError: (any Error)?
                     do throws(RealmError) {
                         try source.read { users throws(RealmError) in
@@ -173,8 +215,8 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         if let groups = changes.groups { changes.groups = try Self.checked(groups) }
         let cost = try cost(changes.hash)
         let checked = changes
-        try await mappingFaults { [store, name] () async throws(StoreFault) in
-            try await store.change(user, in: name, changes: checked, cost: cost)
+        try await mappingFaults { [self] () async throws(StoreFault) in
+            try await store.change(try await storedName(of: user), in: name, changes: checked, cost: cost)
         }
     }
 
@@ -191,7 +233,8 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
         changes.replacing = old
         changes.mustChangePassword = false
         let (cost, checked, now) = (try cost(hash), changes, clock.seconds)
-        let stored = try await mappingFaults { [store, name] () async throws(StoreFault) -> StoredUser? in
+        let stored = try await mappingFaults { [self] () async throws(StoreFault) -> StoredUser? in
+            let user = try await storedName(of: user)
             var writable = store
             // authcheck opens the store only for reading.
             if store.isReadOnly, let folder = store.folder { writable = try GatehouseStore.open(folder: folder) }
@@ -209,8 +252,8 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm {
 
     /// Removes a user.
     public func remove(_ user: Username) async throws(RealmError) {
-        try await mappingFaults { [store, name] () async throws(StoreFault) in
-            try await store.remove(user, from: name)
+        try await mappingFaults { [self] () async throws(StoreFault) in
+            try await store.remove(try await storedName(of: user), from: name)
         }
     }
 

@@ -2,6 +2,7 @@
 // Gatehouse
 
 internal import GRDB
+internal import Glibc
 
 /// The error of an operation of the store.
 public struct StoreFault: Error, Sendable, CustomStringConvertible {
@@ -52,11 +53,15 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
             self.init(.unavailable, "\(store) cannot be used: \(error)")
             return
         }
+        let advice =
+            switch error.resultCode {
+            case .SQLITE_FULL: FileOwner.advice(ENOSPC, "")
+            case .SQLITE_READONLY: path.flatMap(FileOwner.fault).map { "; \($0)" } ?? FileOwner.advice(EROFS, "")
+            default: ""
+            }
         // The statement is not quoted: it may contain hashes.
-        self.init(
-            .unavailable,
-            "\(store) cannot be used: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")"
-        )
+        let reason = error.message ?? "SQLite error \(error.resultCode.rawValue)"
+        self.init(.unavailable, "\(store) cannot be used: \(reason)\(advice)")
     }
 }
 

@@ -13,10 +13,12 @@ package struct StateFolder {
 
         package init(reason: String) { self.reason = reason }
 
-        /// - Parameter what: The operation. The system's reason is appended.
-        init(_ what: String) {
+        /// - Parameters:
+        ///   - what: The operation. The system's reason is appended.
+        ///   - folder: The folder in which it has failed, for what to do.
+        init(_ what: String, in folder: String = "") {
             let number = errno
-            reason = "\(what): \(unsafe String(cString: strerror(number)))"
+            reason = "\(what): \(unsafe String(cString: strerror(number)))\(FileOwner.advice(number, folder))"
         }
     }
 
@@ -32,7 +34,7 @@ package struct StateFolder {
             throw Fault("cannot create \(made)")
         }
         try Self.checkIsFolder(path)
-        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)") }
+        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else { throw Fault("cannot use \(path)", in: path) }
         let owner = try Self.checkOnlyOwnerCanWrite(path)
         guard owner == geteuid() else { throw Fault(reason: FileOwner.fault(path, owner)) }
     }
@@ -54,10 +56,13 @@ package struct StateFolder {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-            throw Fault(reason: "\(path): other users may write to it")
+            throw Fault(reason: "\(path): other users may write to it; chmod 700 \(path)")
         }
         return status.st_uid
     }
+
+    /// Returns why a server of this user refuses an existing folder: it belongs to another user; nil otherwise.
+    package static func ownerFault(of path: String) -> String? { FileOwner.fault(of: path) }
 
     package func path(_ name: String) -> String { "\(path)/\(name)" }
 

@@ -13,9 +13,14 @@ extension GatehouseStore {
     /// - Parameters:
     ///   - users: The users.
     ///   - realm: The realm.
+    ///   - ignoresCase: True if a name that differs from a stored name in case only exists already.
     /// - Throws: ``StoreFault``: `exists` with the first name that already exists, `unavailable`, or `cancelled`.
-    public func add(_ users: [UserRow], to realm: String) async throws(StoreFault) {
-        try await add(to: realm) { add in try add(users) }
+    public func add(
+        _ users: [UserRow],
+        to realm: String,
+        ignoringCase ignoresCase: Bool = false
+    ) async throws(StoreFault) {
+        try await add(to: realm, ignoringCase: ignoresCase) { add in try add(users) }
     }
 
     /// Adds users that are read while they are added.
@@ -25,17 +30,19 @@ extension GatehouseStore {
     ///
     /// - Parameters:
     ///   - realm: The realm.
+    ///   - ignoresCase: True if a name that differs from a stored name in case only exists already.
     ///   - progress: Called after every 1,000 users with the number of users that are added.
     ///   - read: Reads the users, and passes them in batches to its argument.
     /// - Throws: ``StoreFault``: `exists` with the first name that already exists, `unavailable`, or `cancelled`. An error
     ///   of the closure is `unavailable`.
     public func add(
         to realm: String,
+        ignoringCase ignoresCase: Bool = false,
         progress: @escaping @Sendable (Int) -> Void = { _ in },
         from read: @escaping @Sendable (_ add: ([UserRow]) throws -> Void) throws -> Void
     ) async throws(StoreFault) {
         try await write { database in
-            var addition = Addition(realm: realm)
+            var addition = Addition(realm: realm, ignoresCase: ignoresCase)
             // The rows of many users do not fit into the usual cache. SQLite would then write and read the same pages
             // of the index again and again.
             try database.execute(sql: "PRAGMA cache_size = -\(Self.additionCache)")
@@ -64,35 +71,42 @@ extension GatehouseStore {
     /// The state of one addition of users.
     private struct Addition {
         let realm: String
+        let ignoresCase: Bool
         var count = 0
         /// The first names that were added, for the list of changes.
         private var names: [String] = []
 
-        init(realm: String) {
-            self.realm = realm
+        init(realm: String, ignoresCase: Bool) {
+            (self.realm, self.ignoresCase) = (realm, ignoresCase)
         }
 
         mutating func add(_ user: UserRow, database: Database) throws {
             let name = user.record.name.text
+            if ignoresCase,
+                let other = try GatehouseStore.spellings(of: user.record.name, in: realm, database: database).first
+            {
+                throw exists(other.text, user)
+            }
             try database.cachedStatement(
                 sql: """
-                    INSERT INTO users (realm, name, hash, cost, enabled, expiry, must_change)
-                    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    INSERT INTO users (realm, name, hash, cost, enabled, expiry, must_change, folded)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                     """
             ).execute(
                 arguments: [
                     realm, name, user.hash, user.cost, user.record.isEnabled, user.record.expiry,
-                    user.record.mustChangePassword,
+                    user.record.mustChangePassword, GatehouseStore.folded(user.record.name),
                 ]
             )
-            guard database.changesCount == 1 else {
-                let place = user.place.map { "\($0): " } ?? ""
-                throw StoreFault(.exists, "\(place)the user \(name) exists already")
-            }
+            guard database.changesCount == 1 else { throw exists(name, user) }
             try GatehouseStore.addGroups(user.record.groups, of: name, realm: realm, database: database)
             try GatehouseStore.addAttributes(user.record.attributes, of: name, realm: realm, database: database)
             count += 1
             if names.count < GatehouseStore.rememberedChanges { names.append(name) }
+        }
+
+        private func exists(_ name: String, _ user: UserRow) -> StoreFault {
+            StoreFault(.exists, "\(user.place.map { "\($0): " } ?? "")the user \(name) exists already")
         }
 
         /// Adds the changes that other programs read.

@@ -85,6 +85,21 @@ extension GatehouseStore {
         }
     }
 
+    /// Reads the names of the groups that users of a realm have.
+    ///
+    /// - Parameter realm: The realm.
+    /// - Returns: The names.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
+    public func groups(of realm: String) async throws(StoreFault) -> [String] {
+        try await read {
+            try String.fetchAll(
+                $0,
+                sql: #"SELECT DISTINCT "group" FROM user_groups WHERE realm = ?"#,
+                arguments: [realm]
+            )
+        }
+    }
+
     /// Changes a user.
     ///
     /// - Parameters:
