@@ -29,7 +29,7 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help swift serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -38,7 +38,7 @@ help:
 	@echo "make steady    run all tests RUNS times, every second time beside a busy program, and list those that ever failed"
 	@echo "make interop   check that Gatehouse verifies password hashes of other programs, and the other way round"
 	@echo "make soak      put SOAK connections through the TLS layer under the address and leak sanitizers"
-	@echo "make lint      check formatting and comments, comparisons of client text, imports, and that the tests quoted in docs exist"
+	@echo "make lint      check formatting and comments, comparisons of client text, imports, and what docs say about tests, commands and statements"
 	@echo "make format    format all Swift files"
 	@echo "make bench     measure the engine and the parser, and those of the JDK if java is installed"
 	@echo "make bench-http  compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
@@ -96,15 +96,16 @@ soak: deps test-deps
 		LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.supp swift test -c release -Xswiftc -enable-testing \
 		--sanitize=address --scratch-path .build-soak --no-parallel --filter SoakTests
 
-lint:
+lint: swift
 	swift format lint --strict --parallel --recursive $(SWIFT_FILES)
 	find Scripts Tests Benchmarks -name '*.py' -not -path '*/.build/*' -exec \
 		python3 -B -c 'import ast, sys; [ast.parse(open(path).read(), path) for path in sys.argv[1:]]' {} +
 	Scripts/unchecked-text.py
 	Scripts/quoted-tests.py
+	Scripts/documented.py
 	Scripts/declared-imports.py . Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks
 
-format:
+format: swift
 	swift format format --in-place --parallel --recursive $(SWIFT_FILES)
 
 bench: deps
@@ -241,8 +242,13 @@ manual:
 package-deps:
 	@Scripts/install.sh $(PACKAGE_PACKAGES)
 
-deps:
+deps: swift
 	@Scripts/install.sh $(BUILD_PACKAGES)
+
+# Debian has no package of Swift 6.3.
+swift:
+	@command -v swift >/dev/null || \
+		{ echo "swift is not in the PATH: https://www.swift.org/install/linux has Swift 6.3 for this system" >&2; exit 1; }
 
 test-deps:
 	@Scripts/install.sh $(TEST_PACKAGES)

@@ -44,7 +44,10 @@ struct GatehouseOptions: CommandGroup {
         @OptionGroup var options: ConfigurationOptions
         @Flag(
             name: .long,
-            help: "Also test the servers of the realms, as `gatehouse realm test` does; exit status 4 if one fails."
+            help: """
+                Also test the servers of the realms, as `gatehouse realm test` does, and look the groups of the rules up \
+                there; exit status 4 if a server fails.
+                """
         )
         var connect = false
     }

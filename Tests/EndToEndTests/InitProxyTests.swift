@@ -24,8 +24,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("nginx", ["app.conf", "gatehouse-application.conf", "gatehouse-server.conf", "gatehouse.conf"], []),
-        ("caddy", ["gatehouse.caddy"], ["Caddyfile"]), ("haproxy", ["gatehouse.lua"], ["haproxy.cfg", "hosts.map"]),
+        ("nginx", ["HOST.conf", "gatehouse-application.conf", "gatehouse-server.conf", "gatehouse.conf"], []),
+        ("caddy", ["gatehouse.caddy"], ["HOST.caddy"]), ("haproxy", ["gatehouse.lua"], ["haproxy.cfg", "hosts.map"]),
     ])
     func `the files of a proxy are those of the documentation, with the host of the application only`(
         proxy: String,
@@ -38,20 +38,24 @@ import Testing
         let documented = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../docs/forward-auth")
         for name in whole + shortened {
+            let example = ["HOST.conf": "app.conf", "HOST.caddy": "Caddyfile"][name] ?? name
             let original = try String(
-                contentsOf: documented.appendingPathComponent("\(proxy)/\(name)"),
+                contentsOf: documented.appendingPathComponent("\(proxy)/\(example)"),
                 encoding: .utf8
             )
-            let expected = original.replacing("app.example.com", with: host)
+            let expected = original.replacing("app.example.com   app", with: "\(host)  \(host)")
+                .replacing("backend app", with: "backend \(host)")
+                .replacing("app.example.com", with: host)
                 .replacing("127.0.0.1:3000", with: "127.0.0.1:4000")
-            let text = try text("a/b/\(proxy)/\(name)")
+            let text = try text("a/b/\(proxy)/\(name.replacing("HOST", with: host))")
             if whole.contains(name) {
-                #expect(text == expected, "\(name)")
+                // Those that all hosts share name the example in a comment.
+                #expect(text == (name.hasPrefix("HOST") ? expected : original), "\(name)")
                 continue
             }
             let lines = expected.split(separator: "\n")
             #expect(text.split(separator: "\n").allSatisfy(lines.contains) && text.hasSuffix("\n"), "\(name)")
-            #expect(!text.contains("example.com") && !text.contains("3001"), "\(name): \(text)")
+            #expect(text.contains(host) && !text.contains("example.com") && !text.contains("3001"), "\(name): \(text)")
         }
         #expect(try text("a/b/\(proxy)/unavailable.html").contains("<html"))
         let explained = try await Program.run(
@@ -62,10 +66,26 @@ import Testing
         #expect(explained.output.hasPrefix("401: "), "\(explained)")
     }
 
-    /// Runs the commands that copy the files, with another folder instead of /etc, and returns this folder.
+    /// Hosts that the tests have beside the first one: of a second application, for the sign-in, and of an application added later.
+    private static let others = ["second.example.net", "login.example.net", "third.example.net"]
+
+    /// Makes the files for several hosts and runs the printed commands, with another folder instead of /etc.
+    ///
+    /// - Returns: This folder.
     private func install(_ proxy: String, host: String, application: String = "127.0.0.1:4000") async throws -> String {
-        let made = try await initialize(proxy, host: host, application: application)
+        let made = try await Program.run(
+            Program.built("gatehouse"),
+            ["init", "--defaults", "--proxy", proxy, "--folder", "a/b", "--host", host, "--application", application]
+                + ["--host", Self.others[0], "--application", "[::1]:4001", "--sign-in-host", Self.others[1]],
+            in: folder.url
+        )
         #expect(made.status == 0, "\(made)")
+        let added = try await Program.run(
+            Program.built("gatehouse"),
+            ["init", "--add", "--folder", "a/b", "--host", Self.others[2], "--application", "127.0.0.1:4002"],
+            in: folder.url
+        )
+        #expect(added.status == 0, "\(added)")
         let root = folder.url.appendingPathComponent("root").path
         // `gatehouse serve` makes this certificate.
         try FileManager.default.createDirectory(
@@ -77,8 +97,18 @@ import Testing
             certificate: "a/b/var/development-authority.pem",
             key: "unused.key"
         )
-        let commands = made.output.split(separator: "\n").filter { $0.contains("install -D ") }
-            .map { $0.replacing(" /etc/", with: " \(root)/") }
+        if proxy == "caddy" {
+            // The Caddyfile of another site, without a line end at its end.
+            try FileManager.default.createDirectory(atPath: "\(root)/caddy", withIntermediateDirectories: true)
+            try ":8080 {\n\trespond hello\n}".write(
+                toFile: "\(root)/caddy/Caddyfile",
+                atomically: true,
+                encoding: .utf8
+            )
+        }
+        let commands = (made.output + added.output + added.output).split(separator: "\n")
+            .filter { $0.hasPrefix("      ") && $0.contains("/etc/") && !$0.contains("systemctl") }
+            .map { $0.replacing("/etc/\(proxy)", with: "\(root)/\(proxy)") }
         #expect(commands.contains { $0.contains("development-authority.pem \(root)/\(proxy)/gatehouse-ca.pem") })
         let copied = try await Program.run(
             try #require(Program.system("sh")),
@@ -86,19 +116,8 @@ import Testing
             in: folder.url
         )
         #expect(copied.status == 0, "\(copied)")
-        if proxy == "haproxy" {
-            try FileManager.default.createDirectory(
-                atPath: "\(root)/haproxy/certificates",
-                withIntermediateDirectories: true
-            )
-            #expect(made.output.contains("/etc/haproxy/certificates/\(host).pem, with its key in the same file"))
-            try await makeCertificate(of: host, certificate: "crt", key: "key")
-            try (text("crt") + text("key"))
-                .write(toFile: "\(root)/haproxy/certificates/\(host).pem", atomically: true, encoding: .utf8)
-        } else {
-            #expect(made.output.contains("/etc/\(proxy)/\(host).pem, and its key from /etc/\(proxy)/\(host).key\n"))
-            let path = "\(root)/\(proxy)/\(host)"
-            try await makeCertificate(of: host, certificate: "\(path).pem", key: "\(path).key")
+        for host in [host] + Self.others {
+            try await installCertificate(of: host, root: root, proxy: proxy, said: made.output + added.output)
         }
         let files = try #require(FileManager.default.enumerator(atPath: root))
         for case let name as String in files where !name.hasSuffix(".pem") && !name.hasSuffix(".key") {
@@ -110,6 +129,24 @@ import Testing
             try changed.write(toFile: path, atomically: true, encoding: .utf8)
         }
         return root
+    }
+
+    private func installCertificate(of host: String, root: String, proxy: String, said: String) async throws {
+        if proxy == "haproxy" {
+            try FileManager.default.createDirectory(
+                atPath: "\(root)/haproxy/certificates",
+                withIntermediateDirectories: true
+            )
+            #expect(said.contains("/etc/haproxy/certificates/\(host).pem, with its key in the same file"))
+            try await makeCertificate(of: host, certificate: "crt", key: "key")
+            try (text("crt") + text("key"))
+                .write(toFile: "\(root)/haproxy/certificates/\(host).pem", atomically: true, encoding: .utf8)
+        } else {
+            let end = proxy == "caddy" ? ", as its user: install -g caddy -m 640 KEY /etc/caddy/\(host).key\n" : "\n"
+            #expect(said.contains("/etc/\(proxy)/\(host).pem, and its key from /etc/\(proxy)/\(host).key\(end)"))
+            let path = "\(root)/\(proxy)/\(host)"
+            try await makeCertificate(of: host, certificate: "\(path).pem", key: "\(path).key")
+        }
     }
 
     private func makeCertificate(of host: String, certificate: String, key: String) async throws {
@@ -169,7 +206,9 @@ import Testing
             try #require(Program.system("env")),
             home + [caddy, "adapt", "--adapter", "caddyfile", "--config", "\(root)/caddy/Caddyfile"]
         )
-        #expect(adapted.output.contains(#""host":["\#(host)"]"#), "\(adapted)")
+        for host in [host] + Self.others {
+            #expect(adapted.output.contains(#""host":["\#(host)"]"#), "\(host): \(adapted)")
+        }
     }
 
     @Test(
@@ -180,7 +219,9 @@ import Testing
         let root = try await install("haproxy", host: host, application: application)
         let map = try String(contentsOfFile: "\(root)/haproxy/hosts.map", encoding: .utf8)
         let hosts = map.split(separator: "\n").filter { !$0.hasPrefix("#") }
-        #expect(hosts.count == 1 && hosts[0].split(separator: " ") == [host[...], "app"], "\(map)")
+        let others = Self.others
+        let expected = [host, host, others[0], others[0], others[1], "gatehouse", others[2], others[2]]
+        #expect(hosts.flatMap { $0.split(separator: " ").map(String.init) } == expected, "\(map)")
         let haproxy = try #require(Self.program("haproxy"))
         let checked = try await Program.run(haproxy, ["-c", "-f", "\(root)/haproxy/haproxy.cfg"])
         #expect(checked.status == 0, "\(checked)")

@@ -34,7 +34,16 @@ import Testing
         (["--protect", "/:id"], "/:id contains :, and patterns are not supported"),
         (["--protect", "/a<b>"], "/a<b> contains <, and patterns are not supported"),
         (["--protect", ""], "--protect must not be empty"),
-        (["--users", "ldap"], "the users are new, pam, or the path of a file such as ./users, not ldap"),
+        (["--users", "ldpa"], "the users are new, pam, ldap, sql, or the path of a file such as ./users, not ldpa"),
+        (["--property", "base-dn=dc=a"], "--property needs --users ldap or sql"),
+        (["--password-file", "secret"], "--password-file needs --users ldap or sql"),
+        (["--users", "ldap"], "give --property directory=VALUE, --property base-dn=VALUE\n"),
+        (["--users", "ldap", "--property", "base-dn"], "--property takes NAME=VALUE"),
+        (["--users", "ldap", "--property", "b;n=x"], "--property takes NAME=VALUE"),
+        (["--users", "ldap", "--property", "search-bind-password=x"], "use --password-file FILE"),
+        (["--users", "sql", "--property", "password=x"], "use --password-file FILE"),
+        (["--users", "sql", "--property", "database=sqlite:a\nb"], "must not contain control characters"),
+        (["--users", "sql", "--property", "database=sqlite:a}b"], "must not contain"),
         (["--users", "./a\"b"], "must not contain"),
         (["--users", "./a\nb"], "must not contain control characters"),
         (
@@ -49,16 +58,29 @@ import Testing
         (["--proxy", "nginx", "--host", "a;b"], "is not a host name such as app.example.com"),
         (["--proxy", "nginx", "--host", "1.2.3"], "is not a host name such as app.example.com"),
         (["--proxy", "nginx", "--host", "gatehouse"], "use another host name"),
+        (["--proxy", "haproxy", "--host", "gatehouse-checks"], "use another host name"),
+        (["--proxy", "nginx", "--sign-in-host", "a;b"], "is not a host name such as app.example.com"),
+        (["--proxy", "nginx", "--sign-in-host", "app.example.com"], "app.example.com is given twice"),
+        (["--sign-in-host", "auth.example.com"], "--sign-in-host needs --proxy nginx, caddy or haproxy"),
+        (
+            ["--proxy", "nginx", "--host", "a.example", "--host", "b.example", "--application", "127.0.0.1:1"],
+            "--host is given 2 times and --application 1 times: give one --application for each --host"
+        ),
+        (
+            ["--proxy", "nginx", "--host", "a.example", "--application", "127.0.0.1:1"]
+                + ["--host", "A.example", "--application", "127.0.0.1:2"],
+            "a.example is given twice"
+        ),
         (["--proxy", "nginx", "--host", ""], "--host must not be empty"),
-        (["--proxy", "nginx", "--application", "3000"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "a;b:1"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "a:0"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "a:+80"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "a:080"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "a:65536"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "::1:80"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "[::g]:80"], "--application takes HOST:PORT"),
-        (["--proxy", "nginx", "--application", "1.2.3.400:80"], "--application takes HOST:PORT"),
+        (["--proxy", "nginx", "--application", "3000"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "a;b:1"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "a:0"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "a:+80"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "a:080"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "a:65536"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "::1:80"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "[::g]:80"], "the address of an application is HOST:PORT"),
+        (["--proxy", "nginx", "--application", "1.2.3.400:80"], "the address of an application is HOST:PORT"),
         (["--proxy", "nginx", "--application", ""], "--application must not be empty"),
         (["--host", "app.example.org"], "--host needs --proxy nginx, caddy or haproxy"),
         (["--application", "127.0.0.1:1"], "--application needs --proxy nginx, caddy or haproxy"),
@@ -119,14 +141,14 @@ import Testing
             at: folder.url.appendingPathComponent("caddy"),
             withIntermediateDirectories: false
         )
-        try folder.write("mine", to: "caddy/Caddyfile")
+        try folder.write("mine", to: "caddy/gatehouse.caddy")
         let inner = try await initialize("--proxy", "caddy")
         #expect(inner.status == 1)
         #expect(
-            inner.errors.hasPrefix("./caddy/Caddyfile exists already; nothing was written: move it away"),
+            inner.errors.hasPrefix("./caddy/gatehouse.caddy exists already; nothing was written: move it away"),
             "\(inner)"
         )
-        #expect(try files == ["nginx", "var", "caddy", "caddy/Caddyfile"])
+        #expect(try files == ["nginx", "var", "caddy", "caddy/gatehouse.caddy"])
     }
 
     @Test func `an existing configuration is kept, also a link that leads nowhere, and the next step is named`()
@@ -137,7 +159,7 @@ import Testing
         let again = try await initialize("--folder", "a b", "--proxy", "haproxy")
         let message = """
             a b/realms.conf exists already; nothing was written: add users with gatehouse user add NAME --config \
-            'a b/realms.conf', or name another folder with --folder
+            'a b/realms.conf', applications with gatehouse init --add, or name another folder
 
             """
         #expect(again == (1, "", message))

@@ -90,7 +90,7 @@ import Testing
         ),
         (["--state", "/var/$X"], "--state takes an absolute path"), (["--state", "~/x"], "~ is not expanded in ~/x"),
         (["--state", "/s", "--user", "ann"], "--user adds no user to the folder of --state: use gatehouse user add"),
-        (["--state", "/s", "--password-stdin"], "--password-stdin needs --user NAME"),
+        (["--state", "/s", "--password-stdin"], "--password-stdin needs --users new, --user NAME, and no --state"),
     ])
     func `a state folder that cannot be used is an error`(arguments: [String], message: String) async throws {
         let made = try await Program.run(
@@ -128,7 +128,7 @@ import Testing
     @Test func `questions on the terminal, with their defaults`() async throws {
         let terminal = try PseudoTerminal(Program.built("gatehouse"), ["init"], in: folder.url)
         try await terminal.answer("Which path is protected? [/] ", "/staff\n")
-        try await terminal.answer("Which users? (new, pam, or the path of a file of users) [new] ", "\n")
+        try await terminal.answer("Which users? (new, pam, ldap, sql, or the path of a file of users) [new] ", "\n")
         try await terminal.answer("Which proxy? (none, nginx, caddy, haproxy) [none] ", "nginx\n")
         try await terminal.answer("Which host name does the application have? [app.example.com] ", "wiki.example.org\n")
         try await terminal.answer("Which address does the application have? [127.0.0.1:3000] ", "127.0.0.1:4000\n")
@@ -139,9 +139,14 @@ import Testing
         #expect(try await terminal.end() == 0, "\(terminal.output)")
         #expect(try text("made/realms.conf").contains("protect wiki.example.org/staff {"))
         #expect(try text("made/realms.conf").contains("other paths of wiki.example.org are denied"))
-        #expect(try text("made/nginx/app.conf").contains("server 127.0.0.1:4000;"))
-        #expect(terminal.output.contains("the application is expected at 127.0.0.1:4000\n"))
-        #expect(terminal.output.hasSuffix("other paths of wiki.example.org are denied\n"), "\(terminal.output)")
+        #expect(try text("made/nginx/wiki.example.org.conf").contains("server 127.0.0.1:4000;"))
+        #expect(terminal.output.contains("the application of wiki.example.org is expected at 127.0.0.1:4000\n"))
+        #expect(terminal.output.contains("\nother paths of wiki.example.org are denied\n"), "\(terminal.output)")
+        #expect(
+            terminal.output.hasSuffix(
+                "\na further application: gatehouse init --add --folder made --host NAME --application ADDRESS\n"
+            )
+        )
         let other = try await gatehouse("explain", "--config", "made/realms.conf", "GET", "https://wiki.example.org/")
         #expect(other.status == 1, "\(other)")
     }
@@ -155,7 +160,10 @@ import Testing
             "/a\n"
         )
         try await terminal.answer("[new] ", "./missing\n")
-        try await terminal.answer("of Gatehouse\nWhich users? (new, pam, or the path of a file of users) [new] ", "\n")
+        try await terminal.answer(
+            "of Gatehouse\nWhich users? (new, pam, ldap, sql, or the path of a file of users) [new] ",
+            "\n"
+        )
         try await terminal.answer("[none] ", "apache\n")
         try await terminal.answer("not apache\nWhich proxy? (none, nginx, caddy, haproxy) [none] ", "\n")
         try await terminal.answer("In which folder? [.] ", "full\n")
@@ -198,13 +206,22 @@ import Testing
             try await run()
                 == (
                     2, "",
-                    "there is no terminal for the questions: give --protect, --users, --proxy, --folder, or --defaults\n"
+                    "there is no terminal for the questions: give --protect, --users, --folder, or --defaults\n"
                 )
+        )
+        #expect(try await run("--proxy", "apache").errors == "the proxy is none, nginx, caddy or haproxy, not apache\n")
+        #expect(
+            try await run("--users", "ldap").errors
+                == """
+                there is no terminal for the questions: give --property directory=VALUE, --property base-dn=VALUE, --protect, \
+                --folder
+
+                """
         )
         let some = try await run("--protect", "/", "--users", "new", "--proxy", "nginx", "--folder", ".")
         #expect(some.errors == "there is no terminal for the questions: give --host, --application, or --defaults\n")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
-        let all = try await run("--protect", "/", "--users", "new", "--proxy", "none", "--folder", ".")
+        let all = try await run("--protect", "/", "--users", "new", "--folder", ".")
         #expect(all.status == 0, "\(all)")
     }
 
@@ -213,10 +230,16 @@ import Testing
         let path = folder.url.appendingPathComponent("people").path
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let user = try await gatehouse("init", "--defaults", "--users", "./people", "--user", "ann")
-        #expect(user == (2, "", "--user needs --users new\n"))
+        #expect(user == (2, "", "--user needs --users new, ldap or sql\n"))
         let file = try await gatehouse("init", "--defaults", "--users", "./people", "--folder", "made")
         #expect(file.status == 0, "\(file)")
         #expect(file.output.contains("\nnext: gatehouse serve --config made/realms.conf\n"), "\(file)")
+        #expect(file.errors.contains("warning: no user of \(path) can sign in: the file has no users\n"), "\(file)")
+        for (line, canSignIn) in [("ann:*\n", false), ("ann:*\nbob:$1$xxxxxxxx$BSCEFsmIRHBu.CKPbwMYr/\n", true)] {
+            try folder.write(line, to: "people")
+            let next = try await gatehouse("init", "--defaults", "--users", "./people", "--folder", "\(canSignIn)")
+            #expect(next.errors.contains("can sign in: each user is disabled") == !canSignIn, "\(next)")
+        }
         #expect(try await gatehouse("check", "--config", "made/realms.conf").output.contains("FileRealm"))
     }
 

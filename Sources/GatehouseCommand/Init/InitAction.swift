@@ -15,7 +15,9 @@ extension GatehouseOptions.Init: Subcommand {
     ///
     /// Everything that can be wrong is checked before a file is written: the answers, the configuration, and the password.
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let answers = try await InitAnswers.asked(self, InitQuestions(self), kinds)
+        let questions = InitQuestions(self)
+        guard !add else { return try addApplications(questions, kinds) }
+        let answers = try await InitAnswers.asked(self, questions, kinds)
         let configuration: Configuration
         do throws(ConfigurationErrors) {
             configuration = try UnwrittenConfiguration.load(
@@ -30,6 +32,7 @@ extension GatehouseOptions.Init: Subcommand {
         for warning in configuration.warnings {
             GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
         }
+        await warnOfUnusableFile(answers, configuration)
         let firstUser = try await firstUser(answers, configuration)
         let hadState = NewFiles.exists(answers.stateFolder)
         let files = InitFiles(answers: answers).all
@@ -48,14 +51,47 @@ extension GatehouseOptions.Init: Subcommand {
         }
         for file in files { GatehouseCommand.print("made \(file.path)", on: STDOUT_FILENO) }
         firstUser?.report()
+        let hasFailed = await Self.testServers(answers, configuration)
         GatehouseCommand.print(InitNextSteps(answers: answers).text, on: STDOUT_FILENO)
+        guard hasFailed else { return }
+        let file = answers.configurationFile
+        let words = ["gatehouse realm test people", answers.user.map { ShellWord.quoted($0.text) }].compactMap(\.self)
+        throw CommandError(
+            .unavailable,
+            """
+            the realm cannot be used yet: correct \(file), and run \(words.joined(separator: " ")) \
+            --config \(ShellWord.quoted(file))
+            """
+        )
+    }
+
+    /// Tests the servers of the realm, and returns true if a step has failed.
+    private static func testServers(_ answers: InitAnswers, _ configuration: Configuration) async -> Bool {
+        guard case .servers = answers.users, let realm = configuration.realms.first else { return false }
+        return await RealmTest.run(realm, user: answers.user) == false
+    }
+
+    /// Warns if no user of a file can sign in.
+    private func warnOfUnusableFile(_ answers: InitAnswers, _ configuration: Configuration) async {
+        guard case .file(let path) = answers.users,
+            let realm = configuration.realms.first?.realm as? any UserListingRealm
+        else { return }
+        let users: [UserRecord]
+        do throws(RealmError) { users = try await realm.users() } catch {
+            // The file was read a moment ago; the server logs why it cannot be read.
+            return
+        }
+        guard !users.contains(where: { $0.isEnabled && $0.format != nil }) else { return }
+        let reason =
+            users.isEmpty ? "the file has no users" : "each user is disabled, or has no password that can be checked"
+        GatehouseCommand.print("warning: no user of \(path) can sign in: \(reason)", on: STDERR_FILENO)
     }
 
     private func firstUser(
         _ answers: InitAnswers,
         _ configuration: Configuration
     ) async throws(CommandError) -> FirstUser? {
-        guard let name = answers.user else { return nil }
+        guard case .new = answers.users, let name = answers.user else { return nil }
         let administration = try UserAdministration(configuration)
         let settings = administration.settings
         let secret = try await password.read(for: name.text) { secret in

@@ -21,11 +21,14 @@ extension InitAnswers {
 
     /// Returns a fault of the files with advice.
     func advice(_ fault: NewFiles.Fault) -> String {
-        let elsewhere = "or name another folder with --folder"
+        let elsewhere = "or name another folder"
         switch fault {
         case .exists(configurationFile):
             let command = "gatehouse user add NAME --config \(ShellWord.quoted(configurationFile))"
-            return "\(configurationFile) exists already; nothing was written: add users with \(command), \(elsewhere)"
+            return """
+                \(configurationFile) exists already; nothing was written: add users with \(command), applications with \
+                gatehouse init --add, \(elsewhere)
+                """
         case .exists(let path): return "\(path) exists already; nothing was written: move it away, \(elsewhere)"
         case .other(let text): return "\(text); nothing was written"
         }

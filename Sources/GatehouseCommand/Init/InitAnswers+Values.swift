@@ -28,15 +28,14 @@ extension InitAnswers {
         case "new": return .new
         case "pam": return .pam
         case _:
+            if let kind = ServerUsers.Kind(rawValue: text) { return .servers(ServerUsers(kind: kind)) }
             guard text.contains("/") || text.contains(".") else {
-                throw CommandError(.usage, "the users are new, pam, or the path of a file such as ./users, not \(text)")
+                throw CommandError(
+                    .usage,
+                    "the users are new, pam, ldap, sql, or the path of a file such as ./users, not \(text)"
+                )
             }
-            let path = try plainPath(text)
-            let relative = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
-            let whole = path.hasPrefix("/") ? path : "\(workingFolder)/\(relative)"
-            guard whole.utf8.allSatisfy({ !"\"\\$".utf8.contains($0) }) else {
-                throw CommandError(.usage, "the path of the file of users must not contain \" \\ $: \(whole)")
-            }
+            let whole = try absolutePath(text)
             guard NewFiles.exists(whole) else {
                 throw CommandError(
                     .configuration,
@@ -47,7 +46,18 @@ extension InitAnswers {
         }
     }
 
-    /// The folder in which the command runs; paths in a configuration are relative to the configuration.
+    /// Returns a path for a configuration, in which relative paths are relative to the configuration.
+    static func absolutePath(_ text: String) throws(CommandError) -> String {
+        let path = try plainPath(text)
+        let relative = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
+        let whole = path.hasPrefix("/") ? path : "\(workingFolder)/\(relative)"
+        guard whole.utf8.allSatisfy({ !"\"\\${}".utf8.contains($0) }) else {
+            throw CommandError(.usage, "the path must not contain \" \\ $ { }: \(whole)")
+        }
+        return whole
+    }
+
+    /// The folder in which the command runs.
     private static var workingFolder: String {
         guard let path = unsafe getcwd(nil, 0) else { return "." }
         defer { unsafe free(path) }
@@ -96,19 +106,16 @@ extension InitAnswers {
         return proxy
     }
 
-    static func host(_ text: String, behind proxy: ProxyFile.Proxy) throws(CommandError) -> String {
+    static func host(_ text: String) throws(CommandError) -> String {
         guard let name = hostName(text[...]) else {
             if let meant = hostOfURL(text) {
                 let parts = text.contains("://") ? "the scheme, the port and the path" : "the port and the path"
-                throw CommandError(.usage, "--host takes a name, not \(text): leave out \(parts), as in \(meant)")
+                throw CommandError(.usage, "the host is a name, not \(text): leave out \(parts), as in \(meant)")
             }
             throw CommandError(.usage, "\(text) is not a host name such as app.example.com")
         }
-        guard proxy != .nginx || name != "gatehouse" else {
-            throw CommandError(
-                .usage,
-                "gatehouse is the name of an upstream in the files of nginx: use another host name"
-            )
+        guard name != "gatehouse", name.contains(".") || !name.hasPrefix("gatehouse-") else {
+            throw CommandError(.usage, "\(name) is a name in the files of proxies: use another host name")
         }
         return name
     }
@@ -131,7 +138,7 @@ extension InitAnswers {
     static func address(_ text: String) throws(CommandError) -> String {
         let fault = CommandError(
             .usage,
-            "--application takes HOST:PORT, such as 127.0.0.1:3000 or [::1]:3000, not \(text)"
+            "the address of an application is HOST:PORT, such as 127.0.0.1:3000 or [::1]:3000, not \(text)"
         )
         guard let colon = text.lastIndex(of: ":") else { throw fault }
         let host = text[..<colon]

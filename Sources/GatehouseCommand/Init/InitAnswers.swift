@@ -9,13 +9,15 @@ internal import RealmKit
 /// The answers to the questions of `gatehouse init`, checked.
 struct InitAnswers {
     /// The source of the users.
-    enum Users: Equatable {
+    enum Users {
         /// Users in the store.
         case new
         /// The users of the system.
         case pam
         /// A file of users.
         case file(String)
+        /// The users of a directory or a database.
+        case servers(ServerUsers)
     }
 
     /// The path that is protected.
@@ -23,14 +25,14 @@ struct InitAnswers {
     var users = Users.new
     /// Nil without a proxy.
     var proxy: ProxyFile.Proxy?
-    /// The host name of the application behind the proxy.
-    var host = "app.example.com"
-    /// The address of the application behind the proxy.
-    var application = "127.0.0.1:3000"
+    /// The applications behind the proxy; empty without one.
+    var applications: [ProxyFile.Application] = []
+    /// The host at which users sign in for all applications; nil if each has its own sign-in page.
+    var signInHost: String?
     var folder = "."
     /// The state folder of a server that runs as another user, as an absolute path; nil for a folder of the files.
     var state: String?
-    /// The first user; nil for none.
+    /// The first user, or the user to look up if the users are at servers; nil for none.
     var user: Username?
 
     /// Returns the path of a file of the folder.
@@ -72,16 +74,19 @@ extension InitAnswers {
         answers = try questions.answer(
             "--users",
             given: options.users,
-            question: "Which users? (new, pam, or the path of a file of users)",
+            question: "Which users? (new, pam, ldap, sql, or the path of a file of users)",
             default: "new"
         ) { (text) throws(CommandError) in
             var next = answers
             next.users = try Self.users(text)
+            if case .servers = next.users { return next }
             try UnwrittenConfiguration.check(next, kinds, status: .configuration)
             return next
         }
+        let missing = try answers.askForServers(options, questions, kinds)
         try answers.askForProxy(options, questions)
         answers.state = try options.state.map(Self.state)
+        try questions.requireAnswers(missing, options.missing(hasProxy: answers.proxy != nil))
         answers = try questions.answer(
             "--folder",
             given: options.folder,
@@ -95,73 +100,5 @@ extension InitAnswers {
         }
         try await answers.askForUser(options, questions, kinds)
         return answers
-    }
-
-    private mutating func askForProxy(
-        _ options: GatehouseOptions.Init,
-        _ questions: InitQuestions
-    ) throws(CommandError) {
-        proxy = try questions.answer(
-            "--proxy",
-            given: options.proxy,
-            question: "Which proxy? (none, nginx, caddy, haproxy)",
-            default: "none",
-            read: Self.proxy
-        )
-        guard let proxy else {
-            for (option, value) in [("--host", options.host), ("--application", options.application)]
-            where value != nil {
-                throw CommandError(.usage, "\(option) needs --proxy nginx, caddy or haproxy")
-            }
-            return
-        }
-        host = try questions.answer(
-            "--host",
-            given: options.host,
-            question: "Which host name does the application have?",
-            default: host
-        ) { (text) throws(CommandError) in try Self.host(text, behind: proxy) }
-        application = try questions.answer(
-            "--application",
-            given: options.application,
-            question: "Which address does the application have?",
-            default: application,
-            read: Self.address
-        )
-    }
-
-    private mutating func askForUser(
-        _ options: GatehouseOptions.Init,
-        _ questions: InitQuestions,
-        _ kinds: [RealmKind]
-    ) async throws(CommandError) {
-        guard users == .new else {
-            if options.user != nil { throw CommandError(.usage, "--user needs --users new") }
-            if options.password.passwordStdin { throw CommandError(.usage, "--password-stdin needs --user NAME") }
-            return
-        }
-        guard state == nil else {
-            guard options.user == nil else {
-                throw CommandError(.usage, "--user adds no user to the folder of --state: use gatehouse user add")
-            }
-            if options.password.passwordStdin { throw CommandError(.usage, "--password-stdin needs --user NAME") }
-            return
-        }
-        let earlier = try await UnwrittenConfiguration.users(of: self, kinds)
-        let answers = self
-        user = try questions.answer(
-            "--user",
-            given: options.user,
-            question: "The name of the first user? (empty for none)",
-            default: ""
-        ) { (text) throws(CommandError) in
-            guard !text.isEmpty else { return nil }
-            let name = try Username(newUser: text)
-            guard !earlier.contains(name) else { throw answers.existingUser(name) }
-            return name
-        }
-        if options.password.passwordStdin, user == nil {
-            throw CommandError(.usage, "--password-stdin needs --user NAME")
-        }
     }
 }

@@ -12,8 +12,9 @@ extension GatehouseOptions {
             abstract: "Make a configuration, the files of a proxy, and a first user.",
             discussion: """
                 The command asks on the terminal for each option that is missing. With --defaults, a missing option has its \
-                default. Without a terminal, all options but --user or --defaults must be given. No file is overwritten, and \
-                a command that fails writes nothing.
+                default. Without a terminal, all options that have no default, or --defaults, must be given. No file is \
+                overwritten, and a command that fails writes nothing. For users in a directory or a database, the servers \
+                are tested at the end, as by `gatehouse realm test`; exit status 4 if a step fails.
                 """
         )
 
@@ -24,14 +25,34 @@ extension GatehouseOptions {
             name: .long,
             help: ArgumentHelp(
                 """
-                The users: new, for users in a database of Gatehouse; pam, for those of this system; or the path of an \
-                htpasswd file or a key file of GlassFish. Default: new.
+                The users: new, for users in a database of Gatehouse; pam, for those of this system; ldap or sql, for \
+                those of a directory or a database; or the path of an htpasswd file or a key file of GlassFish. Default: \
+                new.
                 """,
                 valueName: "source"
             ),
             completion: .file()
         )
         var users: String?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "A property of the realm, if the users are ldap or sql: directory=ldaps://ldap.example.org",
+                valueName: "name=value"
+            )
+        )
+        var property: [String] = []
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "The file with the password of the account for the directory or the database.",
+                valueName: "file"
+            ),
+            completion: .file()
+        )
+        var passwordFile: String?
 
         @Option(
             name: .long,
@@ -43,20 +64,32 @@ extension GatehouseOptions {
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The host name of the application behind the proxy. Default: app.example.com.",
+                "The host name of an application behind the proxy; may be repeated. Default: app.example.com.",
                 valueName: "name"
             )
         )
-        var host: String?
+        var host: [String] = []
 
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The address of the application behind the proxy. Default: 127.0.0.1:3000.",
+                "The address of the application, one for each --host, in the same order. Default: 127.0.0.1:3000.",
                 valueName: "address"
             )
         )
-        var application: String?
+        var application: [String] = []
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "The host at which users sign in once for all applications. Default: each has its own sign-in page.",
+                valueName: "name"
+            )
+        )
+        var signInHost: String?
+
+        @Flag(name: .long, help: "Add applications to the configuration of the folder, and to the files of its proxy.")
+        var add = false
 
         @Option(
             name: .long,
@@ -79,12 +112,22 @@ extension GatehouseOptions {
 
         @Option(
             name: .long,
-            help: ArgumentHelp("The name of the first user, if the users are new. Default: no user.", valueName: "name")
+            help: ArgumentHelp(
+                "The name of the first user, if the users are new; of a user to look up, if they are ldap or sql.",
+                valueName: "name"
+            )
         )
         var user: String?
 
         @Flag(name: .long, help: "Ask nothing but the password of the first user.") var defaults = false
 
         @OptionGroup var password: NewPasswordOptions
+
+        /// The options without which a question would be asked.
+        func missing(hasProxy: Bool) -> [String] {
+            var options = [("--protect", protect != nil), ("--users", users != nil), ("--folder", folder != nil)]
+            if hasProxy { options += [("--host", !host.isEmpty), ("--application", !application.isEmpty)] }
+            return options.filter { !$0.1 }.map(\.0)
+        }
     }
 }

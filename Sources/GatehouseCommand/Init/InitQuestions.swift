@@ -2,39 +2,36 @@
 // Gatehouse
 
 internal import CommandSupport
+internal import RealmKit
 
 /// The questions of `gatehouse init`, for the options that are missing.
 struct InitQuestions {
     /// True if questions are asked; false if a missing option has its default.
-    private let asks: Bool
+    let asks: Bool
+    private let hasDefaults: Bool
 
-    /// Checks that the missing options can be asked for, or have defaults.
-    ///
     /// - Parameter options: The arguments.
-    /// - Throws: ``CommandError`` with status `usage` if there is neither a terminal nor `--defaults`, and an option is
-    ///   missing.
-    init(_ options: GatehouseOptions.Init) throws(CommandError) {
-        guard !options.defaults else {
+    init(_ options: GatehouseOptions.Init) {
+        hasDefaults = options.defaults
+        guard !options.defaults, case .some = Terminal() else {
             asks = false
             return
         }
-        if case .some = Terminal() {
-            asks = true
-            return
-        }
-        asks = false
-        var needed = [
-            ("--protect", options.protect), ("--users", options.users), ("--proxy", options.proxy),
-            ("--folder", options.folder),
-        ]
-        if let proxy = options.proxy, proxy != "none" {
-            needed += [("--host", options.host), ("--application", options.application)]
-        }
-        let missing = needed.filter { $0.1 == nil }.map(\.0)
-        guard missing.isEmpty else {
-            let list = missing.joined(separator: ", ")
-            throw CommandError(.usage, "there is no terminal for the questions: give \(list), or --defaults")
-        }
+        asks = true
+    }
+
+    /// Checks that no option is missing if nothing can be asked.
+    ///
+    /// - Parameters:
+    ///   - missing: The missing options that have no default.
+    ///   - others: The missing options whose default is used with `--defaults` only.
+    /// - Throws: ``CommandError`` with status `usage`, and with the missing options.
+    func requireAnswers(_ missing: [String], _ others: [String]) throws(CommandError) {
+        guard !asks else { return }
+        let list = (hasDefaults ? missing : missing + others).joined(separator: ", ")
+        guard !list.isEmpty else { return }
+        let reason = hasDefaults ? "" : "there is no terminal for the questions: "
+        throw CommandError(.usage, "\(reason)give \(list)\(missing.isEmpty ? ", or --defaults" : "")")
     }
 
     /// Returns the value of an option, of an answer on the terminal, or of the default.
@@ -64,7 +61,7 @@ struct InitQuestions {
         while true {
             guard let line = terminal.readLine("\(question)\(standard.isEmpty ? "" : " [\(standard)]") ") else {
                 terminal.show("\n")
-                throw CommandError(.failed, "the question has no answer; nothing was written")
+                throw Self.noAnswer
             }
             do throws(CommandError) {
                 return try read(line.isEmpty ? standard : line)
@@ -73,4 +70,18 @@ struct InitQuestions {
             }
         }
     }
+
+    /// Returns a secret that is typed without echo; nil if it is empty, or if nothing can be asked.
+    ///
+    /// - Throws: ``CommandError`` if the input of the terminal ends.
+    func secret(_ question: String) throws(CommandError) -> Secret? {
+        guard asks, let terminal = Terminal() else { return nil }
+        guard let secret = terminal.readSecret("\(question) ") else { throw Self.noAnswer }
+        return secret.isEmpty ? nil : secret
+    }
+
+    /// Shows the reason why questions are asked again.
+    func show(_ text: String) { if let terminal = Terminal() { terminal.show(text + "\n") } }
+
+    private static let noAnswer = CommandError(.failed, "the question has no answer; nothing was written")
 }

@@ -4,6 +4,13 @@
 internal import FoundationEssentials
 internal import Glibc
 
+/// A file to write.
+struct NewFile: Sendable {
+    let path: String
+    let bytes: [UInt8]
+    var mode: mode_t = 0o644
+}
+
 /// New files that are all written, or none of them.
 ///
 /// The texts are written under temporary names. A link then gives each file its name, which fails if the name exists.
@@ -52,9 +59,9 @@ struct NewFiles {
 
     /// Writes new files, and makes the folders above them.
     ///
-    /// - Parameter files: The paths and texts.
+    /// - Parameter files: The files.
     /// - Throws: ``Fault``. All files and folders that this function has made are then removed.
-    mutating func write(_ files: [(path: String, text: String)]) throws(Fault) {
+    mutating func write(_ files: [NewFile]) throws(Fault) {
         do throws(Fault) {
             try Self.check(files.map(\.path))
             var names: [(temporary: String, path: String)] = []
@@ -63,7 +70,7 @@ struct NewFiles {
                 try makeFolders(above: file.path)
                 let temporary = Self.temporaryName(of: file.path)
                 names.append((temporary, file.path))
-                try Self.write(file.text, to: temporary)
+                try Self.write(file, as: temporary)
             }
             for name in names {
                 guard unsafe link(name.temporary, name.path) == 0 else { throw Fault(name.path) }
@@ -112,16 +119,42 @@ struct NewFiles {
         return (parts.dropLast() + [".\(parts.last ?? "").\(getpid())"]).joined(separator: "/")
     }
 
-    private static func write(_ text: String, to path: String) throws(Fault) {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+    private static func write(_ file: NewFile, as path: String) throws(Fault) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file.mode)
         guard descriptor >= 0 else { throw Fault(path) }
         defer { close(descriptor) }
-        var rest = Array(text.utf8)[...]
+        guard write(file.bytes, to: descriptor) else { throw Fault(path) }
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Fault(path) }
+            guard count > 0 else { return false }
             rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Appends to a file that exists; the rest of the file, its owner and its mode stay.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - path: The file.
+    ///   - size: The size that the file must have.
+    /// - Throws: ``Fault``. The file is then not changed.
+    static func append(_ bytes: [UInt8], to path: String, ofSize size: Int) throws(Fault) {
+        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Fault(path) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Fault(path) }
+        guard status.st_size == size else { throw .other("\(path) was changed by another program") }
+        guard write(bytes, to: descriptor) else {
+            let fault = Fault(path)
+            ftruncate(descriptor, off_t(size))
+            throw fault
         }
     }
 }

@@ -30,13 +30,35 @@ enum UnwrittenConfiguration {
         var answers = answers
         // The folder of --state may be of another user, and is not read.
         answers.state = nil
-        let text = InitFiles(answers: answers).configuration
-        let path = answers.configurationFile
+        return try load(InitFiles(answers: answers).configurationFiles, kinds, access: access, log: log)
+    }
+
+    /// Reads a configuration some of whose files are not written yet, and checks it as `gatehouse check` does.
+    ///
+    /// - Parameters:
+    ///   - unwritten: The files; the first is realms.conf. The others are found by their names alone.
+    ///   - kinds: The types of realms and modules that the program contains.
+    ///   - access: The access to the state folder.
+    ///   - log: The log for messages of realms.
+    /// - Returns: The configuration.
+    /// - Throws: `ConfigurationErrors`.
+    static func load(
+        _ unwritten: [NewFile],
+        _ kinds: [RealmKind],
+        access: StateAccess,
+        log: RealmLog = .discarding
+    ) throws(ConfigurationErrors) -> Configuration {
+        let path = unwritten[0].path
         let files = ConfigurationFiles(
             read: { asked in
-                Array(asked.utf8) == Array(path.utf8)
-                    ? .success(ConfigurationFiles.Contents(bytes: Array(text.utf8)))
-                    : ConfigurationFiles.system.read(asked)
+                let name = asked.utf8.split(separator: UInt8(ascii: "/")).last ?? asked.utf8[...]
+                let file = unwritten.first { file in
+                    file.path == path
+                        ? file.path.utf8.elementsEqual(asked.utf8)
+                        : file.path.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual(name) ?? false
+                }
+                return file.map { .success(ConfigurationFiles.Contents(bytes: $0.bytes)) }
+                    ?? ConfigurationFiles.system.read(asked)
             },
             environment: ConfigurationFiles.system.environment,
             findings: ConfigurationFiles.system.findings
@@ -80,7 +102,7 @@ enum UnwrittenConfiguration {
 
     /// Returns the contents of a missing service file of PAM.
     private static func advice(_ answers: InitAnswers) -> [String] {
-        guard answers.users == .pam, unsafe access("/etc/pam.d/gatehouse", F_OK) != 0 else { return [] }
+        guard case .pam = answers.users, unsafe access("/etc/pam.d/gatehouse", F_OK) != 0 else { return [] }
         let lines = ["common-auth", "common-account", "common-password"].map { "        @include \($0)" }
         return ["    hint: for the users of Debian or Ubuntu, write to /etc/pam.d/gatehouse:"] + lines
     }

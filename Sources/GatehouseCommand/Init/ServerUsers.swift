@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandSupport
+internal import RealmKit
+
+/// The users of a directory or a database, for `gatehouse init`: the properties of their realm.
+struct ServerUsers {
+    /// The kinds of servers.
+    enum Kind: String {
+        case ldap
+        case sql
+    }
+
+    /// The password of the account of Gatehouse at the servers.
+    enum Password {
+        case none
+        /// It is in a file, which has this absolute path.
+        case file(String)
+        /// It was typed, and is stored beside realms.conf.
+        case typed(Secret)
+    }
+
+    let kind: Kind
+    /// The names and values, in the order of realms.conf.
+    var properties: [(name: String, values: [String])] = []
+    var password = Password.none
+    /// True if a question was asked.
+    private(set) var wasAsked = false
+
+    init(kind: Kind) { self.kind = kind }
+
+    /// Keeps only what no question is about, so that all questions are asked again.
+    var unasked: ServerUsers {
+        var users = self
+        users.properties.removeAll { property in kind.questions.contains { $0.property == property.name } }
+        if case .typed = password { users.password = .none }
+        return users
+    }
+
+    func values(_ name: String) -> [String] { properties.first { $0.name == name }?.values ?? [] }
+
+    func has(_ name: String) -> Bool { !values(name).isEmpty }
+
+    /// The login context and the realm, as realms.conf has them.
+    var text: String {
+        let secret: String? =
+            switch password {
+            case .none: nil
+            case .file(let path): "\"${file:\(path)}\""
+            case .typed: "\"${file:\(kind.secretFile)}\""
+            }
+        let lines =
+            [("class", kind.className)]
+            + properties.map { ($0.name, $0.values.map(Self.quoted).joined(separator: " ")) }
+            + (secret.map { [(kind.secretProperty, $0)] } ?? [])
+        let width = lines.map(\.0.count).max() ?? 0
+        let statements = lines.map { name, value in
+            "    \(name)\(String(repeating: " ", count: width - name.count + 2))\(value);"
+        }
+        return (["login \(kind.context) { \(kind.module) required; }", "realm people {"] + statements + ["}"])
+            .joined(separator: "\n")
+    }
+
+    private static func quoted(_ value: String) -> String {
+        "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    /// Reads the properties of the arguments.
+    mutating func add(_ arguments: [String]) throws(CommandError) {
+        for argument in arguments {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let isName = parts[0].utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            }
+            guard parts.count == 2, isName, !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw CommandError(.usage, "--property takes NAME=VALUE, such as base-dn=dc=example,dc=org")
+            }
+            let name = String(parts[0])
+            guard !kind.secretNames.contains(name) else {
+                throw CommandError(
+                    .usage,
+                    "\(name) is no argument, because every user of this machine can read arguments: use --password-file FILE"
+                )
+            }
+            try add(name, Self.value(String(parts[1]), of: name))
+        }
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        if let index = properties.firstIndex(where: { $0.name == name }) {
+            properties[index].values.append(value)
+        } else {
+            properties.append((name, [value]))
+        }
+    }
+
+    /// Returns a value for realms.conf; a relative path becomes an absolute one.
+    private static func value(_ text: String, of name: String) throws(CommandError) -> String {
+        guard Printable.line(text) == text else {
+            throw CommandError(.usage, "\(Printable.line(text)): a value must not contain control characters")
+        }
+        let scheme = "sqlite:"
+        if name == "database", text.hasPrefix(scheme) {
+            return try scheme + InitAnswers.absolutePath(String(text.dropFirst(scheme.count)))
+        }
+        return name == "ca-file" ? try InitAnswers.absolutePath(text) : text
+    }
+
+    /// Asks for the properties that are not set.
+    ///
+    /// - Parameters:
+    ///   - questions: The questions on the terminal.
+    ///   - earlier: The answers that were wrong, as defaults.
+    /// - Returns: The options that are missing, if nothing can be asked; empty otherwise.
+    /// - Throws: ``CommandError`` if the input of the terminal ends.
+    mutating func ask(_ questions: InitQuestions, earlier: ServerUsers?) throws(CommandError) -> [String] {
+        var missing: [String] = []
+        for question in kind.questions where !has(question.property) && question.isAsked(self) {
+            let before = earlier?.values(question.property).joined(separator: " ") ?? ""
+            let standard = before.isEmpty ? question.standard : before
+            wasAsked = questions.asks
+            guard questions.asks || !standard.isEmpty else {
+                missing.append("--property \(question.property)=VALUE")
+                continue
+            }
+            let values = try questions.answer(
+                "--property",
+                given: nil,
+                question: question.text,
+                default: standard
+            ) { (text) throws(CommandError) -> [String] in
+                guard !text.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
+                guard text != "none", text != "false" else { return [] }
+                let parts = question.property == "directory" ? text.split(separator: " ").map(String.init) : [text]
+                var values: [String] = []
+                for part in parts { values.append(try Self.value(part, of: question.property)) }
+                return values
+            }
+            for value in values { add(question.property, value) }
+        }
+        guard case .none = password, kind.hasPassword(self) else { return missing }
+        if let secret = try questions.secret(kind.passwordQuestion) { password = .typed(secret) }
+        if kind == .ldap, !questions.asks { missing.append("--password-file FILE") }
+        return missing
+    }
+}
