@@ -33,8 +33,7 @@ extension HTTPServerBuilder {
             applicationProtocols: ["http/1.1"]
         )
         let expiring = ExpiringCertificates(realms.configuration, files: realms.files).warnings(at: .system)
-        for warning in expiring.map(\.logLine) { realms.logger.warning("\(warning)") }
-        for warning in tls.warnings { realms.logger.warning("\(warning)") }
+        for warning in expiring + tls.warnings { realms.logger.warning("\(warning.logLine)") }
         let context = tls.context
         return HTTPServerBuilder { responder in
             OpenSSLChannel(base: HTTP1Channel(responder: responder, configuration: http1), context: context)

@@ -4,7 +4,10 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdRealms
+import Logging
+import LoginConf
 import NIOCore
+import NIOPosix
 import Testing
 
 @Suite struct LiveServerTests {
@@ -35,6 +38,26 @@ import Testing
             return Response(status: .ok, body: body)
         }
         return router
+    }
+
+    @Test func `a port that another program uses is named with its line`() async throws {
+        let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        let other = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(other.localAddress?.port)
+        let fixture = try await RealmsFixture(port: port)
+        let application = Application(
+            router: try Self.router(fixture),
+            server: try .openSSL(fixture.realms),
+            configuration: .init(address: fixture.realms.address),
+            services: [fixture.realms],
+            logger: Logger(label: "live") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let errors = try await #require(throws: ConfigurationErrors.self) {
+            try await fixture.realms.serve(application)
+        }
+        let message = "realms.conf:9:12: error: cannot listen on 127.0.0.1:\(port): the address is in use"
+        #expect("\(errors)".contains(message), "\(errors)")
+        try await other.close()
     }
 
     @Test func `a session can be begun, used and ended over TLS`() async throws {

@@ -39,8 +39,9 @@ final class RealmsFixture: Sendable {
     /// - Parameters:
     ///   - rules: Further statements of realms.conf.
     ///   - server: Further statements of the server block.
+    ///   - port: The port to listen on; 0 for any.
     /// - Throws: An error if the configuration is invalid.
-    init(rules: String = "", server: String = "") async throws {
+    init(rules: String = "", server: String = "", port: Int = 0) async throws {
         folder = try Self.makeFolder()
         let file = folder.appending(path: "realms.conf")
         let text = """
@@ -52,7 +53,7 @@ final class RealmsFixture: Sendable {
             role editor { user ben; }
             passwords { hash argon2id memory=64KiB passes=1 lanes=1; }
             server {
-                listen 127.0.0.1:0;
+                listen 127.0.0.1:\(port);
                 throttle { delay 0s; }
                 credential-cache 0s;
                 \(server)

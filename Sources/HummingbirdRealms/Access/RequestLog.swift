@@ -21,8 +21,9 @@ struct RequestLog {
     ///   - report: The report of the login.
     ///   - rule: The rule of a refused login, as ``LogText/rule(_:)`` returns it; empty if there is none.
     func logLogin(_ report: LoginReport, rule: String) {
+        let result = report.refusal == nil ? "accepted" : "refused:\(LogText.reason(report))"
         logger.info(
-            "a login\(LogText.reason(report))\(rule)",
+            "a login was \(result)\(rule)",
             metadata: [
                 "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
                 "peer": "\(report.peer ?? "-")",

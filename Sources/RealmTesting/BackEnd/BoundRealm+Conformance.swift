@@ -19,28 +19,11 @@ extension BoundRealm {
         _ kind: RealmKind,
         properties: [String: [String]] = [:],
         options: [String: String] = [:],
-        services: RealmServices,
-        deadline: Duration
+        services: RealmServices = .forTests(),
+        deadline: Duration = .seconds(10)
     ) throws(BadRealm) -> BoundRealm {
-        let values = try values(properties, schema: kind.properties)
-        let realm = try kind.makeRealm(
-            RealmProperties(values, schema: kind.properties, realmName: "conformance", services: services)
-        )
-        guard let moduleKind = kind.modules.first else { throw BadRealm("the type of realm has no module") }
-        let module: any LoginModule
-        do throws(BadModule) {
-            let values: [String: PropertyValue]
-            do throws(BadRealm) {
-                values = try Self.values(options.mapValues { [$0] }, schema: moduleKind.options)
-            } catch {
-                throw BadModule(error.message, setting: error.setting)
-            }
-            let options = try ModuleOptions(values, schema: moduleKind.options, realmName: "conformance")
-            module = try moduleKind.makeModule(realm: realm, options: options)
-        } catch {
-            throw BadRealm("the module cannot be created: \(error)")
-        }
-        return forConformance(realm, modules: [module], deadline: deadline)
+        let made = try kind.makeForTests(properties: properties, options: options, services: services)
+        return forConformance(made.realm, modules: [made.module], deadline: deadline)
     }
 
     /// Creates a realm with a stack of required modules on a clock of real time.
@@ -62,6 +45,45 @@ extension BoundRealm {
             realm: realm,
             stack: LoginStack(name: "conformance", entries, clock: RealClock())
         )
+    }
+}
+
+extension RealmKind {
+    /// Creates a realm and the first of its modules, as a configuration would create them.
+    ///
+    /// ```swift
+    /// let door = try RealmKind.pins.makeForTests(properties: ["file": [path], "digits": ["6"]])
+    /// #expect(try await door.realm.groupNames(of: Username("ann")) == ["Crew"])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - properties: The properties of the realm as in realms.conf, each with a list of words.
+    ///   - options: The options of the module as in login.conf.
+    ///   - services: The services that the realm needs.
+    /// - Returns: The realm, with the name `conformance`, and the module.
+    /// - Throws: `BadRealm` if the realm or the module cannot be created.
+    public func makeForTests(
+        properties: [String: [String]] = [:],
+        options: [String: String] = [:],
+        services: RealmServices = .forTests()
+    ) throws(BadRealm) -> (realm: any Realm, module: any LoginModule) {
+        let values = try Self.values(properties, schema: self.properties)
+        let realm = try makeRealm(
+            RealmProperties(values, schema: self.properties, realmName: "conformance", services: services)
+        )
+        guard let moduleKind = modules.first else { throw BadRealm("the type of realm has no module") }
+        do throws(BadModule) {
+            let values: [String: PropertyValue]
+            do throws(BadRealm) {
+                values = try Self.values(options.mapValues { [$0] }, schema: moduleKind.options)
+            } catch {
+                throw BadModule(error.message, setting: error.setting)
+            }
+            let options = try ModuleOptions(values, schema: moduleKind.options, realmName: "conformance")
+            return (realm, try moduleKind.makeModule(realm: realm, options: options))
+        } catch {
+            throw BadRealm("the module cannot be created: \(error)")
+        }
     }
 
     private static func values(

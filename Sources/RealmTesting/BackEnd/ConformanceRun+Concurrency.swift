@@ -18,22 +18,33 @@ extension ConformanceRun {
         return violations.map { "among 100 logins at once: \($0)" }
     }
 
-    /// Compares the number of hash computations of logins of every kind.
+    /// Returns whether hash computations can be compared: the test counts them, or a login names them.
+    func computesHashes() async -> Bool {
+        guard test.computations == nil else { return true }
+        guard let user = test.users.first, let trial = right(user) else { return false }
+        return await !PasswordChecks.costs(of: result(of: trial).report).isEmpty
+    }
+
+    /// Compares the hash computations of logins of every kind.
     func equalWork() async -> [String] {
-        guard let computations = test.computations, let user = test.users.first else { return [] }
+        guard let user = test.users.first else { return [] }
         var trials = everyKind()
         if let empty = wrong(user, password: [], what: "an empty password") { trials.append(empty) }
         if let empty = unknown(test.unknownUsers.first ?? "no-such-user", password: []) { trials.append(empty) }
+        var logins: [(label: String, report: LoginReport)] = []
         var work: [(label: String, count: Int)] = []
         for trial in trials + trials {
-            let before = await computations()
-            _ = await results(of: [trial])
-            work.append((trial.label, await computations() - before))
+            let before = await test.computations?()
+            let results = await results(of: [trial])
+            if let report = results.first??.report { logins.append((trial.label, report)) }
+            if let before, let after = await test.computations?() { work.append((trial.label, after - before)) }
         }
-        guard let first = work.first else { return [] }
+        let differences = PasswordChecks.differences(logins)
+        guard let first = work.first else { return differences }
         if work.allSatisfy({ $0.count == 0 }) { return ["no login computes a hash, so computations counts nothing"] }
-        return work.filter { $0.count != first.count }.map { label, count in
-            "the login \(label) computes \(count) hashes, and the login \(first.label) computes \(first.count)"
-        }
+        return differences
+            + work.filter { $0.count != first.count }.map { label, count in
+                "the login \(label) computes \(count) hashes, and the login \(first.label) computes \(first.count)"
+            }
     }
 }

@@ -61,9 +61,10 @@ public struct RealmBackEndConformance: Sendable {
         case secrets
         /// No secret is in the command line or the environment of a child process.
         case processes
-        /// Right, wrong, empty, unknown and rejected credentials cause the same number of hash computations.
+        /// Right, wrong, empty, unknown and rejected credentials cause the same hash computations.
         ///
-        /// The check is made if ``RealmBackEndConformance/computations`` is set.
+        /// The computations of a `PasswordService` are compared by their costs, and their number if
+        /// ``RealmBackEndConformance/computations`` is set. The check is left out for a realm that computes no hash.
         case equalWork
         /// A login to a locked account with the right password gives the same result as one with a wrong password, by the
         /// same steps, questions and hash computations, and changes nothing in ``RealmBackEndConformance/stored``.
@@ -82,7 +83,7 @@ public struct RealmBackEndConformance: Sendable {
     public var openCalls: (@Sendable () async -> Int)?
     /// Returns the number of hash computations since the start, such as `HashingStatistics.computed`.
     ///
-    /// It is needed for ``Check/equalWork``.
+    /// It is needed for ``Check/equalWork`` if the realm computes hashes without a `PasswordService`.
     public var computations: (@Sendable () async -> Int)?
     /// Users whose login is neither accepted nor refused after the right password: the password must be changed, the groups
     /// cannot be read, a row is damaged.
@@ -136,8 +137,9 @@ public struct RealmBackEndConformance: Sendable {
     ///   - unknownUsers: Names that the back end does not have, at least one.
     ///   - faults: The faults of the back end.
     ///   - deadline: The time limit of one call of a module, as in the stack of the realm.
-    ///   - makeRealm: Creates the realm with its stack. It is called once, while the back end works. The services
-    ///     contain a `RealmLog`; the realm must use it. `BoundRealm.forConformance` creates the stack.
+    ///   - makeRealm: Creates the realm with its stack. It is called once, while the back end works. The services are
+    ///     `RealmServices.forTests`. The realm must use the `RealmLog` in them. `BoundRealm.forConformance` creates the
+    ///     stack.
     public init(
         users: [User],
         rejectedUsers: [User] = [],
@@ -180,11 +182,9 @@ public struct RealmBackEndConformance: Sendable {
         report.skipped = Check.allCases.compactMap { check in skipped[check].map { "\(check.rawValue): \($0)" } }
         guard report.violations.isEmpty else { return report }
         let log = RecordingLog()
-        var services = RealmServices()
-        services[RealmLog.self] = log.log
         let realm: BoundRealm
         do {
-            realm = try await makeRealm(services)
+            realm = try await makeRealm(.forTests(log: log))
         } catch {
             report.violations.append("the realm cannot be created: \(error)")
             return report

@@ -72,6 +72,20 @@ extension LoginModuleConformance {
         return ["the client can distinguish refusals: \(seen.values.sorted().joined(separator: ", "))"]
     }
 
+    // MARK: Password checks
+
+    /// Compares the password checks of all credentials, whose time a client can measure.
+    func passwordChecks() async -> [String] {
+        var logins: [(label: String, report: LoginReport)] = []
+        for credential in accepted + refused {
+            guard let report = await login(credential, conversation: credential.conversation()) else { continue }
+            let failure = report.refusal?.failure
+            guard failure != .missingCredential, failure?.isTemporary != true else { continue }
+            logins.append(("of \(credential.username)", report))
+        }
+        return PasswordChecks.differences(logins)
+    }
+
     // MARK: Faulty conversations
 
     func conversations() async -> [String] {

@@ -8,7 +8,7 @@ public import RealmKit
 /// ```swift
 /// @Test func `the module keeps the contract`() async {
 ///     let conformance = LoginModuleConformance(
-///         module,
+///         try RealmKind.team.makeForTests(properties: ["members": ["ann", "bob"]]).module,
 ///         accepts: [.init("ann", password: "lilac"), .init("bob", password: "basil")],
 ///         refuses: [.init("ann", password: "basil"), .init("ann", password: ""), .init("nobody", password: "lilac")]
 ///     )
@@ -19,8 +19,9 @@ public import RealmKit
 /// It checks: credentials to accept are accepted, and credentials to refuse are refused; an accepted login is
 /// committed, and its logout succeeds; in 200 concurrent logins of different users every login gets its own principals;
 /// no login succeeds without a credential, or if the conversation fails or gives wrong answers; all refusals look the
-/// same to the client, except the refusals of an unavailable module; a cancelled login is refused and calls no further
-/// module, and the module returns.
+/// same to the client, except the refusals of an unavailable module; all logins with a password compute the same
+/// password checks, if the module computes them with a `PasswordService`; a cancelled login is refused and calls no
+/// further module, and the module returns.
 public struct LoginModuleConformance: Sendable {
     /// A user name, and the credentials that the user presents.
     public struct Credential: Sendable {
@@ -92,6 +93,7 @@ public struct LoginModuleConformance: Sendable {
         violations += SchemaRules(type.options, reserved: []).violations()
         violations += await decisions()
         violations += await visibleDifferences()
+        violations += await passwordChecks()
         violations += await conversations()
         violations += await concurrency()
         violations += await cancellation()

@@ -7,25 +7,18 @@ import RealmTesting
 
 /// Creates a team and its module, as the server does for a configuration.
 enum Team {
-    static func realm(
+    static func make(
         members: [String] = ["ann", "zed"],
         passphrase: String = "open sesame",
-        group: String? = "Crew"
-    ) throws -> TeamRealm {
-        var values: [String: PropertyValue] = [
-            "members": .list(members),
-            "passphrase": .secret(Secret(utf8: passphrase)),
-        ]
-        if let group { values["group"] = .string(group) }
-        return try TeamRealm(RealmProperties(values, schema: TeamRealm.properties, realmName: "team"))
+        group: String? = "Crew",
+        options: [String: String] = [:]
+    ) throws(BadRealm) -> (realm: any Realm, module: any LoginModule) {
+        var properties = ["members": members, "passphrase": [passphrase]]
+        properties["group"] = group.map { [$0] }
+        return try RealmKind.team.makeForTests(properties: properties, options: options)
     }
 
-    static func module(_ options: [String: PropertyValue] = [:]) throws -> TeamLoginModule {
-        let options = try ModuleOptions(options, schema: TeamLoginModule.options, realmName: "team")
-        return try TeamLoginModule(realm: realm(), options: options)
-    }
-
-    static func stack(_ modules: [TeamLoginModule], clock: any LoginClock = ManualClock()) -> LoginStack {
+    static func stack(_ modules: [any LoginModule], clock: any LoginClock = ManualClock()) -> LoginStack {
         LoginStack(name: "team", modules.map { LoginStack.Entry($0, .required) }, clock: clock)
     }
 

@@ -9,7 +9,7 @@ import Testing
 struct TeamLoginModuleTests {
     @Test func `the module passes the conformance tests`() async throws {
         let conformance = LoginModuleConformance(
-            try Team.module(),
+            try Team.make().module,
             accepts: [.init("ann", password: "open sesame"), .init("zed", password: "open sesame")],
             refuses: [
                 .init("ann", password: "open sesami"), .init("ann", password: ""), .init("ann"),
@@ -21,7 +21,7 @@ struct TeamLoginModuleTests {
     }
 
     @Test func `a member with the passphrase is in the group`() async throws {
-        let report = await Team.stack([try Team.module()]).login(
+        let report = await Team.stack([try Team.make().module]).login(
             try Team.request("ann"),
             asking: RecordingConversation(password: "open sesame")
         )
@@ -42,7 +42,7 @@ struct TeamLoginModuleTests {
         password: String?,
         failure: LoginFailure
     ) async throws {
-        let report = await Team.stack([try Team.module()]).login(
+        let report = await Team.stack([try Team.make().module]).login(
             try Team.request(name),
             asking: RecordingConversation(password: password)
         )
@@ -51,8 +51,8 @@ struct TeamLoginModuleTests {
 
     @Test func `a second module can use the passphrase that the first module has asked for`() async throws {
         let stack = Team.stack([
-            try Team.module(["storePass": .boolean(true)]),
-            try Team.module(["useFirstPass": .boolean(true), "clearPass": .boolean(true)]),
+            try Team.make(options: ["storePass": "true"]).module,
+            try Team.make(options: ["useFirstPass": "true", "clearPass": "true"]).module,
         ])
         let conversation = RecordingConversation(password: "open sesame")
         let report = await stack.login(try Team.request("ann"), asking: conversation)
@@ -62,7 +62,7 @@ struct TeamLoginModuleTests {
 
     @Test func `the time that the user takes to type does not count towards the deadline`() async throws {
         let clock = ManualClock()
-        let stack = Team.stack([try Team.module()], clock: clock)
+        let stack = Team.stack([try Team.make().module], clock: clock)
         let person = RecordingConversation([.held(PreparedConversation(password: Secret(utf8: "open sesame")))])
         async let report = stack.login(try Team.request("ann"), asking: person)
         await person.untilCalled()

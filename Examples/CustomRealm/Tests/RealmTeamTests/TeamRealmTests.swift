@@ -30,8 +30,7 @@ struct TeamRealmTests {
             try .forConformance(
                 .team,
                 properties: ["members": ["ann", "zed"], "passphrase": ["open sesame"], "group": ["Crew"]],
-                services: services,
-                deadline: .seconds(10)
+                services: services
             )
         }
         conformance.skip(.outages, .deadline, .cancellation, .release, reason: "the team has no back end")
@@ -41,18 +40,18 @@ struct TeamRealmTests {
 
     @Test func `an empty passphrase is rejected`() {
         #expect(throws: BadRealm("is empty", setting: "passphrase")) {
-            try Team.realm(passphrase: "")
+            try Team.make(passphrase: "")
         }
     }
 
     @Test(arguments: ["", " ann", "ann\u{7}"])
     func `an invalid member name is rejected`(name: String) throws {
-        let error = try #require(throws: BadRealm.self) { try Team.realm(members: ["ann", name]) }
+        let error = try #require(throws: BadRealm.self) { try Team.make(members: ["ann", name]) }
         #expect(error.setting == "members")
     }
 
     @Test func `the group has a default`() async throws {
-        let realm = try Team.realm(group: nil)
+        let realm = try Team.make(group: nil).realm
         #expect(try await realm.groupNames(of: Username("ann")) == ["Team"])
     }
 }
