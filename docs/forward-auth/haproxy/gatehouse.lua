@@ -11,7 +11,7 @@ local path = assert(os.getenv("GATEHOUSE_PATH"), "setenv GATEHOUSE_PATH is missi
 -- The fields of the request that Gatehouse needs. No other field is sent.
 local checked_fields = {
     "cookie", "authorization", "accept", "accept-language", "sec-fetch-mode", "sec-fetch-dest", "sec-fetch-site", "x-requested-with",
-    "user-agent",
+    "user-agent", "origin", "access-control-request-method",
 }
 -- The fields for the application. Gatehouse sets all of them if it allows a request.
 local identity_fields = {
