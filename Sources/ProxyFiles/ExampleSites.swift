@@ -1,67 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// The example sites of the files in `docs/forward-auth`, without the first application.
+/// The example sites of a file in `docs/forward-auth`, which are replaced by the hosts of a user.
 ///
 /// A proxy does not start with a site whose certificate is missing, or with two sites of the same name.
 struct ExampleSites {
-    /// The host of the first application in the files.
-    static let host = "app.example.com"
-    /// The address of the first application in the files.
-    static let application = "127.0.0.1:3000"
+    /// The host and the address of the first application in the files.
+    static let application = ProxyFile.Application(host: "app.example.com", address: "127.0.0.1:3000")
+    /// The sign-in host in the files.
+    static let signInHost = "auth.example.com"
 
-    /// The backends of haproxy.cfg that only example sites use.
-    private let backends: Set<Substring>
+    private let sections: [Section]
 
-    /// Finds the backends of the examples.
+    /// Splits a file into its sections.
     ///
-    /// - Parameter map: The text of hosts.map.
-    init(map: String) {
-        var examples: Set<Substring> = []
-        // The pages of Gatehouse are served at the host of the application too.
-        var others: Set<Substring> = ["gatehouse"]
-        for line in map.split(separator: "\n") where !line.hasPrefix("#") {
-            let words = line.split(separator: " ")
-            guard words.count == 2 else { continue }
-            if Self.isExample(words[0]) { examples.insert(words[1]) } else { others.insert(words[1]) }
-        }
-        backends = examples.subtracting(others)
+    /// - Parameter bytes: The text of the file.
+    init(_ bytes: [UInt8]) {
+        sections = Self.sections(of: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Returns a file of a proxy without the example sites, and without the comments about them.
-    ///
-    /// - Parameters:
-    ///   - text: The text of the file.
-    ///   - name: The name of the file.
-    /// - Returns: The text.
-    func removed(from text: String, name: String) -> String {
-        let isExample: (Substring) -> Bool
-        switch name {
-        case "Caddyfile":
-            isExample = { line in
-                guard line.hasSuffix(" {") else { return false }
-                let names = line.dropLast(2).split(separator: ",").map { $0.drop { $0 == " " } }
-                return names.allSatisfy(Self.isExample)
-            }
-        case "hosts.map": isExample = { line in line.split(separator: " ").first.map(Self.isExample) ?? false }
-        case "haproxy.cfg":
-            isExample = { [backends] line in
-                let words = line.split(separator: " ")
-                return words.count == 2 && words[0] == "backend" && backends.contains(words[1])
-            }
-        default: return text
+    /// Returns the file with these hosts instead of the examples.
+    func file(_ applications: [ProxyFile.Application], signInHost: String?) -> String {
+        let lines = sections.flatMap { section in
+            guard section.host != nil else { return section.comments + section.lines }
+            return Self.lines(of: section, applications, signInHost: signInHost, hasComments: true)
         }
-        let kept = Self.sections(of: text).filter { section in !(section.header.map(isExample) ?? false) }
-            .flatMap(\.lines).joined(separator: "\n")
-        return kept.hasSuffix("\n") ? kept : kept + "\n"
+        return Self.text(lines)
     }
 
-    private static func isExample(_ name: Substring) -> Bool { name.hasSuffix(".example.com") && name != host }
+    /// Returns the sections of these hosts; an empty text if the file has no sections of hosts.
+    func sites(_ applications: [ProxyFile.Application], signInHost: String?, hasComments: Bool) -> String {
+        let lines = sections.flatMap { section in
+            Self.lines(of: section, applications, signInHost: signInHost, hasComments: hasComments)
+        }
+        return lines.isEmpty ? "" : Self.text(lines)
+    }
 
-    /// The lines of a section: the comments before it, a line at the first column, and the lines after it.
+    private static func text(_ lines: [String]) -> String {
+        let end = lines.lastIndex { !$0.isEmpty } ?? lines.startIndex
+        return lines[...end].joined(separator: "\n") + "\n"
+    }
+
+    /// Returns the text of an example with another application.
+    static func replaced(_ text: String, _ application: ProxyFile.Application) -> String {
+        text.replacing(Self.application.host, with: application.host)
+            .replacing(Self.application.address, with: application.address)
+    }
+
+    /// Returns the text of an example with another sign-in host.
+    static func replaced(_ text: String, signInHost: String) -> String {
+        text.replacing(Self.signInHost, with: signInHost)
+    }
+
+    /// Returns the lines of an example, once for each host that it is an example for.
+    private static func lines(
+        of section: Section,
+        _ applications: [ProxyFile.Application],
+        signInHost: String?,
+        hasComments: Bool
+    ) -> [String] {
+        let comments = hasComments ? section.comments : []
+        switch section.host {
+        case application.host:
+            let lines = applications.flatMap { application in
+                section.lines.map { line in
+                    // HAProxy: the backend is named after the host.
+                    let words = line.split(separator: " ")
+                    if words == ["backend", "app"] { return "backend \(application.host)" }
+                    if words == ["app.example.com", "app"] { return "\(application.host)  \(application.host)" }
+                    return replaced(line, application)
+                }
+            }
+            return lines.isEmpty ? [] : comments + lines
+        case Self.signInHost:
+            guard let signInHost else { return [] }
+            return comments + section.lines.map { replaced($0, signInHost: signInHost) }
+        default: return []
+        }
+    }
+
+    /// A line at the first column, the comments before it, and the lines after it.
     private struct Section {
-        var lines: [Substring] = []
-        var header: Substring?
+        var comments: [String] = []
+        var lines: [String] = []
+        /// The host that it is an example for; nil for other sections.
+        var host: String?
     }
 
     /// Returns the sections of a file.
@@ -70,19 +93,27 @@ struct ExampleSites {
     /// belong to it.
     private static func sections(of text: String) -> [Section] {
         var sections = [Section()]
-        var comments: [Substring] = []
+        var comments: [String] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             switch line.first {
-            case "#": comments.append(line)
+            case "#": comments.append(String(line))
             case nil, " ", "\t", "}":
-                sections[sections.count - 1].lines += comments + [line]
+                sections[sections.count - 1].lines += comments + [String(line)]
                 comments = []
             default:
-                sections.append(Section(lines: comments + [line], header: line))
+                sections.append(Section(comments: comments, lines: [String(line)], host: host(line)))
                 comments = []
             }
         }
         sections[sections.count - 1].lines += comments
         return sections
+    }
+
+    /// Returns the host of an example from the first line of its section; nil for another section.
+    private static func host(_ line: Substring) -> String? {
+        let words = line.split(separator: " ")
+        guard words.count == 2 else { return nil }
+        if words[0] == "backend", !words[1].hasPrefix("gatehouse") { return "\(words[1]).example.com" }
+        return words[0].hasSuffix(".example.com") ? String(words[0]) : nil
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-/// A configuration file of a proxy, as in `docs/forward-auth`, for one application.
+/// A configuration file of a proxy, as in `docs/forward-auth`, with the applications of a user.
 ///
 /// `Files` is a link to that folder, so the files of the documentation, which are tested with real proxies, are the files of the
 /// program.
@@ -15,12 +15,28 @@ public struct ProxyFile: Sendable {
         /// The file from which the proxy reads the authority of the certificate of Gatehouse.
         public var authorityFile: String { "/etc/\(rawValue)/gatehouse-ca.pem" }
 
-        /// A command that checks the files, and makes the running proxy read them.
-        public var reloadCommand: String {
+        /// The commands, for a shell, that make the proxy read the files; `systemctl` starts it if it does not run.
+        public var reloadCommands: [String] {
             switch self {
-            case .nginx: "nginx -t && nginx -s reload"
+            case .nginx: ["nginx -t && systemctl reload-or-restart nginx"]
+            case .caddy:
+                [
+                    // A Caddyfile that exists keeps its sites.
+                    #"for line in 'import gatehouse.caddy' 'import gatehouse/*.caddy'; do "#
+                        + #"grep -qsxF "$line" /etc/caddy/Caddyfile || "#
+                        + #"printf '\n%s\n' "$line" >>/etc/caddy/Caddyfile; done"#,
+                    "systemctl reload-or-restart caddy",
+                ]
+            case .haproxy: ["haproxy -c -f /etc/haproxy/haproxy.cfg && systemctl reload-or-restart haproxy"]
+            }
+        }
+
+        /// The command that replaces the last of ``reloadCommands`` on a machine without systemd.
+        public var reloadWithoutSystemd: String {
+            switch self {
+            case .nginx: "nginx -s reload, or nginx if none runs"
             case .caddy: "caddy reload --config /etc/caddy/Caddyfile"
-            case .haproxy: "haproxy -c -f /etc/haproxy/haproxy.cfg && systemctl reload haproxy"
+            case .haproxy: "a restart of haproxy"
             }
         }
 
@@ -29,10 +45,30 @@ public struct ProxyFile: Sendable {
         /// - Parameter host: The host name.
         /// - Returns: The paths.
         public func certificateFiles(of host: String) -> String {
-            switch self {
-            case .nginx, .caddy: "/etc/\(rawValue)/\(host).pem, and its key from /etc/\(rawValue)/\(host).key"
+            let both = "/etc/\(rawValue)/\(host).pem, and its key from /etc/\(rawValue)/\(host).key"
+            return switch self {
+            case .nginx: both
+            case .caddy: "\(both), as its user: install -g caddy -m 640 KEY /etc/caddy/\(host).key"
             case .haproxy: "/etc/haproxy/certificates/\(host).pem, with its key in the same file"
             }
+        }
+    }
+
+    /// An application behind a proxy.
+    public struct Application: Sendable {
+        /// The host name.
+        public var host: String
+        /// The address, such as `127.0.0.1:3000`.
+        public var address: String
+
+        /// Creates an application.
+        ///
+        /// - Parameters:
+        ///   - host: The host name.
+        ///   - address: The address.
+        public init(host: String, address: String) {
+            self.host = host
+            self.address = address
         }
     }
 
@@ -42,56 +78,109 @@ public struct ProxyFile: Sendable {
     public let text: String
     /// The path from which the proxy reads the file.
     public let place: String
+    /// True if the file is that of one host, and not for all hosts of the proxy.
+    public let isOfOneHost: Bool
+    /// The lines of ``text`` that a file which exists at ``place`` needs for the applications; empty if it needs none.
+    public let addedLines: String
 
     /// Returns the files of a proxy, with the page for the time when Gatehouse cannot be reached.
     ///
-    /// The further applications and the sign-in host, which are examples in the files of the documentation, are left out.
+    /// They are the files of the documentation, with these hosts instead of the examples.
     ///
     /// - Parameters:
     ///   - proxy: The proxy.
-    ///   - host: The host name of the application.
-    ///   - application: The address of the application, such as 127.0.0.1:3000.
-    /// - Returns: The files.
-    public static func files(for proxy: Proxy, host: String, application: String) -> [ProxyFile] {
-        let sources: [(name: String, bytes: [UInt8], place: String)] =
-            switch proxy {
-            case .nginx:
-                [
-                    ("gatehouse.conf", PackageResources.gatehouse_conf, "/etc/nginx/conf.d/gatehouse.conf"),
-                    (
-                        "gatehouse-server.conf", PackageResources.gatehouse_server_conf,
-                        "/etc/nginx/snippets/gatehouse-server.conf"
-                    ),
-                    (
-                        "gatehouse-application.conf", PackageResources.gatehouse_application_conf,
-                        "/etc/nginx/snippets/gatehouse-application.conf"
-                    ),
-                    ("app.conf", PackageResources.app_conf, "/etc/nginx/conf.d/\(host).conf"),
-                    ("unavailable.html", PackageResources.unavailable_html, "/etc/nginx/gatehouse-unavailable.html"),
-                ]
-            case .caddy:
-                [
-                    ("gatehouse.caddy", PackageResources.gatehouse_caddy, "/etc/caddy/gatehouse.caddy"),
-                    ("Caddyfile", PackageResources.Caddyfile, "/etc/caddy/Caddyfile"),
-                    (
-                        "unavailable.html", PackageResources.unavailable_html,
-                        "/etc/caddy/gatehouse/unavailable.html"
-                    ),
-                ]
-            case .haproxy:
-                [
-                    ("haproxy.cfg", PackageResources.haproxy_cfg, "/etc/haproxy/haproxy.cfg"),
-                    ("hosts.map", PackageResources.hosts_map, "/etc/haproxy/hosts.map"),
-                    ("gatehouse.lua", PackageResources.gatehouse_lua, "/etc/haproxy/gatehouse.lua"),
-                    ("unavailable.html", PackageResources.unavailable_html, "/etc/haproxy/unavailable.html"),
-                ]
+    ///   - applications: The applications.
+    ///   - signInHost: The sign-in host; nil if there is none.
+    /// - Returns: The files: first those that all hosts share.
+    public static func files(
+        for proxy: Proxy,
+        applications: [Application],
+        signInHost: String?
+    ) -> [ProxyFile] {
+        let folder = "/etc/\(proxy.rawValue)"
+        switch proxy {
+        case .nginx:
+            return [
+                ProxyFile("gatehouse.conf", PackageResources.gatehouse_conf, at: "\(folder)/conf.d/gatehouse.conf"),
+                ProxyFile(
+                    "gatehouse-server.conf",
+                    PackageResources.gatehouse_server_conf,
+                    at: "\(folder)/snippets/gatehouse-server.conf"
+                ),
+                ProxyFile(
+                    "gatehouse-application.conf",
+                    PackageResources.gatehouse_application_conf,
+                    at: "\(folder)/snippets/gatehouse-application.conf"
+                ),
+                ProxyFile(
+                    "unavailable.html",
+                    PackageResources.unavailable_html,
+                    at: "\(folder)/gatehouse-unavailable.html"
+                ),
+            ]
+                + hosts(applications, signInHost, in: "\(folder)/conf.d", ending: "conf") { application in
+                    let text = String(decoding: PackageResources.app_conf, as: UTF8.self)
+                    return ExampleSites.replaced(text, application)
+                } signIn: { host in
+                    let text = String(decoding: PackageResources.sign_in_host_conf, as: UTF8.self)
+                    return ExampleSites.replaced(text, signInHost: host)
+                }
+        case .caddy:
+            let sites = ExampleSites(PackageResources.Caddyfile)
+            return [
+                ProxyFile("gatehouse.caddy", PackageResources.gatehouse_caddy, at: "\(folder)/gatehouse.caddy"),
+                ProxyFile(
+                    "unavailable.html",
+                    PackageResources.unavailable_html,
+                    at: "\(folder)/gatehouse/unavailable.html"
+                ),
+            ]
+                + hosts(applications, signInHost, in: "\(folder)/gatehouse", ending: "caddy") { application in
+                    sites.sites([application], signInHost: nil, hasComments: true)
+                } signIn: { host in
+                    sites.sites([], signInHost: host, hasComments: true)
+                }
+        case .haproxy:
+            let shared = [
+                ("haproxy.cfg", PackageResources.haproxy_cfg), ("hosts.map", PackageResources.hosts_map),
+                ("gatehouse.lua", PackageResources.gatehouse_lua),
+                ("unavailable.html", PackageResources.unavailable_html),
+            ]
+            return shared.map { name, bytes in
+                let sites = ExampleSites(bytes)
+                return ProxyFile(
+                    name: name,
+                    text: sites.file(applications, signInHost: signInHost),
+                    place: "\(folder)/\(name)",
+                    isOfOneHost: false,
+                    addedLines: sites.sites(applications, signInHost: signInHost, hasComments: false)
+                )
             }
-        let examples = ExampleSites(map: String(decoding: PackageResources.hosts_map, as: UTF8.self))
-        return sources.map { source in
-            let text = examples.removed(from: String(decoding: source.bytes, as: UTF8.self), name: source.name)
-                .replacing(ExampleSites.host, with: host)
-                .replacing(ExampleSites.application, with: application)
-            return ProxyFile(name: source.name, text: text, place: source.place)
+        }
+    }
+}
+
+extension ProxyFile {
+    /// Creates a file that all hosts share.
+    private init(_ name: String, _ bytes: [UInt8], at place: String) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        self.init(name: name, text: text, place: place, isOfOneHost: false, addedLines: "")
+    }
+
+    /// Returns a file for each host.
+    private static func hosts(
+        _ applications: [Application],
+        _ signInHost: String?,
+        in folder: String,
+        ending: String,
+        application: (Application) -> String,
+        signIn: (String) -> String
+    ) -> [ProxyFile] {
+        let texts =
+            applications.map { ($0.host, application($0)) } + [signInHost].compactMap(\.self).map { ($0, signIn($0)) }
+        return texts.map { host, text in
+            let name = "\(host).\(ending)"
+            return ProxyFile(name: name, text: text, place: "\(folder)/\(name)", isOfOneHost: true, addedLines: "")
         }
     }
 }

@@ -69,7 +69,7 @@ import Testing
         arguments: [
             ("/nobody", "nobody", "the rule denies all requests"),
             ("/inside", "networks", "the rule does not allow the address of the client"),
-            ("/zed", nil, "the user does not meet the rule"),
+            ("/zed", nil, "the user does not meet the rule: needs user zed, has User"),
         ],
         [true, false]
     )

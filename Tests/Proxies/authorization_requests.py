@@ -283,6 +283,16 @@ def the_method_of_an_authorization_request_changes_no_decision(place):
             expect(answer.status in (200, 403, 405), f"{flavour}: {method}: {answer}")
 
 
+@scenario
+def a_cors_preflight_is_allowed_only_at_the_hosts_of_the_list(place):
+    preflight = [("Origin", "https://www.example.com"), ("Access-Control-Request-Method", "PUT")]
+    for flavour in FLAVOURS:
+        expect_allowed(place.ask(flavour, "/desk", method="OPTIONS", more=preflight), None)
+        expect_not_allowed(place.ask(flavour, "/desk", method="OPTIONS", more=preflight, host="wiki.example.com"), flavour)
+        for more in ([*preflight, preflight[0]], [*preflight, preflight[1]], [("Origin", ""), preflight[1]], preflight[:1], preflight[1:]):
+            expect_not_allowed(place.ask(flavour, "/desk", method="OPTIONS", more=more), f"{flavour}: {more}")
+
+
 ODD = ["/public%2f..%2fdesk", "/public/..%2fdesk", "/public/../desk", "/public/%2e%2e/desk", "/public;/../desk", "//desk",
        "/public//desk", "/public\\..\\desk", "/public/..%5cdesk", "/public/%00", "/public#/../desk", "/public/%c0%ae",
        "/public/\xff", "/public/%", "/public/%2", "/public/%zz", "/./public", "/public/.", "/public/..", "public", ""]

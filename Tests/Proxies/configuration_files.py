@@ -66,6 +66,15 @@ def the_file_for_traefik_checks_every_request_and_removes_identity_fields(_):
 
 
 @scenario
+def the_files_for_traefik_and_envoy_pass_the_fields_of_a_cors_preflight_on(_):
+    traefik = [name.lower() for name in read("traefik.yml")["http"]["middlewares"]["gatehouse"]["forwardAuth"]["authRequestHeaders"]]
+    server, = [each["typed_config"]["http_service"] for each in envoy_manager()["http_filters"] if "ext_authz" in each["name"]]
+    envoy = [each["exact"] for each in server["authorization_request"]["allowed_headers"]["patterns"]]
+    for name in ("origin", "access-control-request-method"):
+        expect(name in traefik and name in envoy, name)
+
+
+@scenario
 def the_file_for_traefik_allows_only_websocket_upgrades(_):
     http = read("traefik.yml")["http"]
     for name, router in http["routers"].items():

@@ -30,13 +30,17 @@ PREFIX = "/gatehouse"
 CONFIGURATION = """
 default-realm town;
 login storeRealm {{ StoreLoginModule required; }}
+login execRealm {{ ExecLoginModule required; }}
 realm town {{ class StoreRealm; }}
+# A realm that is never available.
+realm down {{ class ExecRealm; program /usr/bin/false; }}
 passwords {{ hash argon2id memory=8MiB passes=1; }}
 server {{
     listen 127.0.0.1:{port};
     state state;
     access-log off;
     trusted-proxies 127.0.0.1;
+    cors-preflights app.example.com;
     limits {{ connections 10000; connections-per-address 10000; }}
     sessions {{ idle {idle}; absolute {absolute}; warning 2s; per-user 100; }}
     sign-in {{ prefix /gatehouse; }}
@@ -48,6 +52,9 @@ protect app.example.com/utf8    {{ auth basic; require any; identity-fields utf-
 protect app.example.com/form    {{ auth form; require any; }}
 protect app.example.com/public  {{ open; }}
 protect app.example.com/reading {{ methods GET; open; }}
+protect app.example.com/down    {{ realm down; auth basic; require any; }}
+protect app.example.com/packages         {{ auth form basic; require any; ambiguous-paths allow; }}
+protect app.example.com/packages/private {{ auth form basic; require group Staff; ambiguous-paths allow; }}
 protect open.example.com/       {{ open; }}
 protect www.example.com/        {{ open; }}
 protect wiki.example.com/       {{ auth form; require any; }}

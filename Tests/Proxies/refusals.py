@@ -77,6 +77,24 @@ def the_page_for_a_method_that_no_rule_allows_is_a_page_of_gatehouse(place):
 
 
 @scenario
+def a_request_that_cannot_be_decided_now_gets_503_and_never_an_empty_page(place):
+    text = UNAVAILABLE if place.proxy.flavour == "nginx" else b"Try again later"
+    for method, body in (("GET", b""), ("POST", b"a=b"), ("PUT", b"x" * 100_000)):
+        answer = place.browser().ask("/down/x", method, basic("ann"), body)
+        expect_page(answer, 503, text)
+        expect_equal(answer.field("retry-after"), "5", answer)
+
+
+@scenario
+def the_page_for_a_request_that_cannot_be_checked_names_its_host_and_path(place):
+    for kind in (NAVIGATION, FETCH):
+        answer = place.browser().ask("/desk/a%2fb?token=secret", kind=kind)
+        expect_rejected(answer, 403)
+        expect(b"app.example.com" in answer.body and b"/desk/a%2fb" in answer.body, answer)
+        expect(b"secret" not in answer.body, answer)
+
+
+@scenario
 def over_http_2_too_a_user_who_is_not_allowed_gets_the_page_of_gatehouse(place):
     client = HTTP2(place.proxy.port, place.proxy.certificate[0], NAME)
     place.open_browsers.append(client)

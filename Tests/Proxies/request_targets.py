@@ -94,6 +94,35 @@ def over_http_2_every_target_that_reaches_the_application_is_a_path(place):
     expect_equal((received_request(answer)["target"], identity(answer)), ("/desk?x=@y", identity_fields("ann")))
 
 
+@scenario
+def a_path_that_programs_read_differently_arrives_as_it_was_checked_if_the_rule_allows_it(place):
+    targets = ("/packages/@scope%2fname", "/packages/@scope%2Fn%61me?x=%2f;y", "/packages/a%252Fb", "/packages/a%25", "/packages/a;b=c/d",
+               "/packages/a//b", "/packages/%23a%3Fb")
+    for target in targets:
+        answer = place.member("bob").ask(target, kind=FETCH)
+        expect_equal((received_request(answer)["target"], identity(answer)), (target, identity_fields("bob")), target)
+    token = place.member("bob").cookies[SESSION]
+    for target in targets:
+        answer = http2_client(place).ask([(":method", "GET"), (":scheme", "https"), (":authority", NAME), (":path", target),
+                                          ("cookie", f"{SESSION}={token}")])
+        expect_equal((received_request(answer)["target"], identity(answer)), (target, identity_fields("bob")), target)
+        place.close()
+
+
+@scenario
+def a_path_of_which_one_reading_has_another_rule_is_denied(place):
+    for target in ("/packages/private%2fx", "/packages//private/x", "//packages/private/x", "/packages/private;x/y", "/packages/;a/private/x",
+                   "/packages/x%2f..%2fprivate/y", "/packages/x;/../private", "/packages%2fprivate/x", "/packages/private%252fx",
+                   "/packages/private%3Fx", "/desk%2fpackages/x", "/packages/..%2fdesk", "/public//packages/x", "/packages/a%5cb", "/desk;x"):
+        for who in ("ann", "bob", None):
+            browser = place.member(who) if who else place.browser()
+            before = len(place.application.requests)
+            expect_denied(browser.ask(target, kind=FETCH))
+            expect_equal(place.application.requests[before:], [], (who, target))
+    expect_equal(place.member("bob").ask("/packages/private/x", kind=FETCH).status, 403)
+    expect_equal(identity(place.member("ann").ask("/packages/private/x%2fy", kind=FETCH)), identity_fields("ann"))
+
+
 WORDS = ["/", "//", "\\", "?", "#", "@", ":", ";", ".", "..", "%2f", "%2e", "%5c", "%00", "%3f", "%23", "public", "desk", "gatehouse", "auth",
          "style.css", "sign-in", NAME, OPEN_HOST, "x", "https:", "http:", "https://", "://", "&", "=", "*", " ", "\t", "%", "[", "]", "{", "}",
          "\x7f", "\xff", "|", "+", "~"]

@@ -141,6 +141,18 @@ def requests_of_every_method_reach_the_application(place):
         expect_equal((answer.status, answer.field("x-application")), (200, "yes"), f"{method}: {answer}")
 
 
+@scenario
+def a_cors_preflight_is_allowed_without_an_identity_and_no_other_request(place):
+    preflight = [("Origin", "https://www.example.com"), ("Access-Control-Request-Method", "PUT")]
+    for path in ("/desk", "/form/x", "/packages/@scope%2fname"):
+        answer = place.browser().ask(path, "OPTIONS", preflight, kind={})
+        expect_equal([value for _, value in identity(answer) if value], [], answer)
+        for method, fields in (("OPTIONS", []), ("OPTIONS", preflight[:1]), ("OPTIONS", preflight[1:]), ("GET", preflight), ("POST", preflight)):
+            expect_rejected(place.browser().ask(path, method, fields, kind=FETCH), 401)
+    # The rule for the announced method decides: no rule allows PUT here.
+    expect_rejected(place.browser().ask("/reading", "OPTIONS", preflight, kind=FETCH), 403, 405)
+
+
 # Denied requests
 
 @scenario

@@ -190,15 +190,15 @@ def install_certificates(walk):
 
 
 def start_proxy(walk):
+    # There is no systemd here.
+    commands = {"reload-or-restart nginx": "nginx -s reload", "reload-or-restart haproxy": "haproxy -D -p /run/haproxy.pid -f /etc/haproxy/haproxy.cfg"}
+    with open("/usr/local/bin/systemctl", "w") as file:
+        file.write("#!/bin/sh\n" + "".join(f'[ "$*" = "{words}" ] && exec {command}\n' for words, command in commands.items()) + "exit 1\n")
+    os.chmod("/usr/local/bin/systemctl", 0o755)
     if walk.proxy == "nginx":
         walk.start("nginx", "-g", "daemon off;", until=lambda: os.path.exists("/run/nginx.pid"))
     elif walk.proxy == "caddy":
         walk.start("caddy", "run", "--config", "/etc/caddy/Caddyfile", until=lambda: responds(2019))
-    else:
-        # There is no systemd here.
-        with open("/usr/local/bin/systemctl", "w") as file:
-            file.write('#!/bin/sh\n[ "$*" = "reload haproxy" ] && exec haproxy -D -p /run/haproxy.pid -f /etc/haproxy/haproxy.cfg\nexit 1\n')
-        os.chmod("/usr/local/bin/systemctl", 0o755)
 
 
 def responds(port):
@@ -321,7 +321,7 @@ def gatehouse_init_makes_what_getting_started_shows(walk):
         cp gatehouse.conf /etc/nginx/conf.d/
         cp gatehouse-server.conf gatehouse-application.conf /etc/nginx/snippets/
         cp unavailable.html /etc/nginx/gatehouse-unavailable.html
-        cp app.conf /etc/nginx/conf.d/{host}.conf
+        cp {host}.conf /etc/nginx/conf.d/
         cp ../var/development-authority.pem /etc/nginx/gatehouse-ca.pem""")
     with contextlib.suppress(FileNotFoundError):
         os.remove("/run/nginx.pid")

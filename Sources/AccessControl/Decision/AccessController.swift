@@ -78,9 +78,20 @@ package struct AccessController: Sendable {
     ///   - credentials: Reads the `Authorization` fields. It is called only if the decision depends on them.
     /// - Returns: The decision, or the login that the decision needs.
     package func evaluate(_ request: AccessRequest, credentials: () -> BasicScheme.Presented) -> Evaluation {
+        if let method = request.preflightMethod, case .parsed(let host) = request.host,
+            let compiled = rules.ruleAllowingPreflight(
+                for: method,
+                host: host,
+                path: request.path,
+                from: request.address
+            )
+        {
+            return .decided(.open, nil, by: compiled)
+        }
         let compiled: ProtectionRules.CompiledRule
         switch match(request) {
         case .ambiguousHost: return .decided(.malformed("the host is ambiguous"), nil, by: nil)
+        case .ambiguousPath(let reason): return .decided(.malformed(reason), nil, by: nil)
         case .none: return .decided(.noMatchingRule, nil, by: nil)
         case .uncovered(let allowed, let rules):
             return .decided(.methodNotAllowed(allowed), nil, by: rules.first)

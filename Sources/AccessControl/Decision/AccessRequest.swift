@@ -29,8 +29,10 @@ package struct AccessRequest {
     }
 
     let host: Host
-    let path: RequestPath
+    let path: PathReadings
     let method: String
+    /// The method of the request that a CORS preflight announces; nil if the request is no preflight.
+    let preflightMethod: String?
     /// The client's address; nil if it is not known.
     let address: String?
     /// The session cookie of the request.
@@ -44,10 +46,30 @@ package struct AccessRequest {
     ///
     /// - Parameters:
     ///   - method: The method, in its original spelling.
-    ///   - path: The path.
+    ///   - path: The path, which may have several readings.
     ///   - host: The host.
     ///   - client: The client's address, certificate and cookies.
     ///   - isActivity: True if the request counts as a use of its session.
+    ///   - preflightMethod: The method of the request that a CORS preflight announces; nil for any other request.
+    package init(
+        method: String,
+        path: PathReadings,
+        host: Host,
+        client: RequestClient,
+        isActivity: Bool = true,
+        preflightMethod: String? = nil
+    ) {
+        self.method = method
+        self.preflightMethod = preflightMethod
+        self.path = path
+        self.host = host
+        address = client.address
+        session = client.cookies.session
+        certificate = client.certificate
+        self.isActivity = isActivity
+    }
+
+    /// A request whose path is not ambiguous.
     package init(
         method: String,
         path: RequestPath,
@@ -55,13 +77,13 @@ package struct AccessRequest {
         client: RequestClient,
         isActivity: Bool = true
     ) {
-        self.method = method
-        self.path = path
-        self.host = host
-        address = client.address
-        session = client.cookies.session
-        certificate = client.certificate
-        self.isActivity = isActivity
+        self.init(
+            method: method,
+            path: PathReadings(path),
+            host: host,
+            client: client,
+            isActivity: isActivity
+        )
     }
 
     /// A request whose host is read only if a rule or a session needs it.

@@ -19,6 +19,8 @@ public enum AmbiguousPath: Error, Sendable, Hashable, CustomStringConvertible {
     case character
     /// The target contains a `#`.
     case fragment
+    /// The path can be read in too many ways, such as `%252525252F`.
+    case tooManyReadings
 
     /// A short text for the administrator.
     ///
@@ -32,6 +34,7 @@ public enum AmbiguousPath: Error, Sendable, Hashable, CustomStringConvertible {
         case .encoding: "a % without two hexadecimal digits, or an encoded character that is not allowed, such as %2F"
         case .character: "a character that is not allowed in a path, such as ; or \\"
         case .fragment: "the target contains a #"
+        case .tooManyReadings: "the path can be read in too many ways"
         }
     }
 }

@@ -74,8 +74,14 @@ public struct RequestPath: Sendable, Hashable {
         self.endsInSlash = endsInSlash
     }
 
+    /// One of the readings of an ambiguous path; see ``PathReadings``.
+    init(_ segments: [UTF8Text], endsInSlash: Bool) {
+        self.segments = segments
+        self.endsInSlash = endsInSlash
+    }
+
     /// Returns the range of the path in a target, without scheme, authority and query.
-    private static func path(of target: Span<UInt8>) throws(AmbiguousPath) -> Range<Int> {
+    static func path(of target: Span<UInt8>) throws(AmbiguousPath) -> Range<Int> {
         var start = 0
         if let length = schemeLength(target) {
             start = length
@@ -103,7 +109,7 @@ public struct RequestPath: Sendable, Hashable {
     }
 
     /// Returns true for the bytes that RFC 3986 allows in a path, except `;`.
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    static func isPlain(_ byte: UInt8) -> Bool {
         guard ASCII.isVisible(byte) else { return false }
         switch byte {
         case UInt8(ascii: "\\"), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"),

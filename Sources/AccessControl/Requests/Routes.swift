@@ -95,8 +95,41 @@ package struct Routes: Sendable, Hashable {
     /// forward authentication, so that it never gets a page with status 200.
     private func forwardAuthRoute(_ rest: ArraySlice<UTF8Text>, endsInSlash: Bool) -> Route {
         let proxy = rest.first.flatMap { ForwardAuthProxy($0) }
-        guard let proxy, proxy.sendsPath || rest.count == 1 && !endsInSlash else { return .forwardAuth(nil) }
+        let count = rest.last == Self.page ? 2 : 1
+        guard let proxy, proxy.sendsPath || rest.count == count && !endsInSlash else { return .forwardAuth(nil) }
         return .forwardAuth(proxy)
+    }
+
+    /// The kinds of checks of a proxy.
+    package enum Check: Sendable, Hashable {
+        /// A check, by whose status the proxy decides.
+        case decision
+        /// The request for the page of a check that was refused, because nginx discards its body.
+        case page
+    }
+
+    /// Returns the kind of a check.
+    ///
+    /// - Parameters:
+    ///   - target: The target of a request.
+    ///   - proxy: The proxy. A proxy that sends the original path appends it to the path of its checks.
+    /// - Returns: The kind; nil if the target is not exactly the path of a check, which a query may follow.
+    package func check(_ target: String, of proxy: ForwardAuthProxy) -> Check? {
+        let path = forwardAuthPrefix + proxy.rawValue
+        guard target.utf8.starts(with: path.utf8) else { return nil }
+        if proxy.sendsPath { return .decision }
+        let rest = target.utf8.dropFirst(path.utf8.count).prefix { $0 != UInt8(ascii: "?") }
+        if rest.isEmpty { return .decision }
+        return rest.elementsEqual("/\(Self.page.string)".utf8) ? .page : nil
+    }
+
+    /// Returns the route of a target whose path is ambiguous: Envoy appends the path of the original request.
+    ///
+    /// - Parameter target: The target of a request.
+    /// - Returns: The route; nil if the target is not a check of Envoy.
+    package func route(atAmbiguous target: String) -> Route? {
+        let beginning = "\(forwardAuthPrefix)\(ForwardAuthProxy.envoy.rawValue)/"
+        return target.utf8.starts(with: beginning.utf8) ? .forwardAuth(.envoy) : nil
     }
 
     /// Returns the first segment after the prefix and the segments after it.
@@ -136,6 +169,7 @@ package struct Routes: Sendable, Hashable {
     }
 
     private static let forwardAuth: UTF8Text = "auth"
+    private static let page: UTF8Text = "page"
     private static let realms: UTF8Text = "realms"
     private static let segments = Dictionary(
         uniqueKeysWithValues: SignInSettings.Segment.allCases.map { (UTF8Text($0.rawValue), $0) }

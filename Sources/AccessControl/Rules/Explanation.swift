@@ -23,6 +23,11 @@ public struct Explanation: Sendable, Hashable {
         /// The reason why the realm lets the user not sign in, such as `the account is disabled`; nil if the user may sign
         /// in.
         public let obstacle: String?
+        /// The end and the reason of the lock of the user's account, such as
+        /// `until 2027-01-31T10:00:00Z (10 failed logins)`; nil if the account is not locked.
+        ///
+        /// A lock refuses new sign-ins, and ends no session.
+        public let lock: String?
 
         /// A hypothetical request.
         ///
@@ -32,18 +37,21 @@ public struct Explanation: Sendable, Hashable {
         ///   - user: The signed-in user of the request; nil if there is none.
         ///   - peer: The address that the request comes from; nil if it is not known.
         ///   - obstacle: The reason why the realm lets the user not sign in; nil if the user may sign in.
+        ///   - lock: The end and the reason of the lock of the user's account; nil if the account is not locked.
         public init(
             method: String,
             url: String,
             user: SignedInUser? = nil,
             peer: String? = nil,
-            obstacle: String? = nil
+            obstacle: String? = nil,
+            lock: String? = nil
         ) {
             self.method = method
             self.url = url
             self.user = user
             self.peer = peer
             self.obstacle = obstacle
+            self.lock = lock
         }
 
         /// Returns whether a text is a valid client address.
@@ -55,7 +63,8 @@ public struct Explanation: Sendable, Hashable {
 
     /// The status of the response: 200, 400, 401, 403 or 405.
     public let status: Int
-    /// The status and the reason, and a line for each rule in the order of evaluation.
+    /// The status and the reason, a line for each rule of the host in the order of evaluation, and the number of rules of
+    /// other hosts.
     public let lines: [String]
 
     /// True if the server would allow the request.
@@ -79,12 +88,13 @@ extension ProtectionRules {
         realmAPI: String? = nil,
         isBehindProxy: Bool = true
     ) -> Explanation {
-        let target: (host: RequestHost?, path: RequestPath)
-        switch read(request.url) {
+        let target: (host: RequestHost?, path: PathReadings)
+        switch read(request.url, isBehindProxy: isBehindProxy) {
         case .failure(let ambiguity): return Explanation(status: 400, lines: ["400: \(ambiguity)"])
         case .success(let read): target = read
         }
-        if let pages, let route = Routes(prefix: pages).route(at: target.path) {
+        let path = target.path.path
+        if let pages, let route = Routes(prefix: pages).route(at: path) {
             guard route.isPage else {
                 let line = "403: only trusted proxies may send forward authentication requests"
                 return Explanation(status: 403, lines: [line])
@@ -93,7 +103,7 @@ extension ProtectionRules {
             return Explanation(status: 200, lines: [line])
         }
         if let realmAPI {
-            switch Routes(prefix: realmAPI, hasRealmAPI: true).route(at: target.path) {
+            switch Routes(prefix: realmAPI, hasRealmAPI: true).route(at: path) {
             case .realms, .realmCheck:
                 let line = "401: the path belongs to the realm API, to which no rule applies and which needs a token"
                 return Explanation(status: 401, lines: [line])
@@ -108,33 +118,79 @@ extension ProtectionRules {
         if target.host == nil, hosts.contains(where: { $0.host != .any }) {
             lines.append("the URL has no host, so rules for hosts are skipped")
         }
+        if target.path.ambiguity != nil { lines.append(Self.readingsExplanation(match)) }
+        if request.method == "OPTIONS", allowsPreflights(of: target.host) {
+            lines.append(preflightExplanation(host: target.host, path: target.path, from: request.peer))
+        }
+        var reached: [CompiledRule] = []
+        if case .ambiguousPath = match {
+            for reading in [path] + target.path.others {
+                guard case .rule(let compiled) = self.match(host: target.host, path: reading, method: request.method)
+                else { continue }
+                reached.append(compiled)
+            }
+        }
+        var foreign = 0
         for rules in hosts {
+            guard rules.matches(target.host) else {
+                foreign += rules.paths.reduce(0) { $0 + $1.rules.count }
+                continue
+            }
             for pathRules in rules.paths {
                 for compiled in pathRules.rules {
-                    let reason = Self.reason(
+                    var reason = Self.reason(
                         compiled,
                         match,
-                        rules.matches(target.host),
-                        pathRules.matches(target.path),
+                        pathRules.matches(path),
                         request.method
                     )
+                    if reached.contains(where: { $0 === compiled }) { reason = "a reading of the path leads here" }
                     let methods = compiled.rule.methods.map { " \($0)" }.joined()
                     let name = [compiled.rule.place, "protect", compiled.rule.target + methods].filter { !$0.isEmpty }
                     lines.append("  \(name.joined(separator: " ")): \(reason)")
                 }
             }
         }
+        if foreign > 0 {
+            lines.append(foreign == 1 ? "  1 rule applies to another host" : "  \(foreign) rules apply to other hosts")
+        }
         return Explanation(status: status, lines: lines)
     }
 
-    private func read(_ url: String) -> Result<(host: RequestHost?, path: RequestPath), Explanation.Ambiguity> {
+    /// Returns the line about a path that programs may read differently.
+    private static func readingsExplanation(_ match: Match) -> String {
+        if case .rule = match {
+            return "programs may read the path differently; all readings lead to the rule that decides"
+        }
+        return "a rule with ambiguous-paths allow; decides about such a path if all readings lead to this rule"
+    }
+
+    /// Returns the line about a CORS preflight to a host that allows preflights.
+    private func preflightExplanation(host: RequestHost?, path: PathReadings, from peer: String?) -> String {
+        let preflight = "a CORS preflight (OPTIONS with Origin and Access-Control-Request-Method)"
+        let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter {
+            ruleAllowingPreflight(for: $0, host: host, path: path, from: peer) != nil
+        }
+        if methods.isEmpty { return "\(preflight) is decided about in the same way" }
+        return "\(preflight) is allowed without a login for \(methods.joined(separator: ", "))"
+    }
+
+    private func read(
+        _ url: String,
+        isBehindProxy: Bool
+    ) -> Result<(host: RequestHost?, path: PathReadings), Explanation.Ambiguity> {
         let parts = RequestURL(url)
         let host = parts.flatMap { RequestHost($0.authority) }
         if let parts, host == nil {
             return .failure(Explanation.Ambiguity("\(parts.authority) is neither the name nor the address of a host"))
         }
         do throws(AmbiguousPath) {
-            return .success((host, try RequestPath(reading: (parts?.target ?? url).utf8Span.span)))
+            let target = (parts?.target ?? url).utf8Span.span
+            // Only a proxy may ask about an ambiguous path.
+            guard isBehindProxy, host != nil else {
+                return .success((host, PathReadings(try RequestPath(reading: target))))
+            }
+            return .success((host, try PathReadings(reading: target)))
         } catch {
             return .failure(Explanation.Ambiguity("the path is ambiguous: \(error)"))
         }
@@ -149,6 +205,7 @@ extension ProtectionRules {
         case .none where isForwarded: (403, "no rule matches, so forward authentication denies the request")
         case .none: (200, "no rule matches, so the server allows the request")
         case .ambiguousHost: (400, "the host is neither a name nor an address")
+        case .ambiguousPath(let reason): (400, reason)
         case .uncovered(let allowed, _):
             (405, "the rules for the path apply to \(allowed.joined(separator: ", ")), not to \(request.method)")
         case .rule(let compiled): answer(compiled.rule, request)
@@ -185,7 +242,9 @@ extension ProtectionRules {
             // There is no challenge for certificates.
             return (rule.schemes == [.certificate] ? 403 : 401, "\(name) cannot sign in: \(obstacle)")
         }
-        if rule.allows(user) { return (200, "\(name) is allowed") }
+        if rule.allows(user) {
+            return (200, "\(name) is allowed" + (request.lock.map { "; a new sign-in is refused \($0)" } ?? ""))
+        }
         let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
         let groups = user.groups.isEmpty ? "no group" : GroupName.list(user.groups)
         return (403, "\(name), in \(groups), does not meet: \(required)")
@@ -195,12 +254,10 @@ extension ProtectionRules {
     private static func reason(
         _ compiled: CompiledRule,
         _ match: Match,
-        _ isHost: Bool,
         _ isPath: Bool,
         _ method: String
     ) -> String {
         if case .rule(let deciding) = match, deciding === compiled { return "decides" }
-        guard isHost else { return "applies to another host" }
         guard isPath else { return "applies to another path" }
         guard compiled.rule.matches(method: method) else { return "applies to other methods" }
         return "matches too, but another rule is more specific"
@@ -213,6 +270,30 @@ extension Explanation {
         let description: String
 
         init(_ description: String) { self.description = description }
+    }
+}
+
+extension ProtectRule {
+    /// Returns the reason why a user does not meet the rule, for a line of the log.
+    ///
+    /// - Parameter user: The user.
+    /// - Returns: The requirements of which the user has to meet one, and the groups of the user; both of bounded length.
+    package func shortfall(of user: SignedInUser) -> (needs: String, has: String) {
+        (
+            Self.bounded(requirements.map(\.explanation), separator: ", or "),
+            Self.bounded(user.groups.map { GroupName.list([$0]) }, separator: ", ")
+        )
+    }
+
+    /// Joins the first texts, and the number of the others if they do not fit into 400 bytes.
+    private static func bounded(_ texts: [String], separator: String) -> String {
+        var length = 0
+        let first = texts.prefix { text in
+            length += text.utf8.count + separator.utf8.count
+            return length <= 400
+        }
+        let others = texts.count - first.count
+        return (first + (others > 0 ? ["\(others) more"] : [])).joined(separator: separator)
     }
 }
 

@@ -28,6 +28,8 @@ public struct ProtectionRules: Sendable {
         case rule(CompiledRule)
         /// 400: there are rules for hosts, and the host of the request is invalid.
         case ambiguousHost
+        /// 400, with the reason: programs may read the path differently, and no rule allows that.
+        case ambiguousPath(String)
     }
 
     let hosts: [HostRules]
@@ -36,12 +38,20 @@ public struct ProtectionRules: Sendable {
     package let all: [ProtectRule]
     /// True if there is a rule for a host or a domain.
     package let hasHosts: Bool
+    /// True if a rule allows paths that programs may read differently.
+    package let allowsAmbiguousPaths: Bool
+    /// The hosts whose CORS preflights are allowed.
+    let preflightHosts: [ProtectRule.Host]
 
     /// Rules in any order.
     ///
-    /// - Parameter rules: The rules. Rules with the same host, path and value of `isExact` must have different methods.
-    public init(_ rules: [ProtectRule]) {
+    /// - Parameters:
+    ///   - rules: The rules. Rules with the same host, path and value of `isExact` must have different methods.
+    ///   - preflightHosts: The hosts whose CORS preflights are allowed without a login.
+    public init(_ rules: [ProtectRule], preflightHosts: [ProtectRule.Host] = []) {
         all = rules
+        allowsAmbiguousPaths = rules.contains { $0.ambiguousPaths == .allow }
+        self.preflightHosts = preflightHosts.map { HostRules.canonical($0) }
         var groups: [ProtectRule.Host: [CompiledRule]] = [:]
         for rule in rules { groups[HostRules.canonical(rule.host), default: []].append(CompiledRule(rule)) }
         hosts = groups.map { HostRules($0, $1) }.sorted {
@@ -71,15 +81,77 @@ public struct ProtectionRules: Sendable {
     ///   - method: The request's method.
     /// - Returns: The rule that decides, or the reason why no rule decides.
     package func match(host: String?, path: RequestPath, method: String) -> Match {
-        guard hasHosts, let host else { return match(nil as RequestHost?, path, method) }
-        guard let host = RequestHost(host) else { return .ambiguousHost }
-        return match(host, path, method)
+        match(host: host, path: PathReadings(path), method: method)
     }
 
     /// Returns the result of matching a request whose host is already parsed.
     package func match(host: RequestHost?, path: RequestPath, method: String) -> Match { match(host, path, method) }
 
+    /// Returns the result of matching a request whose path may have several readings.
+    package func match(host: String?, path: PathReadings, method: String) -> Match {
+        guard hasHosts, let host else { return match(host: nil as RequestHost?, path: path, method: method) }
+        guard let host = RequestHost(host) else { return .ambiguousHost }
+        return match(host: host, path: path, method: method)
+    }
+
+    /// Returns the result of matching a request whose host is already parsed, and whose path may have several readings.
+    ///
+    /// If it has several, all must lead to the same rule, which must allow that. So no client can choose a spelling of
+    /// a path for which another rule decides than for the path that the application reads.
+    package func match(host: RequestHost?, path: PathReadings, method: String) -> Match {
+        let match = match(host, path.path, method)
+        guard let ambiguity = path.ambiguity else { return match }
+        guard case .rule(let compiled) = match, compiled.rule.ambiguousPaths == .allow else {
+            return .ambiguousPath("the path is ambiguous: \(ambiguity)")
+        }
+        for other in path.others {
+            guard case .rule(let deciding) = self.match(host, other, method), deciding === compiled else {
+                return .ambiguousPath("the path is ambiguous: its readings lead to different rules")
+            }
+        }
+        return match
+    }
+
     private func match(_ host: RequestHost?, _ path: RequestPath, _ method: String) -> Match {
         hostTable.first(for: host) { $0.match(path, method) } ?? .none
+    }
+
+    // MARK: CORS preflights
+
+    /// Returns whether the CORS preflights of a host are allowed.
+    func allowsPreflights(of host: RequestHost?) -> Bool {
+        guard let host else { return false }
+        return preflightHosts.contains { $0.matches(host.name) }
+    }
+
+    /// Returns the rule of the request that a CORS preflight announces, if the preflight is allowed; nil if it is decided
+    /// about as any other request.
+    ///
+    /// A preflight has no credentials (Fetch Standard, CORS-preflight fetch), so it cannot meet a requirement. It is
+    /// allowed if its announced request could be allowed from this address: not without a rule, and not by a rule with
+    /// `nobody`. A rule with `methods OPTIONS` decides itself.
+    ///
+    /// - Parameters:
+    ///   - method: The value of `Access-Control-Request-Method`.
+    ///   - host: The host.
+    ///   - path: The path.
+    ///   - address: The address of the client.
+    /// - Returns: The rule.
+    func ruleAllowingPreflight(
+        for method: String,
+        host: RequestHost?,
+        path: PathReadings,
+        from address: String?
+    ) -> CompiledRule? {
+        guard allowsPreflights(of: host) else { return nil }
+        if case .rule(let own) = match(host: host, path: path, method: "OPTIONS"),
+            own.rule.methods.contains("OPTIONS")
+        {
+            return nil
+        }
+        guard case .rule(let compiled) = match(host: host, path: path, method: method),
+            compiled.rule.access != .nobody, compiled.matches(peer: address)
+        else { return nil }
+        return compiled
     }
 }

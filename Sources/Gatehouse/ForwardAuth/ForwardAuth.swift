@@ -14,8 +14,8 @@ internal import SignIn
 ///
 /// A response states whether the proxy may pass the original request on to the application.
 ///
-/// Each proxy gets only statuses that it understands. nginx treats every status except 2xx, 401 and 403 as an error.
-/// Envoy can be configured to allow a request after a 5xx. An ambiguous request is denied.
+/// Each proxy gets only statuses that it understands. nginx treats every status except 2xx, 401 and 403 as an error, which
+/// is right for 503 only. Envoy can be configured to allow a request after a 5xx. An ambiguous request is denied.
 struct ForwardAuth: Sendable {
     /// The contents of a forward-auth request.
     struct Check: Sendable {
@@ -27,6 +27,8 @@ struct ForwardAuth: Sendable {
         let language: Int
         /// The cookies of the original request.
         let cookies: OurCookies
+        /// True if the proxy requests the page for a check that was refused.
+        var isPage = false
         /// The form of the identity fields for the application.
         var encoding = ProtectRule.IdentityFieldEncoding.percent
     }
@@ -61,7 +63,7 @@ struct ForwardAuth: Sendable {
         func make(at time: Int? = nil) -> PreparedResponse {
             PreparedResponse(rendered(decision, for: check, authentication: authentication, at: time))
         }
-        guard case .allowed = decision, let authentication else { return make() }
+        guard case .allowed = decision, !check.isPage, let authentication else { return make() }
         let response: PersonalResponse =
             switch (check.proxy == .envoy, check.encoding) {
             case (false, .percent): .identity
@@ -116,6 +118,9 @@ struct ForwardAuth: Sendable {
             request: .init(original.target, at: original.host.text, cookies: check.cookies)
         )
         switch outcome {
+        case .allowed where check.isPage:
+            // The client would get an empty page. nginx has denied the request itself, or the decision is new.
+            return denial("the proxy denies it, or the decision has just changed", for: check)
         case .allowed(let user):
             // A session authenticates by its cookie. Any other authentication uses the `Authorization` field.
             let hasCredentials = if case .session = authentication { false } else { user != nil }
@@ -168,6 +173,9 @@ struct ForwardAuth: Sendable {
         switch standard {
         case .signIn(let redirect): return signIn(redirect, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
+        case .unavailable where check.proxy == .nginx:
+            // nginx turns the status into 500, for which its file has a page with 503. In a page request it is passed on.
+            return renderer.render(standard, as: representation(for: check), for: authentication)
         case .forbidden, .methodNotAllowed, .unavailable:
             let page = renderer.render(standard, as: representation(for: check), for: authentication)
             return understood(page, by: check.proxy)

@@ -22,6 +22,8 @@ struct OriginalRequest: Sendable, Hashable {
         var host: String?
         /// The path to which Envoy appends the target of the original request.
         var prefix = "/auth/envoy"
+        /// True if a path that programs may read differently is read, and not rejected.
+        var allowsAmbiguousPath = false
     }
 
     /// The result of reading a description.
@@ -40,12 +42,14 @@ struct OriginalRequest: Sendable, Hashable {
     let scheme: RequestURL.Scheme
     /// The host of the request.
     let host: RequestHost
-    /// The path of the request.
-    let path: RequestPath
+    /// The path of the request, which may have several readings.
+    let path: PathReadings
     /// The path and query as the client sent them.
     ///
     /// After the sign-in, the client is redirected to this target.
     let target: String
+    /// The method of the request that a CORS preflight announces; nil if the request is no preflight.
+    let preflightMethod: String?
 
     /// The complete URL.
     var url: String { "\(scheme.rawValue)://\(host.text)\(target)" }
@@ -66,36 +70,45 @@ struct OriginalRequest: Sendable, Hashable {
     /// - Returns: The original request, or the reason why the description is rejected.
     static func read(_ description: Description, from proxy: ForwardAuthProxy) -> Outcome {
         do throws(Ambiguity) {
-            switch proxy {
-            case .nginx:
-                let text = try description.singleValue(of: "x-original-url").string
-                guard let url = RequestURL(text) else {
-                    throw Ambiguity("x-original-url is not a URL of http or https")
-                }
-                let method = try description.singleValue(of: "x-original-method").string
-                return .request(try Self(method, scheme: url.scheme, host: url.authority, target: url.target))
-            case .caddy, .traefik, .haproxy:
-                let method = try description.singleValue(of: "x-forwarded-method").string
-                let scheme = try description.scheme()
-                let host = try description.singleValue(of: "x-forwarded-host").string
-                let target = try description.singleValue(of: "x-forwarded-uri").string
-                return .request(try Self(method, scheme: scheme, host: host, target: target))
-            case .envoy:
-                guard description.target.utf8.starts(with: description.prefix.utf8) else {
-                    throw Ambiguity("the path does not begin with \(description.prefix)")
-                }
-                guard let host = description.host else { throw Ambiguity("host is missing") }
-                let target = String(description.target.utf8.dropFirst(description.prefix.utf8.count)) ?? ""
-                return .request(
-                    try Self(description.method, scheme: try description.scheme(), host: host, target: target)
-                )
-            }
+            return .request(try Self(description, from: proxy))
         } catch {
             return .rejected(error.reason)
         }
     }
 
-    private init(_ method: String, scheme: RequestURL.Scheme, host: String, target: String) throws(Ambiguity) {
+    private init(_ description: Description, from proxy: ForwardAuthProxy) throws(Ambiguity) {
+        switch proxy {
+        case .nginx:
+            let text = try description.singleValue(of: "x-original-url").string
+            guard let url = RequestURL(text) else {
+                throw Ambiguity("x-original-url is not a URL of http or https")
+            }
+            let method = try description.singleValue(of: "x-original-method").string
+            try self.init(description, method, scheme: url.scheme, host: url.authority, target: url.target)
+        case .caddy, .traefik, .haproxy:
+            let method = try description.singleValue(of: "x-forwarded-method").string
+            let scheme = try description.scheme()
+            let host = try description.singleValue(of: "x-forwarded-host").string
+            let target = try description.singleValue(of: "x-forwarded-uri").string
+            try self.init(description, method, scheme: scheme, host: host, target: target)
+        case .envoy:
+            guard description.target.utf8.starts(with: description.prefix.utf8) else {
+                throw Ambiguity("the path does not begin with \(description.prefix)")
+            }
+            guard let host = description.host else { throw Ambiguity("host is missing") }
+            let target = String(description.target.utf8.dropFirst(description.prefix.utf8.count)) ?? ""
+            let scheme = try description.scheme()
+            try self.init(description, description.method, scheme: scheme, host: host, target: target)
+        }
+    }
+
+    private init(
+        _ description: Description,
+        _ method: String,
+        scheme: RequestURL.Scheme,
+        host: String,
+        target: String
+    ) throws(Ambiguity) {
         let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
         guard isToken, (1...32).contains(method.utf8.count) else {
             throw Ambiguity("the method must be 1 to 32 characters from A to Z and -")
@@ -112,7 +125,10 @@ struct OriginalRequest: Sendable, Hashable {
             throw Ambiguity("the target contains characters other than visible ASCII")
         }
         do throws(AmbiguousPath) {
-            path = try RequestPath(reading: target.utf8Span.span)
+            let bytes = target.utf8Span.span
+            path =
+                description.allowsAmbiguousPath
+                ? try PathReadings(reading: bytes) : PathReadings(try RequestPath(reading: bytes))
         } catch {
             throw Ambiguity("the path is ambiguous: \(error)")
         }
@@ -120,6 +136,7 @@ struct OriginalRequest: Sendable, Hashable {
         self.scheme = scheme
         self.host = host
         self.target = target
+        preflightMethod = method.hasBytes(of: "OPTIONS") ? description.preflightMethod : nil
     }
 
     /// The error for a description that is incomplete, invalid or ambiguous.
@@ -142,6 +159,17 @@ extension OriginalRequest.Description {
         return value
     }
 
+    /// The value of `Access-Control-Request-Method`, if the fields of a CORS preflight are there.
+    ///
+    /// Source: Fetch Standard, CORS-preflight request: `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+    fileprivate var preflightMethod: String? {
+        let (origins, methods) = (values("origin"), values("access-control-request-method"))
+        guard origins.count == 1, methods.count == 1, let origin = origins.first, !origin.isEmpty,
+            let method = methods.first, (1...32).contains(method.count)
+        else { return nil }
+        return method.string
+    }
+
     fileprivate func scheme() throws(OriginalRequest.Ambiguity) -> RequestURL.Scheme {
         switch try singleValue(of: "x-forwarded-proto") {
         // If a request opens a WebSocket, Traefik sends the scheme of the WebSocket URL.
@@ -149,5 +177,54 @@ extension OriginalRequest.Description {
         case "https", "wss": return .https
         default: throw OriginalRequest.Ambiguity("x-forwarded-proto is neither http nor https")
         }
+    }
+}
+
+// MARK: Rejected descriptions
+
+extension OriginalRequest.Description {
+    /// The host and the path as a description states them, for the log and the page of a rejected request.
+    ///
+    /// They are not checked, so nothing may be decided by them. They have no user name, no query, at most 512 bytes and no
+    /// characters other than visible ASCII.
+    struct Claim: Sendable, Hashable {
+        let method: String
+        /// The host and the path, such as `app.example.com/a%2fb`.
+        let place: String
+
+        /// The method, the host and the path, as the log has them for other requests.
+        var text: String { "\(method) \(place)" }
+    }
+
+    /// Returns what the description states, also if it is not valid; nil if it states no host and no path.
+    func claim(from proxy: ForwardAuthProxy) -> Claim? {
+        func first(_ name: StaticString) -> String { values(name).first?.string ?? "" }
+        let (claimed, host, target): (String, String, String)
+        switch proxy {
+        case .nginx:
+            let text = first("x-original-url")
+            let url = RequestURL(text)
+            (claimed, host, target) = (first("x-original-method"), url?.authority ?? "", url?.target ?? text)
+        case .caddy, .traefik, .haproxy:
+            claimed = first("x-forwarded-method")
+            (host, target) = (first("x-forwarded-host"), first("x-forwarded-uri"))
+        case .envoy:
+            (claimed, host) = (method, self.host ?? "")
+            target = String(self.target.utf8.dropFirst(prefix.utf8.count)) ?? ""
+        }
+        // The text before an @ may be a password.
+        let parts = host.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        let name = parts.last ?? host.utf8[...]
+        let place = Self.printable(name, maximum: 256) + Self.printable(target.utf8[...], maximum: 256)
+        guard !place.isEmpty else { return nil }
+        let method = Self.printable(claimed.utf8[...], maximum: 32)
+        return Claim(method: method.isEmpty ? "-" : method, place: place)
+    }
+
+    /// Returns a text up to its query, cut to a length, with `_` for each byte that is not visible ASCII.
+    private static func printable(_ text: Substring.UTF8View, maximum: Int) -> String {
+        let path = text.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let bytes = path.prefix(maximum).map { ASCII.isVisible($0) ? $0 : UInt8(ascii: "_") }
+        return String(decoding: bytes, as: UTF8.self) + (path.count > maximum ? "..." : "")
     }
 }

@@ -78,7 +78,7 @@ struct AccessLog {
             LogText.appendEscaped(original.method, to: &line)
             line.append(ASCII.space)
             LogText.appendEscaped(original.host.text, to: &line)
-            LogText.append(original.path, to: &line)
+            LogText.append(original.path.path, to: &line)
             line.append(UInt8(ascii: "\""))
         }
         line += entry.remarks.0.utf8

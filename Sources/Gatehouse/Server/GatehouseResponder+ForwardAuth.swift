@@ -19,47 +19,64 @@ extension GatehouseResponder {
             return reject(
                 received,
                 because: "only trusted proxies may use forward authentication",
-                remark: "not-trusted"
+                remark: "not-trusted",
+                claim: proxy.flatMap { description(head, of: $0).claim(from: $0) },
+                isForStranger: true
             )
         }
         // The path is compared byte by byte. A proxy may block this path for clients, and a client may use another
         // spelling to bypass the block.
-        let target = head.target
-        guard let proxy, target.utf8.starts(with: routes.forwardAuthPrefix.utf8),
-            target.utf8.dropFirst(routes.forwardAuthPrefix.utf8.count).starts(with: proxy.rawValue.utf8)
-        else {
-            return reject(received, because: "not a forward authentication path", remark: nil)
+        guard let proxy, let kind = routes.check(head.target, of: proxy) else {
+            let claim = proxy.flatMap { description(head, of: $0).claim(from: $0) }
+            return reject(received, because: "not a forward authentication path", remark: nil, claim: claim)
         }
+        if kind == .page { received.remark = " page\(received.remark)" }
+        let described = description(head, of: proxy)
         // Without X-Forwarded-For, every client would have the address of the proxy, and rules for the network of the
         // proxy would match.
         guard received.client.isForwarded else {
-            return reject(received, because: "the request cannot be checked", remark: "no-x-forwarded-for")
+            return reject(
+                received,
+                because: "the request cannot be checked",
+                remark: "no-x-forwarded-for",
+                claim: described.claim(from: proxy)
+            )
         }
         let original: OriginalRequest
-        switch OriginalRequest.read(description(head, of: proxy), from: proxy) {
+        switch OriginalRequest.read(described, from: proxy) {
         case .request(let read): original = read
         case .rejected(let reason):
-            return reject(received, because: "the request cannot be checked", logging: reason)
+            let claim = described.claim(from: proxy)
+            return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
         }
         received.original = original
         // A request over http has exposed its credentials on the network. Browsers do not send our cookies over http.
         guard original.scheme == .https else {
-            return reject(received, because: "only https is allowed", remark: "not-https")
+            let claim = described.claim(from: proxy)
+            return reject(received, because: "only https is allowed", remark: "not-https", claim: claim)
         }
         let request = AccessRequest(
             method: original.method,
             path: original.path,
             host: .parsed(original.host),
-            client: received.client
+            client: received.client,
+            preflightMethod: original.preflightMethod
         )
         var check = ForwardAuth.Check(
             proxy: proxy,
             original: original,
             clientKind: received.clientKind(head),
             language: received.representation.language,
-            cookies: received.client.cookies
+            cookies: received.client.cookies,
+            isPage: kind == .page
         )
         switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
+        case .decided(.malformed(let reason), _, nil):
+            let claim = described.claim(from: proxy)
+            return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
+        case .decided(.noMatchingRule, _, _):
+            received.rule = ruleText(nil, of: .noMatchingRule)
+            return reject(received, because: "no rule matches", remark: nil, claim: described.claim(from: proxy))
         case .decided(let decision, let authentication, let rule):
             received.rule = ruleText(rule, of: decision)
             check.encoding = rule?.rule.identityFields ?? .percent
@@ -84,25 +101,50 @@ extension GatehouseResponder {
     }
 
     /// Rejects a request of a proxy, and adds a text to its line in the access log.
-    func reject(_ received: ReceivedRequest, because reason: String, logging text: String) -> ResponseMode {
-        reject(received, because: reason, remark: LogText.quoted(text))
+    ///
+    /// - Parameters:
+    ///   - received: The request.
+    ///   - reason: The text of the page.
+    ///   - text: The text of the log.
+    ///   - claim: The host and the path that the request states, for the log and the page; nil if it states none.
+    /// - Returns: The response.
+    func reject(
+        _ received: ReceivedRequest,
+        because reason: String,
+        logging text: String,
+        claim: OriginalRequest.Description.Claim? = nil
+    ) -> ResponseMode {
+        reject(received, because: reason, remark: LogText.quoted(text), claim: claim)
     }
 
-    private func reject(_ received: ReceivedRequest, because reason: String, remark: String?) -> ResponseMode {
-        reply(
+    private func reject(
+        _ received: ReceivedRequest,
+        because reason: String,
+        remark: String?,
+        claim: OriginalRequest.Description.Claim?,
+        isForStranger: Bool = false
+    ) -> ResponseMode {
+        var received = received
+        // The line of a request that was read has the host and the path already.
+        if let claim, received.original == nil {
+            received.remark = " for=\(LogText.quoted(claim.text))\(received.remark)"
+        }
+        let place = isForStranger ? "" : claim.map { " (\($0.place))" } ?? ""
+        return reply(
             to: received,
-            with: forwardAuth.rejection(reason, as: received.representation),
+            with: forwardAuth.rejection(reason + place, as: received.representation),
             reason: remark.map { " \($0)" } ?? ""
         )
     }
 
     /// Returns the description of the original request in a forward-auth request.
-    private func description(
+    func description(
         _ head: borrowing RequestHead,
         of proxy: ForwardAuthProxy
     ) -> OriginalRequest.Description {
         let fields = copy head
         var description = OriginalRequest.Description(values: { fields.values(named: $0) })
+        description.allowsAmbiguousPath = accessController.rules.allowsAmbiguousPaths
         if proxy == .envoy {
             description.method = head.methodText
             description.target = head.target

@@ -87,12 +87,13 @@ final class GatehouseResponder: Responder {
         if requestsCertificates, let name = connection.serverName, !head.isFor(host: name) {
             return reply(to: received, with: .misdirected)
         }
-        guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
-        let route = routes.route(at: path)
+        let route = received.path.map { routes.route(at: $0) } ?? routes.route(atAmbiguous: head.target)
+        guard received.path != nil || route != nil else { return reply(to: received, with: .ambiguousPath) }
         if let reason = proxies.readAddress(&received.client, from: head) {
             // A forward-auth proxy gets a response that it understands.
-            if case .forwardAuth = route {
-                return reject(received, because: "the request cannot be checked", logging: reason)
+            if case .forwardAuth(let proxy) = route {
+                let claim = proxy.flatMap { description(head, of: $0).claim(from: $0) }
+                return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
             }
             return reply(to: received, with: .malformed(reason))
         }
@@ -131,7 +132,9 @@ final class GatehouseResponder: Responder {
                 }
             case .asset: break
             }
-        } else if routes.isMisplacedForwardAuth(path) {
+        }
+        guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
+        if route == nil, routes.isMisplacedForwardAuth(path) {
             return reject(
                 received,
                 because: "not a forward authentication path",
@@ -210,8 +213,12 @@ final class GatehouseResponder: Responder {
     /// Returns the rule of a refused request for the access log; empty for an allowed request.
     func ruleText(_ compiled: ProtectionRules.CompiledRule?, of decision: AccessDecision) -> String {
         guard log.isEnabled, decision.isRefusal else { return "" }
-        guard case .forbidden(nil) = decision, let rule = compiled?.rule else { return LogText.rule(compiled?.rule) }
-        return LogText.rule(rule) + LogText.denial(rule)
+        guard case .forbidden(let user) = decision, let rule = compiled?.rule else {
+            return LogText.rule(compiled?.rule)
+        }
+        guard let user else { return LogText.rule(rule) + LogText.denial(rule) }
+        let (needs, has) = rule.shortfall(of: user)
+        return "\(LogText.rule(rule)) needs=\(LogText.quoted(needs)) has=\(LogText.quoted(has))"
     }
 
     static func credentials(_ head: borrowing RequestHead) -> BasicScheme.Presented {

@@ -309,7 +309,7 @@ public struct GatehouseServer: Service {
             // The client certificates of open connections were verified by the old configuration.
             let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)
             if requirements.contains(where: { $0 != .none }) { server.retireConnections() }
-            for warning in configuration.warnings.map(\.logLine) + tls.warnings { logger.warning("\(warning)") }
+            for warning in configuration.warnings + tls.warnings { logger.warning("\(warning.logLine)") }
             for name in Self.changesThatNeedRestart(from: self.configuration.server, to: configuration.server) {
                 logger.warning("\(name) has changed; the change needs a restart")
             }

@@ -24,7 +24,7 @@ struct RuleReader {
 
     private static let keywords = [
         "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable", "application",
-        "identity-fields",
+        "identity-fields", "ambiguous-paths",
     ]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
@@ -108,6 +108,8 @@ struct RuleReader {
         var rule = ProtectRule(path: target.path, realms: [], schemes: [], requirements: [])
         rule.networks = networks ?? []
         rule.access = access
+        let settings = SettingReader(builder: builder, block: block)
+        if access != .nobody { settings.choice("ambiguous-paths", into: &rule.ambiguousPaths) }
         guard access == .users else { return rule }
         rule.requirements = requirements(block)
         rule.schemes = schemes(block.first("auth"))
@@ -115,8 +117,8 @@ struct RuleReader {
             let hint = "as in: require group User;  or: require any;"
             builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
-        SettingReader(builder: builder, block: block).choice("when-unavailable", into: &rule.whenUnavailable)
-        SettingReader(builder: builder, block: block).choice("identity-fields", into: &rule.identityFields)
+        settings.choice("when-unavailable", into: &rule.whenUnavailable)
+        settings.choice("identity-fields", into: &rule.identityFields)
         let texts = LocalizedTextReader(builder: builder, translations: signIn.translations)
         rule.application = texts.read("application", in: block) {
             builder.shownText($0, of: "application", maximum: 60)
@@ -154,7 +156,7 @@ struct RuleReader {
         for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
         guard let statement = open ?? nobody else { return .users }
         let ofUsers = ["realm", "auth", "require", "when-unavailable", "application", "identity-fields"]
-        let excluded = ofUsers + (nobody == nil ? [] : ["networks", "open"])
+        let excluded = ofUsers + (nobody == nil ? [] : ["networks", "open", "ambiguous-paths"])
         for other in excluded.compactMap(block.first) {
             let word = (nobody ?? statement).keyword.text
             builder.error(at: other.keyword.range, "\(word) and \(other.keyword.text) exclude each other")
@@ -182,7 +184,10 @@ struct RuleReader {
     ///
     /// A user needs to meet only one requirement. Every user meets `any`, so the other requirements would have no effect.
     private func requirements(_ block: Block) -> [ProtectRule.Requirement] {
-        let read = block.all("require").map { (statement: $0, requirement: requirement($0)) }
+        let named = block.first("realm").map { $0.arguments.compactMap(builder.expanded) }
+        let names = named ?? [defaultRealm].compactMap(\.self)
+        let realms = linked.filter { names.contains($0.name) }
+        let read = block.all("require").map { (statement: $0, requirement: requirement($0, of: realms)) }
         if read.count > 1, let any = read.first(where: { $0.requirement == .any }) {
             let hint =
                 "a user needs to meet one requirement only, and every user meets any: remove require any or the others"
@@ -195,14 +200,14 @@ struct RuleReader {
         return read.compactMap(\.requirement)
     }
 
-    private func requirement(_ statement: Statement) -> ProtectRule.Requirement? {
+    private func requirement(_ statement: Statement, of realms: [BoundRealm]) -> ProtectRule.Requirement? {
         let words = builder.list(statement)
         guard let first = words.first, let kind = builder.expanded(first) else { return nil }
         let names = words.dropFirst()
         switch (kind, names.isEmpty) {
         case ("any", true): return .any
         case ("user", false): return .users(builder.userOrGroupNames(names))
-        case ("group", false): return .groups(builder.userOrGroupNames(names))
+        case ("group", false): return .groups(builder.groupNames(names, of: realms))
         case ("role", false):
             let found = names.compactMap { word in
                 builder.knownName(word, as: "role", among: roles.map(\.name)).flatMap { name in

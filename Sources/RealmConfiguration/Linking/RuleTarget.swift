@@ -77,7 +77,8 @@ extension ConfigurationBuilder {
         return (RuleTarget(host: host, path: path, isExact: isExact), word, block)
     }
 
-    private func host(_ text: Substring, at word: RealmsConfWord) -> ProtectRule.Host? {
+    /// Returns the hosts that a word names; without a name these are all hosts.
+    func host(_ text: Substring, at word: RealmsConfWord) -> ProtectRule.Host? {
         guard !text.isEmpty else { return .any }
         let isBelow = text.hasPrefix("*.")
         if let name = HostName.canonicalInConfiguration(isBelow ? text.dropFirst(2) : text) {

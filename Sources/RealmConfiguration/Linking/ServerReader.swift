@@ -12,8 +12,8 @@ struct ServerReader {
     let realms: [String]
 
     static let keywords = [
-        "listen", "state", "tls", "trusted-proxies", "forwarded-host", "threads", "access-log", "credential-cache",
-        "limits", "http2", "throttle", "sessions", "sign-in", "identity-token", "realm-api",
+        "listen", "state", "tls", "trusted-proxies", "forwarded-host", "cors-preflights", "threads", "access-log",
+        "credential-cache", "limits", "http2", "throttle", "sessions", "sign-in", "identity-token", "realm-api",
         "metrics",
     ]
 
@@ -37,6 +37,7 @@ struct ServerReader {
             let message = "forwarded-host has no effect without trusted-proxies"
             builder.log.add(builder.text.warning(at: word.range, message, hint: "name the addresses of the proxies"))
         }
+        if let statement = block.first("cors-preflights") { settings.preflightHosts = preflightHosts(statement) }
         var threads = 0
         scalars.integer("threads", 1...256, into: &threads)
         if threads > 0 { settings.threads = threads }
@@ -55,16 +56,8 @@ struct ServerReader {
         }
         if let identityToken = block.first("identity-token") {
             settings.identityToken = IdentityTokenReader(builder: builder).read(identityToken)
-            if settings.trustedProxies.isEmpty, block.first("trusted-proxies") == nil {
-                let message = "identity-token has no effect without trusted-proxies"
-                let warning = builder.text.warning(
-                    at: identityToken.keyword.range,
-                    message,
-                    hint: "name the addresses of the proxies"
-                )
-                builder.log.add(warning)
-            }
         }
+        if block.first("trusted-proxies") == nil { warnAboutMissingProxies(block, signIn: settings.signIn) }
         if let tls = block.first("tls") { settings.tls = TLSReader(builder: builder).read(tls) }
         if let realmAPI = block.first("realm-api") {
             let requestsCertificates = settings.tls.clientCertificates != .none
@@ -77,6 +70,33 @@ struct ServerReader {
         if let metrics = block.first("metrics") { settings.metricsAddresses = metricsAddresses(metrics) }
         AddressClashes(builder: builder).report(settings.listen + settings.metricsAddresses)
         return settings
+    }
+
+    /// Warns about statements for applications behind a proxy, if no proxy is trusted.
+    private func warnAboutMissingProxies(_ block: Block, signIn: SignInSettings) {
+        for statement in [block.first("identity-token"), block.first("cors-preflights")].compactMap(\.self) {
+            let message = "\(statement.keyword.text) has no effect without trusted-proxies"
+            let hint = "name the addresses of the proxies"
+            builder.log.add(builder.text.warning(at: statement.keyword.range, message, hint: hint))
+        }
+        guard let host = signIn.host, let statement = block.first("sign-in") else { return }
+        let message = "\(host) signs users in for other hosts, but no proxy is trusted: each check of a proxy gets 403"
+        let hint = "name the addresses of the proxies, or write trusted-proxies none; if there is no proxy"
+        builder.log.add(builder.text.warning(at: statement.keyword.range, message, hint: hint))
+    }
+
+    /// Reads the hosts whose CORS preflights are allowed.
+    private func preflightHosts(_ statement: Statement) -> [ProtectRule.Host] {
+        builder.list(statement).compactMap { word in
+            guard let text = builder.expanded(word) else { return nil }
+            // Without a name, a rule is for all hosts.
+            guard !text.isEmpty, text != "*", !text.utf8.contains(UInt8(ascii: "/")) else {
+                let hint = "write hosts only, as in: cors-preflights api.example.com *.example.org;"
+                builder.error(at: word.range, "\"\(text)\" is not a host", hint: hint)
+                return nil
+            }
+            return builder.host(text[...], at: word)
+        }
     }
 
     /// Reads the addresses of the `metrics` block.
@@ -110,16 +130,9 @@ struct ServerReader {
     private func trustedProxies(_ statement: Statement) -> [CIDRBlock] {
         let words = builder.list(statement)
         if words.count == 1, builder.expanded(words[0]) == "none" { return [] }
-        return words.compactMap { word in
-            guard let block = builder.addressBlock(word, of: statement.keyword.text) else { return nil }
-            if block.containsEveryAddress {
-                let hint = "write only the addresses of the proxies"
-                let message =
-                    "all clients are trusted as proxies, and can forge the address and the URL of their requests"
-                builder.log.add(builder.text.warning(at: word.range, message, hint: hint))
-            }
-            return block
-        }
+        let danger = "are trusted as proxies, and can forge the address and the URL of their requests"
+        let hint = "write only the addresses of the proxies"
+        return words.compactMap { builder.addressBlock($0, of: statement.keyword.text, danger: (danger, hint)) }
     }
 
     /// The words that nginx takes after an address.

@@ -30,6 +30,14 @@ public struct Configuration: Sendable {
         }
     }
 
+    /// A group that a rule or a role names.
+    package struct RequiredGroup: Sendable {
+        /// The name as it is written in the file.
+        package let name: String
+        /// The realms whose users the rule or the role is for.
+        package let realms: [BoundRealm]
+    }
+
     /// The path of the realms.conf.
     public let file: String
     /// The realm for rules and logins that name no realm; nil if it is not set.
@@ -48,6 +56,8 @@ public struct Configuration: Sendable {
     public let roles: [Role]
     /// The `protect` rules, in the order of the file.
     public let rules: [ProtectRule]
+    /// The groups that rules and roles name, each with its place.
+    package let requiredGroups: [Located<RequiredGroup>]
     /// The files with certificates: of the server, of authorities, and of the connections to other servers.
     public let certificateFiles: [Located<String>]
     /// The warnings about the files.

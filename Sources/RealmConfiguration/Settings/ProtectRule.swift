@@ -67,6 +67,14 @@ public struct ProtectRule: Sendable, Hashable {
         case utf8 = "utf-8"
     }
 
+    /// The reaction to a path that programs may read differently, such as `/a%2Fb`.
+    public enum AmbiguousPaths: String, Sendable, Hashable, CaseIterable {
+        /// The request is refused.
+        case refuse
+        /// The rule decides, if all readings of the path lead to it.
+        case allow
+    }
+
     /// The access that a rule allows.
     public enum Access: Sendable, Hashable {
         /// Allows every request, also without a sign-in.
@@ -101,6 +109,8 @@ public struct ProtectRule: Sendable, Hashable {
     public var application: LocalizedText?
     /// The form of the texts in the identity fields for an application behind a proxy.
     public var identityFields = IdentityFieldEncoding.percent
+    /// The reaction to a path that programs may read differently, in a request that a proxy asks about.
+    public var ambiguousPaths = AmbiguousPaths.refuse
     /// The place of the rule in the file, such as `realms.conf:3:9`; empty if it was not read from a file.
     public var place = ""
 

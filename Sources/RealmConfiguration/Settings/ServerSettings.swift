@@ -77,6 +77,10 @@ public struct ServerSettings: Sendable {
     ///
     /// The default is false, because some proxies forward an X-Forwarded-Host that the client has sent.
     public var trustsForwardedHost = false
+    /// The hosts of applications behind a proxy whose CORS preflights are allowed without a login.
+    ///
+    /// By default there are none.
+    public var preflightHosts: [ProtectRule.Host] = []
 
     /// Creates the default settings.
     ///

@@ -22,6 +22,17 @@ struct LoginFlow: SignInComponent {
         }
     }
 
+    /// Converts the text of a form to a user name, without white space at the ends.
+    ///
+    /// The keyboards of phones add a blank after a completed name, and no user name begins or ends with white space.
+    static func username(typed text: UTF8Text) -> Username? {
+        let scalars = text.string.unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return nil }
+        return username(UTF8Text(String(scalars[first...last])))
+    }
+
     /// A login on the sign-in page or the session API.
     ///
     /// Its outcome is the outcome of the first realm that accepts.
@@ -101,13 +112,15 @@ struct LoginFlow: SignInComponent {
     /// The state of a login after its beginning or an answer.
     enum Progress {
         /// The login waits for the answer to a question.
-        case question(Login.Question, messages: [String])
+        case question(Login.Question)
         /// The login has created a session.
         case session(Session, OpaqueToken, LoginReport)
         /// The login has failed.
         ///
         /// The notice is shown on the sign-in page.
         case failed(Notice, LoginReport?)
+        /// The login was accepted, but the end of an earlier session of the browser is not stored.
+        case endNotStored(LoginReport)
     }
 
     /// Waits until a login has a question or has ended.
@@ -122,12 +135,13 @@ struct LoginFlow: SignInComponent {
         let outcome: MultiRealmLoginReport.Outcome
         switch await login.interactive.next() {
         case .questions(let callbacks, let number):
-            let question = Login.Question(callbacks: callbacks, number: number)
+            let messages = login.interactive.messages
+            let question = Login.Question(callbacks: callbacks, number: number, messages: messages)
             var waiting = login
             waiting.question = question
             // If the browser has begun another login in the meantime, this login must not replace it.
             if login.question == nil { state.pendingLogins.put(waiting) } else { state.pendingLogins.putBack(waiting) }
-            return .question(question, messages: login.interactive.messages)
+            return .question(question)
         case .finished(let finished): outcome = finished
         }
         switch outcome {
@@ -145,7 +159,7 @@ struct LoginFlow: SignInComponent {
         }
     }
 
-    /// Creates the session of an accepted login and ends the earlier session of the browser.
+    /// Creates the session of an accepted login and ends the earlier sessions of the browser.
     ///
     /// `hasBegun` is true if a session has begun, even if the session has already ended.
     private func createSession(
@@ -167,7 +181,9 @@ struct LoginFlow: SignInComponent {
         // The user may have changed after the login and before the stamp was read. All changes up to now are applied
         // here, so that the session is rejected below. A later change gives another stamp, which ends the session.
         guard await settleChanges(of: identity.realm) else { return (.failed(.unavailable, report), false) }
-        guard await endEarlierSessions(request) else { return (.failed(.unavailable, report), false) }
+        // They may belong to another user (CVE-2026-34454). A refused login does not end them: a wrong password must
+        // not sign the user out.
+        guard await endEarlierSessions(request) else { return (.endNotStored(report), false) }
         let earlier = state.sessionsByBrowser.of(login.browser)
         do throws(SessionFault) {
             let (session, token) = try await sessions.begin(

@@ -82,10 +82,10 @@ extension SignInComponent {
         return presented
     }
 
-    /// Ends the earlier sessions of a browser that signs in again, because they may belong to another user.
+    /// Ends the earlier sessions of a browser that has signed in again, because they may belong to another user.
     ///
     /// - Parameters:
-    ///   - request: The request to sign in.
+    ///   - request: The request whose sign-in was accepted.
     ///   - kept: A sign-in that does not end.
     /// - Returns: False if an end is not stored.
     func endEarlierSessions(_ request: WebRequest, except kept: Session? = nil) async -> Bool {

@@ -4,6 +4,7 @@
 internal import AccessControl
 internal import RealmConfiguration
 internal import RealmKit
+internal import Throttle
 
 /// The settings, rules and state that all parts of the sign-in use.
 struct SignInSite: Sendable {
@@ -21,6 +22,8 @@ struct SignInSite: Sendable {
     let realms: [String]
     /// Whether the next of these realms is used if a realm is unavailable.
     let whenUnavailable: WhenUnavailable
+    /// The time for which failed logins lock an account, in minutes; nil if they lock none.
+    let lockMinutes: Int?
 
     /// The site of a configuration.
     ///
@@ -48,6 +51,8 @@ struct SignInSite: Sendable {
         self.refresher = refresher
         self.context = context
         self.generation = generation
+        let throttle = configuration.server.throttle
+        lockMinutes = throttle.failures > 0 ? Int((throttle.lock / .seconds(60)).rounded(.up)) : nil
         let rule = configuration.rules.first { $0.schemes.contains(.form) }
         if !settings.realms.isEmpty {
             realms = settings.realms

@@ -267,9 +267,13 @@ extension Page.Part {
     ///
     /// - Parameters:
     ///   - text: The text of the notice.
+    ///   - further: A further sentence.
     ///   - isError: True if the notice is an error.
     /// - Returns: The part.
-    static func notice(_ text: Message, isError: Bool) -> Page.Part {
-        Page.Part(PageTemplate.notice) { ["notice": text.text(in: $0), "isError": isError] }
+    static func notice(_ text: Message, _ further: Message? = nil, isError: Bool) -> Page.Part {
+        Page.Part(PageTemplate.notice) { language in
+            let sentences = [text, further].compactMap { $0?.text(in: language) }
+            return ["notice": sentences.joined(separator: " "), "isError": isError]
+        }
     }
 }

@@ -91,9 +91,16 @@ struct CheckRequest: Sendable {
     /// Returns the address in its canonical form, so that each address has one counter.
     private static func address(_ fields: JSONFields) throws(Fault) -> String? {
         guard fields.value("address") != nil else { return nil }
-        guard let text = fields.text("address"), let address = NetworkAddress(text.string[...]) else {
-            throw Fault(reason: "address is not an IPv4 or IPv6 address")
-        }
+        guard let text = fields.text("address"), let address = NetworkAddress(text.string[...]),
+            isUsableZone(of: address, in: text.string)
+        else { throw Fault(reason: "address is not an IPv4 or IPv6 address") }
         return address.description
+    }
+
+    /// Returns whether an address has no zone, or is link-local and has the name of an interface as its zone (RFC 4007
+    /// section 11; `IF_NAMESIZE` of Linux).
+    private static func isUsableZone(of address: NetworkAddress, in text: String) -> Bool {
+        guard let percent = text.utf8.firstIndex(of: UInt8(ascii: "%")) else { return true }
+        return address.prefix(10) == 0xFE80 << 112 && (1...15).contains(text.utf8[percent...].dropFirst().count)
     }
 }

@@ -7,11 +7,11 @@ internal import RealmConfiguration
 ///
 /// By this name, the user recognizes the session in a list. The name consists of texts of this file and never contains
 /// text of the client.
-enum DeviceName {
+package enum DeviceName {
     /// The maximum length of a name, in characters.
     static let maximumLength = 40
     /// The name of an unknown device.
-    static let unknown = Message.key(.unknownDevice)
+    package static let unknown = Message.key(.unknownDevice)
     /// The maximum number of bytes of a field that are examined.
     private static let maximumBytesRead = 512
 
@@ -35,7 +35,7 @@ enum DeviceName {
     ///
     /// - Parameter field: The value of a `User-Agent` field.
     /// - Returns: The name.
-    static func of(_ field: Span<UInt8>) -> Message {
+    package static func of(_ field: Span<UInt8>) -> Message {
         let field = field.extracting(0..<min(field.count, maximumBytesRead))
         if let program = programs.first(where: { begins(field, with: $0.pattern, at: 0) }) {
             return .verbatim(program.name)

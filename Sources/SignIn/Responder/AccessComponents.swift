@@ -40,7 +40,7 @@ extension SignInService {
     ) throws(OpenSSLError) -> AccessComponents {
         let clock = SystemClock()
         let settings = configuration.server
-        let rules = ProtectionRules(configuration.rules)
+        let rules = ProtectionRules(configuration.rules, preflightHosts: settings.preflightHosts)
         let acceptedLogins = try AcceptedLogins(
             clock: clock,
             log: configuration.services[RealmLog.self] ?? RealmLog { _, _ in }

@@ -26,6 +26,10 @@ final class SignInState: Sendable {
     ///
     /// The next sign-in page shows them again.
     let rejectedNames = PerBrowserCache<String>()
+    /// The times of the last sign-outs after which a browser was led to a target.
+    ///
+    /// If the target leads to the sign-in page, the page reports the sign-out.
+    let signOuts = PerBrowserCache<UInt64>()
     /// The latest session of each browser.
     ///
     /// If the browser signs in again, that session ends.

@@ -18,12 +18,17 @@ extension SignInPage {
     /// The request changes nothing, because any site can send a browser here. Without a session it leads to the target; a
     /// host that is not the sign-in host leads to the page of that host, where the browser may have a session.
     func showSignOut(_ request: WebRequest) -> LoggedResponse {
-        let target = target(FormFields(query: request.query)?.read("return")?.string, request: request)
+        let query = FormFields(query: request.query)
+        let target = target(query?.read("return")?.string, request: request)
         guard let (session, token) = presentedSessions(request).first else {
             if let page = signOutAtSignInHost(target, request: request) {
                 return LoggedResponse(redirect(page, answering: request))
             }
-            if let target { return LoggedResponse(redirect(target.location, answering: request)) }
+            if let target {
+                let isSignedOut = query?.read("notice") == UTF8Text(Notice.signedOut.name)
+                let cookies = isSignedOut ? noteSignOut(request) : []
+                return LoggedResponse(redirect(target.location, answering: request, cookies: cookies))
+            }
             return LoggedResponse(render(.signedOut(signInAt: routes.signIn), to: request))
         }
         guard let csrfToken = CSRFToken.text(token) else { return LoggedResponse(render(.unavailable, to: request)) }
@@ -69,6 +74,17 @@ extension SignInPage {
         return LoggedResponse(signedOut(request, thenSignInFor: target), user: user)
     }
 
+    /// Stores for the sign-in page that this browser has signed out, and returns the cookie that identifies the browser.
+    private func noteSignOut(_ request: WebRequest) -> [String] {
+        do throws(OpenSSLError) {
+            let browser = try BrowserBinding(request)
+            state.signOuts.put(state.clock.now, for: browser.digest)
+            return browser.cookies
+        } catch {
+            return []
+        }
+    }
+
     /// Returns the sign-out page of the sign-in host; nil if the request is for that host, or there is none.
     private func signOutAtSignInHost(_ target: ReturnTarget?, request: WebRequest) -> String? {
         guard let hosts, !hosts.isSignInHost(request.authority) else { return nil }
@@ -89,7 +105,9 @@ extension SignInPage {
     private func signedOut(_ request: WebRequest, thenReturnTo fields: FormFields) -> Response {
         let target = target(fields.read("return")?.string, request: request)
         let query = target.map { "return=\(PercentEncoding.encode($0.location))" } ?? ""
-        let location = signOutAtSignInHost(target, request: request) ?? Self.link(routes.signOut, query)
+        var location = signOutAtSignInHost(target, request: request) ?? Self.link(routes.signOut, query)
+        // The target may lead to the sign-in page.
+        if target != nil { location += "&notice=\(Notice.signedOut.name)" }
         return removingData(redirect(location, answering: request, cookies: request.sessionRemoval))
     }
 

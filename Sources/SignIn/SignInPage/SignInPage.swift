@@ -34,10 +34,18 @@ struct SignInPage: SignInComponent {
         let target = target(destination.target, request: request)
         destination.target = target?.location
         let known = session(request, isActivity: false)
-        // A link of anybody can have the notice of a sign-out.
-        if known != nil { notice = .none }
+        if notice == .none, let time = state.signOuts.take(browser.digest),
+            state.clock.now &- time < Self.signOutNoticeTime
+        {
+            notice = .signedOut
+        }
+        // A link of anybody can have these notices.
+        if known != nil, !notice.name.isEmpty { notice = .none }
         let rule = rule(for: target, request: request)
-        if let session = known?.session, handOver.isAccepted(session, for: destination, target: target, by: rule) {
+        // After a refused sign-in, the user of the session may be another one.
+        if notice == .none, let session = known?.session,
+            handOver.isAccepted(session, for: destination, target: target, by: rule)
+        {
             let location = handOver.location(of: destination, for: session, request: request)
             return LoggedResponse(redirect(location, answering: request), user: session.user)
         }
@@ -49,10 +57,19 @@ struct SignInPage: SignInComponent {
         var page = Page(title: title, lines: [title] + [message].compactMap(\.self))
         page.kind = .formWithScript
         page.isError = notice.isError
-        if let message = notice.message { page.parts.append(.notice(message, isError: notice.isError)) }
+        if let message = notice.message {
+            // The same for every user, so that it does not reveal a lock.
+            let lock = (notice == .rejected ? site.lockMinutes : nil).map {
+                Message(.lockedAfterFailures, ["minutes": .verbatim("\($0)")])
+            }
+            page.parts.append(.notice(message, lock, isError: notice.isError))
+        }
         if let known {
             let name = Message.verbatim(known.session.user.username)
-            page.parts.append(.notice(Message(.alreadySignedIn, ["user": name]), isError: false))
+            // A page has one notice.
+            if notice == .none {
+                page.parts.append(.notice(Message(.alreadySignedIn, ["user": name]), isError: false))
+            }
             let location = target?.location ?? routes.account
             page.parts.append(.link(to: location, Message(.continueAs, ["user": name])))
         }
@@ -69,6 +86,9 @@ struct SignInPage: SignInComponent {
         addAnnouncement(to: &page, for: request)
         return LoggedResponse(render(page, to: request, cookies: browser.cookies), user: known?.session.user)
     }
+
+    /// The time in which a sign-out that led to a protected page is reported on the sign-in page: one minute.
+    private static var signOutNoticeTime: UInt64 { 60_000_000_000 }
 
     /// `POST /sign-in`: begins a login with user name and password.
     func signIn(_ request: WebRequest) async -> LoggedResponse {
@@ -92,12 +112,8 @@ struct SignInPage: SignInComponent {
         guard let destination = fields.read("ticket").flatMap(Self.destination(of:)) else {
             return LoggedResponse(redirectToSignIn(.expired, Destination(), browser: browser, request: request))
         }
-        // The earlier session may belong to another user, so it ends even if this login fails (CVE-2026-34454).
-        guard await endEarlierSessions(request) else {
-            return LoggedResponse(render(.notStored, to: request, cookies: request.sessionRemoval))
-        }
         guard let text = fields.read("username"), let password = fields.secret("password"),
-            let username = LoginFlow.username(text)
+            let username = LoginFlow.username(typed: text)
         else {
             return LoggedResponse(
                 redirectToSignIn(.rejected, destination, browser: browser, request: request)
@@ -158,6 +174,8 @@ struct SignInPage: SignInComponent {
             )
             if let rule = pending.rule { response.rule = LogText.rule(rule) }
             return response
+        case .endNotStored(let report):
+            return LoggedResponse(render(.notStored, to: request, cookies: request.sessionRemoval), report: report)
         case .session(let session, let token, let report):
             let location = handOver.location(of: pending.destination, for: session, request: request)
             let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.signInRemoval]

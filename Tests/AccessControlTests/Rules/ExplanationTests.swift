@@ -101,24 +101,90 @@ struct ExplanationTests {
         }
     }
 
-    @Test func `the explanation has a line for each rule, in the order of evaluation`() throws {
+    @Test func `a lock is reported if the user is allowed, because it refuses new sign-ins only`() throws {
+        let rules = ProtectionRules(try InMemoryConfiguration(Self.conf).load().rules)
+        for (url, line) in [
+            ("/x", "200: zed of realm a is allowed; a new sign-in is refused until 10:00 (3 failed logins)"),
+            ("/public", "200: the rule allows all requests"), ("/never", "403: the rule denies all requests"),
+        ] {
+            let lock = "until 10:00 (3 failed logins)"
+            let request = Explanation.Request(method: "GET", url: url, user: try user("zed", "a"), lock: lock)
+            #expect(rules.explain(request).lines.first == line)
+        }
+    }
+
+    @Test func `the explanation has a line for each rule of the host, in the order of evaluation`() throws {
         #expect(
             try explain("https://other.example/m", "POST", user("zed", "a")).text == """
                 200: zed of realm a is allowed
-                  realms.conf:11:9 protect app.example/: applies to another host
                   realms.conf:8:9 protect /lan: applies to another path
                   realms.conf:9:9 protect /m GET: applies to other methods
                   realms.conf:10:9 protect /m POST: decides
                   realms.conf:7:9 protect /never: applies to another path
                   realms.conf:6:9 protect /public: applies to another path
                   realms.conf:5:9 protect /: matches too, but another rule is more specific
+                  1 rule applies to another host
                 """
         )
     }
 
     @Test func `the explanation of a URL without a host states that rules for hosts are skipped`() throws {
         #expect(try explain("/x").lines[1] == "the URL has no host, so rules for hosts are skipped")
-        #expect(try explain("https://other.example/x").lines[1].hasPrefix("  realms.conf:11:9"))
+        #expect(try explain("https://other.example/x").lines[1].hasPrefix("  realms.conf:8:9"))
+        let others = (1...20).map { "protect a\($0).example/ { open; }" }.joined(separator: "\n")
+        let rules = ProtectionRules(try InMemoryConfiguration(Self.conf + others).load().rules)
+        let explanation = rules.explain(Explanation.Request(method: "GET", url: "https://app.example/"))
+        #expect(explanation.lines.last == "  20 rules apply to other hosts")
+        #expect(explanation.lines.filter { $0.contains(": decides") }.count == 1)
+    }
+
+    @Test func `the explanation of an ambiguous path names the rules of its readings`() throws {
+        let rules = """
+            protect npm.example/ { open; ambiguous-paths allow; }
+            protect npm.example/private { nobody; }
+            """
+        let loaded = ProtectionRules(try InMemoryConfiguration(rules).load().rules)
+        func explain(_ path: String, isBehindProxy: Bool = true) -> [String] {
+            let request = Explanation.Request(method: "GET", url: "https://npm.example\(path)")
+            return loaded.explain(request, isBehindProxy: isBehindProxy).lines
+        }
+        #expect(
+            explain("/@scope%2fname") == [
+                "200: the rule allows all requests",
+                "programs may read the path differently; all readings lead to the rule that decides",
+                "  realms.conf:2:9 protect npm.example/private: applies to another path",
+                "  realms.conf:1:9 protect npm.example/: decides",
+            ]
+        )
+        #expect(
+            explain("/private%2fname") == [
+                "400: the path is ambiguous: its readings lead to different rules",
+                "a rule with ambiguous-paths allow; decides about such a path if all readings lead to this rule",
+                "  realms.conf:2:9 protect npm.example/private: a reading of the path leads here",
+                "  realms.conf:1:9 protect npm.example/: a reading of the path leads here",
+            ]
+        )
+        // Without a proxy, no such path is allowed.
+        #expect(explain("/@scope%2fname", isBehindProxy: false).first?.hasPrefix("400: the path is ambiguous") == true)
+    }
+
+    @Test func `the explanation of OPTIONS has a line about CORS preflights, if the host allows them`() throws {
+        let text = """
+            server { trusted-proxies 127.0.0.1; cors-preflights api.example; }
+            protect *.example/ { nobody; }
+            protect api.example/ { realm a; require any; methods GET POST; }
+            """
+        let configuration = try InMemoryConfiguration(Self.conf + text).load()
+        let rules = ProtectionRules(configuration.rules, preflightHosts: configuration.server.preflightHosts)
+        func lines(_ method: String, _ host: String) -> [String] {
+            rules.explain(Explanation.Request(method: method, url: "https://\(host)/x")).lines
+        }
+        let line =
+            "a CORS preflight (OPTIONS with Origin and Access-Control-Request-Method) is allowed without a login for GET, POST"
+        #expect(lines("OPTIONS", "api.example").contains(line))
+        for (method, host) in [("GET", "api.example"), ("OPTIONS", "other.example")] {
+            #expect(!lines(method, host).contains { $0.contains("preflight") }, "\(method) \(host)")
+        }
     }
 
     @Test func `without rules every request is allowed`() {

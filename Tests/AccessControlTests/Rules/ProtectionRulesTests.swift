@@ -3,6 +3,7 @@
 
 import Bytes
 import RealmConfiguration
+import RealmKit
 import SeededRandom
 import Testing
 
@@ -181,6 +182,41 @@ struct ProtectionRulesTests {
         let rules = ProtectionRules([rule(.any, "/public"), rule(.any, "/admin")])
         let decision = rules.decide(host: nil, path: target, method: "GET")
         #expect(decision == nil || decision == "/admin")
+    }
+
+    @Test(
+        arguments: [
+            ("api.example", "/x", "PUT", "api.example/"), ("api.example", "/admin/x", "GET", "api.example/admin"),
+            ("b.below.example", "/", "DELETE", "/"), ("api.example", "/read", "GET", "api.example/read GET"),
+            ("api.example", "/open", "POST", "api.example/open"),
+            // No rule allows the announced request, or the host is not in the list.
+            ("api.example", "/read", "PUT", nil), ("api.example", "/closed", "GET", nil),
+            ("api.example", "/inside", "GET", nil), ("other.example", "/x", "PUT", nil),
+            ("below.example", "/", "GET", nil),
+            // A rule with OPTIONS decides itself.
+            ("api.example", "/own", "GET", nil),
+        ] as [(String, String, String, String?)]
+    )
+    func `a CORS preflight is allowed by the rule of the request that it announces`(
+        host: String,
+        path: String,
+        method: String,
+        expected: String?
+    ) throws {
+        var (closed, inside) = (rule(.name("api.example"), "/closed"), rule(.name("api.example"), "/inside"))
+        closed.access = .nobody
+        inside.networks = [try CIDRBlock("10.0.0.0/8")]
+        let api = ProtectRule.Host.name("api.example")
+        let rules = ProtectionRules(
+            [
+                rule(.any, "/"), rule(api, "/"), rule(api, "/admin"), rule(api, "/read", "GET"), rule(api, "/open"),
+                rule(api, "/own", "GET"), rule(api, "/own", "OPTIONS"), closed, inside,
+            ],
+            preflightHosts: [api, .below("below.example")]
+        )
+        let path = PathReadings(try #require(RequestPath(target: path)))
+        let found = rules.ruleAllowingPreflight(for: method, host: RequestHost(host), path: path, from: "192.0.2.1")
+        #expect(found?.rule.place == expected)
     }
 
     @Test(arguments: ["/admin#/public", "/public#/../admin", "/admin?x#/public"])

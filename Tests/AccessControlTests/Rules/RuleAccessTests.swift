@@ -128,6 +128,18 @@ struct RuleAccessTests {
         #expect(rule(.groups(["Staff"])).allows(identity) && !rule(.groups(["X"])).allows(identity))
     }
 
+    @Test func `the shortfall of a user has the requirements and the groups, both of bounded length`() throws {
+        let role = Role(name: "editor", groups: ["Editors"])
+        let short = rule(.groups(["Staff"]), .roles([role])).shortfall(of: try user("ann", "a", "X", "Night shift"))
+        #expect(short.needs == "group Staff, or role editor (group Editors)" && short.has == #"X, "Night shift""#)
+        #expect(rule(.groups(["Staff"])).shortfall(of: try user("ann")).has == "")
+        let groups = (1...1000).map { "group-\($0)" }
+        let ann = SignedInUser(realm: "a", username: try Username("ann"), groups: groups)
+        let long = rule(.users([String(repeating: "u", count: 5000)])).shortfall(of: ann)
+        #expect(long.needs == "1 more")
+        #expect(long.has.hasPrefix("group-1, group-2, ") && long.has.hasSuffix(" more") && long.has.utf8.count < 450)
+    }
+
     @Test func `a request from an address outside the networks of the rule is denied`() throws {
         var rule = rule(.any)
         #expect(rule.matches(peer: nil) && rule.matches(peer: "nonsense"))

@@ -118,6 +118,7 @@ extension ProtectionRules {
         case .uncovered(let allowed, _): "uncovered \(allowed)"
         case .rule(let compiled): compiled.rule.place
         case .ambiguousHost: "ambiguous host"
+        case .ambiguousPath: "ambiguous path"
         }
     }
 }

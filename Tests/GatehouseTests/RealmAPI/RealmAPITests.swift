@@ -214,11 +214,32 @@ import Throttle
             "address is not an IPv4 or IPv6 address"
         ),
         ("{\"username\":\"ann\",\"password\":\"x\",\"address\":null}", "address is not an IPv4 or IPv6 address"),
+        (
+            "{\"username\":\"a\",\"password\":\"x\",\"address\":\"1.2.3.4%eth0\"}",
+            "address is not an IPv4 or IPv6 address"
+        ),
+        (
+            "{\"username\":\"a\",\"password\":\"x\",\"address\":\"2001:db8::1%eth0\"}",
+            "address is not an IPv4 or IPv6 address"
+        ),
+        ("{\"username\":\"a\",\"password\":\"x\",\"address\":\"fe80::1%\"}", "address is not an IPv4 or IPv6 address"),
+        (
+            "{\"username\":\"a\",\"password\":\"x\",\"address\":\"fe80::1%0123456789abcdef\"}",
+            "address is not an IPv4 or IPv6 address"
+        ),
     ])
     func `a malformed body is refused with the reason and its place`(body: String, reason: String) async throws {
         let answer = try await AskedServer().send("POST", "/realms/people/check", body: body).response
         #expect(answer.status == 400)
         #expect(answer.body == "{\"error\":\"malformed\",\"reason\":\"\(reason)\"}\n")
+    }
+
+    @Test func `the zone of a link-local address is dropped`() async throws {
+        let asked = try AskedServer()
+        let more = ",\"address\":\"fe80::1%eth0\""
+        let answer = try await asked.check("ann", "right", token: AskedServer.otherToken, from: "10.0.0.1", more: more)
+        #expect(answer.response.status == 200)
+        #expect(asked.server.log.text.contains("fe80::1") && !asked.server.log.text.contains("eth0"))
     }
 
     @Test func `other media types, long bodies and other methods are refused`() async throws {

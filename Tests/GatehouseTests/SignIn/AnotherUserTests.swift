@@ -108,6 +108,20 @@ import Testing
         #expect(allowed.status == 200 && allowed.url == "https://wiki.example/a?b=c")
     }
 
+    @Test func `after a refused sign-in, the session of another user does not lead to the application`() async throws {
+        let browser = TestBrowser(try TestServer(Self.signInHost))
+        let page = try await browser.open("https://wiki.example/")
+        let ticket = try #require(page.response.input("ticket"))
+        #expect(try await browser.signIn("zed", on: page).status == 200)
+        // Another page has set the cookie of the form again.
+        let auth = browser.at("auth.example")
+        _ = try await auth.get("/gatehouse/sign-in")
+        let form = [("ticket", ticket), ("username", "bob"), ("password", "x")]
+        let refused = try await auth.follow(try await auth.post("/gatehouse/sign-in", form))
+        #expect(refused.status == 200 && refused.body.contains("role=\"alert\""))
+        #expect(refused.body.contains("Continue as zed"))
+    }
+
     @Test(arguments: ForwardAuthTests.flavours)
     func `behind a proxy a browser gets the page, and a program gets a text`(flavour: String) async throws {
         let text = Self.signInHost.replacing("host auth.example;", with: "")

@@ -101,6 +101,37 @@ import Testing
         )
     }
 
+    @Test(arguments: ["[]", "[\"123456\",\"x\"]", "[\"\",\"123456\"]", "[\"123456\",\"\"]"])
+    func `more or fewer answers than questions are refused, and the question stays open`(answers: String) async throws {
+        let login = "{\"username\":\"tom\",\"password\":\"x\",\"realm\":\"twice\"}"
+        let number = try #require(try await client.fetch("POST", "/session", json: login).json("number"))
+        let refused = try await client.fetch("POST", "/session", json: "{\"number\":\(number),\"answers\":\(answers)}")
+        #expect(refused.status == 400 && refused.json("error") == "malformed")
+        #expect(refused.json("reason") == "not one answer for each question (1)")
+        let form = [("number", number), ("answer-0", "123456")]
+        #expect(try await client.post("/session", form + [("answer-1", "x")]).status == 400)
+        #expect(try await client.post("/session", form).status == 201)
+    }
+
+    @Test func `a message before a question is one of the questions, and has an answer`() async throws {
+        let text = """
+            default-realm port;
+            login port { GreetingLoginModule required; }
+            realm port { class PortRealm; }
+            server { listen 127.0.0.1:0; }
+            protect / { auth form; require any; }
+            """
+        let kind = RealmKind(PortRealm.self, modules: GreetingLoginModule.self)
+        let client = TestClient(try TestServer(text, clock: clock, kinds: [kind]))
+        let asked = try await client.fetch("POST", "/session", json: "{\"username\":\"ann\",\"password\":\"x\"}")
+        #expect(asked.body.contains("\"questions\":[{\"text\":\"Hello\",\"type\":\"message\"},{\"prompt\""))
+        let number = try #require(asked.json("number"))
+        for (answers, status) in [("[\"123456\"]", 400), ("[\"\",\"123456\"]", 201)] {
+            let json = "{\"number\":\(number),\"answers\":\(answers)}"
+            #expect(try await client.fetch("POST", "/session", json: json).status == status)
+        }
+    }
+
     @Test func `a refused login returns an error code and nothing else`() async throws {
         let wrong = [try await begin("bob"), try await begin("nobody"), try await begin("z\\u0007")]
         for answer in wrong {
@@ -112,8 +143,10 @@ import Testing
         let answer = try await client.fetch("POST", "/session", json: down)
         #expect(answer.status == 503 && answer["retry-after"] != nil)
         let unknown = "{\"username\":\"zed\",\"password\":\"x\",\"realm\":\"nowhere\"}"
-        // The response does not reveal whether the realm exists, and the client's session does not end.
+        // The response does not reveal whether the realm exists, and no refused login ends the client's session.
         _ = try await begin()
+        #expect(try await begin("bob").status == 401)
+        #expect(try await client.fetch("POST", "/session", json: down).status == 503)
         #expect(try await client.fetch("POST", "/session", json: unknown).status == 401)
         #expect(try await client.fetch("GET", "/session").status == 200)
         for realm in ["inner", "twice\u{301}"] {
@@ -241,5 +274,24 @@ import Testing
             // The session ended before the stream began.
             #expect(answer.status == 401 || answer.status == 429)
         }
+    }
+}
+
+private struct PortRealm: Realm {
+    static let properties: PropertySchema = [.jaasContext(default: "port")]
+    let jaasContext: String
+    var authType: String { "Port" }
+
+    init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
+}
+
+/// Shows a message, and then asks for a code.
+private struct GreetingLoginModule: LoginModule {
+    init(realm: PortRealm, options: ModuleOptions) throws(BadModule) {}
+
+    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        _ = try await attempt.ask([.message("Hello")])
+        let code = try await attempt.oneTimeCode()
+        return code.isEqual(to: Secret(utf8: "123456")) ? attempt.commit() : .failed(.wrongCredentials)
     }
 }

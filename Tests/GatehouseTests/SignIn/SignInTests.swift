@@ -65,6 +65,16 @@ import Testing
         #expect(try await client.get("/account").body.contains("this session"))
     }
 
+    @Test(arguments: ["zed ", " zed", "\tzed\u{A0}", "zed\u{3000}"])
+    func `white space at the ends of the typed name is ignored on the page only`(name: String) async throws {
+        #expect(try await client.signIn(name, at: "/sign-in?return=/zed").location == "/zed")
+        #expect(try await client.get("/zed").status == 200)
+        let login = "{\"username\":\"\(name.replacing("\t", with: "\\t"))\",\"password\":\"x\"}"
+        #expect(try await TestClient(server).fetch("POST", "/session", json: login).status == 401)
+        // Nothing but white space is no name.
+        #expect(try await TestClient(server).signIn(" \t").location?.hasPrefix("/sign-in?ticket=") == true)
+    }
+
     @Test func `every refused sign-in shows the same message and the typed user name`() async throws {
         var shown: Set<String> = []
         for (name, password) in [("bob", "x"), ("nobody", "y"), ("bob", String(repeating: "p", count: 300))] {
@@ -74,6 +84,7 @@ import Testing
             let page = try await client.follow(answer)
             #expect(page.status == 200)
             #expect(page.body.contains("role=\"alert\""))
+            #expect(page.body.contains("After several wrong passwords, sign-in is blocked for 15 min.</p>"))
             #expect(page.body.contains("value=\"\(name)\""))
             let ticket = try #require(page.input("ticket"))
             shown.insert(
@@ -89,7 +100,7 @@ import Testing
     }
 
     @Test func `an invalid user name gets the same answer as a wrong name`() async throws {
-        for name in ["", " zed", "z\ned", "z\u{7}ed", String(repeating: "z", count: 2000)] {
+        for name in ["", "z\ned", "z\u{7}ed", String(repeating: "z", count: 2000)] {
             let answer = try await client.signIn(name)
             #expect(answer.status == 303)
             #expect(try await client.follow(answer).body.contains("Invalid credentials."))
@@ -134,13 +145,36 @@ import Testing
         #expect(try await client.get("/zed")["www-authenticate"] == nil)
     }
 
-    @Test func `CVE-2026-34454: an accepted or refused sign-in ends the session of the browser`() async throws {
+    @Test func `CVE-2026-34454: an accepted sign-in ends the session of the browser, a refused one does not`()
+        async throws
+    {
         _ = try await client.signIn("zed")
         let before = try #require(client[TestClient.session])
-        _ = try await client.signIn("bob")
+        for name in ["bob", "z\u{7}ed"] {
+            let page = try await client.follow(try await client.signIn(name)).body
+            #expect(page.contains("role=\"alert\"") && page.contains(">Continue as zed</a>"))
+            #expect(page.split(separator: "id=\"notice\"").count == 2)
+            #expect(try await client.get("/welcome").body.contains("Welcome zed"))
+        }
+        _ = try await client.signIn("zoe")
+        #expect(try await client.get("/welcome").body.contains("Welcome zoe"))
         client[TestClient.session] = before
         #expect(try await client.get("/welcome").status == 302)
-        #expect(server.sessions.count == 0)
+        #expect(server.sessions.count == 1)
+    }
+
+    @Test func `an earlier session ends when the last question is answered, not before`() async throws {
+        _ = try await client.signIn("zed")
+        let before = client[TestClient.session]
+        let page = try await client.follow(try await client.signIn("tom", at: "/sign-in?return=/twice"))
+        #expect(try await client.get("/welcome").body.contains("Welcome zed"))
+        let number = try #require(page.input("number"))
+        let done = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
+        #expect(done.location == "/twice")
+        #expect(try await client.get("/twice").body.contains("Welcome tom"))
+        client[TestClient.session] = before
+        #expect(try await client.get("/welcome").status == 302)
+        #expect(server.sessions.count == 1)
     }
 
     @Test func `every sign-in begins a new session, even for the same user`() async throws {

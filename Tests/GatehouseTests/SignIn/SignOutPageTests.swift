@@ -50,11 +50,33 @@ import Testing
         let page = try await client.get("/sign-out?return=/basic%3Fa%3D%2522")
         #expect(page.body.contains("<a href=\"/basic?a=%22\">Stay signed in</a>"))
         let answer = try await submit(page, by: client)
-        #expect(answer.status == 303 && answer.location == "/sign-out?return=/basic%3Fa%3D%2522")
+        #expect(answer.status == 303 && answer.location == "/sign-out?return=/basic%3Fa%3D%2522&notice=signed-out")
         #expect(answer["clear-site-data"] == "\"cache\", \"storage\"")
         #expect(server.sessions.count == 0 && client[TestClient.session] == nil)
         let left = try await client.follow(answer)
         #expect(left.status == 303 && left.location == "/basic?a=%22")
+    }
+
+    @Test func `if the target leads to the sign-in page, that page says once that the user has signed out`()
+        async throws
+    {
+        let clock = ManualClock(now: 1_000_000_000_000)
+        let server = try TestServer(SignInTests.configuration, clock: clock)
+        let client = TestClient(server)
+        for isLate in [false, true] {
+            _ = try await client.signIn("zed")
+            let answer = try await submit(try await client.get("/sign-out?return=/welcome"), by: client)
+            let left = try await client.follow(try await client.follow(answer))
+            #expect(left.status == 302 && left.location == "/sign-in?return=/welcome")
+            if isLate { clock.advance(by: .seconds(60)) }
+            for expected in [!isLate, false] {
+                let page = try await client.follow(left)
+                #expect(page.status == 200 && page.body.contains("You have signed out.") == expected, "\(page.body)")
+            }
+        }
+        // A link without the notice, which any site may have, changes nothing.
+        _ = try await client.get("/sign-out?return=/welcome")
+        #expect(try await !client.get("/sign-in").body.contains("You have signed out."))
     }
 
     @Test func `without a target, a page says that the user is signed out`() async throws {
@@ -74,7 +96,7 @@ import Testing
         let page = try await client.get("/sign-out?return=/basic")
         _ = try await submit(page, by: client)
         let again = try await submit(page, by: client)
-        #expect(again.status == 303 && again.location == "/sign-out?return=/basic")
+        #expect(again.status == 303 && again.location == "/sign-out?return=/basic&notice=signed-out")
     }
 
     @Test(arguments: [

@@ -155,3 +155,33 @@ final class TestClient: Sendable {
         )
     }
 }
+
+extension TestClient {
+    /// Sends a check of a request as a proxy does, from the address of this client.
+    ///
+    /// With `pageOf`, it is the check by which nginx requests the page for a check that was refused.
+    func check(
+        _ proxy: String,
+        at host: String,
+        _ target: String,
+        method: String = "GET",
+        _ fields: [String] = [],
+        pageOf isPage: Bool = false
+    ) async throws -> ParsedResponse {
+        let fields = fields + ["X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https"]
+        switch proxy {
+        case "nginx":
+            let original = ["X-Original-URL: https://\(host)\(target)", "X-Original-Method: \(method)"]
+            return try await send("GET", isPage ? "/auth/nginx/page" : "/auth/nginx", fields + original)
+        case "envoy":
+            let text = (["Host: \(host)"] + fields).joined(separator: "\r\n")
+            let request = "\(method) /auth/envoy\(target) HTTP/1.1\r\n\(text)\r\n\r\n"
+            return try ParsedResponse(try await server.bytes(request, from: peer))
+        default:
+            let original = [
+                "X-Forwarded-Method: \(method)", "X-Forwarded-Host: \(host)", "X-Forwarded-Uri: \(target)",
+            ]
+            return try await send("GET", "/auth/\(proxy)", fields + original)
+        }
+    }
+}

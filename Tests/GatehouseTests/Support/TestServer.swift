@@ -90,7 +90,7 @@ final class TestServer: Sendable {
             announcementStore: announcements,
             log: sessionLog
         )
-        let rules = ProtectionRules(configuration.rules)
+        let rules = ProtectionRules(configuration.rules, preflightHosts: settings.preflightHosts)
         let context = try PageContext(configuration, isCertificateTrusted: true)
         accessController = AccessController(
             rules: rules,
