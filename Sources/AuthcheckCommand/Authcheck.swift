@@ -98,10 +98,8 @@ public enum Authcheck {
             }
             let services = ProgramServices(state, access: .existingOnly, log: log)
             configuration = try options.source.load(kinds, services: services)
-            if !options.quiet {
-                for warning in configuration.warnings {
-                    Output.write(DiagnosticColors.standardError(warning.rendered), to: STDERR_FILENO)
-                }
+            if !options.quiet, let line = options.source.line(aboutWarningsOf: configuration) {
+                Output.write(line, to: STDERR_FILENO)
             }
             certificate = try options.certificate.map { try CertificateFile($0, settings: configuration.server) }
         } catch let error as CertificateFile.Fault {

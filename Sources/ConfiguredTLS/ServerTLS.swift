@@ -17,11 +17,11 @@ public struct ServerTLS: Sendable {
     public private(set) var certificate: ServerCertificate
     /// The certificates of the `host` blocks, in order.
     public let hostCertificates: [ServerCertificate]
-    /// The problems that do not prevent the server from running.
+    /// The problems that do not prevent the server from running, at the places that name the files.
     ///
     /// A revocation list or an OCSP response may have expired, or the certificate of a `host` block may not be valid for
     /// a name of the block. For the dates of certificates see ``ExpiringCertificates``.
-    public private(set) var warnings: [String]
+    public private(set) var warnings: [Diagnostic]
     /// The context of new connections.
     package private(set) var context: TLSContext
     let ticketKeys: SessionTicketKeys?
@@ -83,7 +83,10 @@ public struct ServerTLS: Sendable {
     ) throws(ConfigurationErrors) -> ServerTLS {
         var renewed = self
         renewed.certificate = try Self.certificate(settings, files, clock)
-        if let warning = certificate.warning(at: Int64(clock.seconds)) { renewed.warnings.removeAll { $0 == warning } }
+        if let text = certificate.warning(at: Int64(clock.seconds)) {
+            let warning = settings.stateFolder.warning(text)
+            renewed.warnings.removeAll { $0 == warning }
+        }
         var configuration = context.configuration
         configuration.role = .server(renewed.certificate.identity)
         do throws(OpenSSLError) {
@@ -156,7 +159,8 @@ public struct ServerTLS: Sendable {
         let tls = settings.tls
         let now = Int64(clock.seconds)
         let reader = TLSFileReader(files: files)
-        var warnings = [certificate.warning(at: now)].compactMap { $0 }
+        let place = tls.files?.certificate ?? settings.stateFolder
+        var warnings = [certificate.warning(at: now)].compactMap { $0.map { place.warning($0) } }
         var configuration = TLSConfiguration.server(
             certificate.identity,
             minimumVersion: tls.minimumVersion == .tls13 ? .tls13 : .tls12,
@@ -169,9 +173,9 @@ public struct ServerTLS: Sendable {
         var hosts: [ServerCertificate] = []
         for host in tls.hosts {
             let shown = try ServerCertificate(host.files, reader)
-            warnings += [shown.warning(at: now)].compactMap { $0 }
+            warnings += [shown.warning(at: now)].compactMap { $0.map { host.files.certificate.warning($0) } }
             for name in host.names where !shown.isFor(name.value) {
-                warnings.append("certificate \(shown.file) is not valid for \(name.value)")
+                warnings.append(name.warning("certificate \(shown.file) is not valid for \(name.value)"))
             }
             // Each name is checked separately, so that an error is reported at its setting.
             for name in host.names {
@@ -185,7 +189,7 @@ public struct ServerTLS: Sendable {
         do throws(OpenSSLError) {
             context = try TLSContext(configuration)
         } catch {
-            throw (tls.files?.certificate ?? settings.stateFolder).errors("TLS cannot be set up: \(error)")
+            throw place.errors("TLS cannot be set up: \(error)")
         }
         self.certificate = certificate
         self.applicationProtocols = applicationProtocols
@@ -264,7 +268,7 @@ public struct ServerTLS: Sendable {
         _ tls: TLSSettings,
         _ reader: TLSFileReader,
         _ now: Int64,
-        _ warnings: inout [String]
+        _ warnings: inout [Diagnostic]
     ) throws(ConfigurationErrors) -> ClientCertificatePolicy? {
         let lists = try reader.revocationLists(tls)
         guard let policy = try reader.clientCertificatePolicy(tls, revocationLists: lists.map(\.list)) else {
@@ -272,9 +276,8 @@ public struct ServerTLS: Sendable {
         }
         for (file, list) in lists {
             guard let end = list.nextUpdate, end < now else { continue }
-            warnings.append(
-                "revocation list of \(list.issuer) in \(file) has expired: certificates of this issuer are rejected"
-            )
+            let message = "revocation list of \(list.issuer) in \(file.value) has expired"
+            warnings.append(file.warning("\(message): certificates of this issuer are rejected"))
         }
         return policy
     }

@@ -121,17 +121,22 @@ public enum GatehouseCommand {
         )
     }
 
-    /// Reads the configuration, and shows its warnings.
+    /// Reads the configuration, and shows its warnings, or how many they are.
     static func load(
         _ options: ConfigurationOptions,
         kinds: [RealmKind],
         services: ProgramServices,
+        showsWarnings: Bool = false,
         text: ([Diagnostic]) -> String = { $0.map(\.rendered).joined(separator: "\n") },
         warn: (String) -> Void = { print(DiagnosticColors.standardError(Printable.text($0)), on: STDERR_FILENO) }
     ) throws(CommandError) -> Configuration {
         do throws(ConfigurationErrors) {
             let configuration = try options.load(kinds, services: services)
-            for warning in configuration.warnings { warn(text([warning])) }
+            if showsWarnings {
+                for warning in configuration.warnings { warn(text([warning])) }
+            } else if let line = options.line(aboutWarningsOf: configuration) {
+                warn(line)
+            }
             return configuration
         } catch {
             throw CommandError(.configuration, text(error.diagnostics))

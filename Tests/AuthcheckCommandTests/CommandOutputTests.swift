@@ -25,6 +25,11 @@ struct CommandOutputTests {
             realm down { class StackRealm; jaas-context down; }
             login down { ScriptedLoginModule optional login="throw:unavailable"; DenyLoginModule required; }
             """,
+            "unused.conf": """
+            realm xtech { class StartWithRealm; }
+            login xtechMyRealm { StartWithLoginModule required; }
+            login a { org.example.A required; org.example.B required; }
+            """,
             "bad.conf": "realm xtech { class StartWithRaelm; }\n",
         ])
     }
@@ -59,6 +64,13 @@ struct CommandOutputTests {
         let text = "accepted: zed in realm xtech\n  user   zed\n  group  User\n  group  Staff\n"
         #expect(try run("xtech", "zed") == Result(status: 0, output: text))
         #expect(try run("--quiet", "xtech", "zed") == Result(status: 0))
+    }
+
+    @Test func `warnings about the configuration are counted in one line`() throws {
+        let accepted = try run("xtech", "zed", config: "unused.conf")
+        #expect(accepted.errors == "unused.conf: 2 warnings; see gatehouse check --config unused.conf\n")
+        #expect(accepted.status == 0 && accepted.output.hasPrefix("accepted: zed"))
+        #expect(try run("--quiet", "xtech", "zed", config: "unused.conf") == Result(status: 0))
     }
 
     @Test func `a refused user is printed with the reason`() throws {

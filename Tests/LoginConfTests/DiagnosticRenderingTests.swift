@@ -66,6 +66,7 @@ import Testing
         "tokens \"hunter2\";", "tokn hunter2", "secert hunter2", "db-assword \"hunter2\";",
         "search-bind-assword hunter2",
         "credentials ann:hunter2;", "credentials hunter2;", "p\u{0}a\u{0}s\u{0}s\u{0} \u{0}hunter2",
+        "key hunter2hunter2hunter2hunter2hunter2;", "key=hunter2;", "client-key: hunter2;", "server-key hunter2;",
     ])
     func `a line that may contain a password is not shown`(line: String) {
         let diagnostic = error("a;\n\(line)\n", 3, 6, hint: "a hint")
@@ -85,6 +86,8 @@ import Testing
         "password-query \"SELECT login AS username, hash AS password FROM person WHERE login = :usr\";",
         "update-password-query \"UPDATE t SET password = :password-hash WHERE password = :old-hash\"; x",
         "key \"${env:HOME}/nokey.pem\";", "ticket-key tickets;", "key ~/key;", "key \"my key.pem\";",
+        "certificate site.p12; key site.p12;", "key \"site.p12\";", "key id;", "client-key a.jks;",
+        "key certificate-of-the-application-2026.p12;",
         "key sch\u{FC}ssel.pem;", "credentials jsn;", "credentials basic;", "identity-token",
         "M required useFirstPass=true storePass=false;", "auth required use_first_pass;",
         "help-link mailto:help@example.com;", "footer \"Mail:help@example.com\";",

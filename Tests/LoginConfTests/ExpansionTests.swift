@@ -85,7 +85,7 @@ import Testing
         ("${env:EMPTY}", "1:3+14 `${env:EMPTY}` expands to nothing | write \"\" if an empty value is meant"),
         ("a ${env:HOME", "1:6+10 this `${` is not closed | close it with `}`"),
         ("a ${{x", "1:6+4 this `${` is not closed | close it with `}`"),
-        ("${nope}", "1:4+7 the property `nope` is not defined"),
+        ("${nope}", "1:4+7 the property `nope` is not defined | set it with -D NAME=VALUE"),
     ])
     func `a word that cannot be expanded is an error at the reference`(_ text: String, _ expected: String) throws {
         let (word, source) = try word(text)

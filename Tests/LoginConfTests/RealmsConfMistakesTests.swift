@@ -91,6 +91,14 @@ import Testing
             "1:7+11 `${...}` outside of quotes | write \"${env:HOME}\""
         ),
         Mistake(
+            "listen ${HOST}:${PORT};\nb;",
+            "1:8+15 `${...}` outside of quotes | write \"${HOST}:${PORT}\", or \"${env:HOST}:${env:PORT}\" for the environment variable"
+        ),
+        Mistake(
+            "state ${HOME}/x;\nb;",
+            "1:7+9 `${...}` outside of quotes | write \"${HOME}/x\", or \"${env:HOME}/x\" for the environment variable"
+        ),
+        Mistake(
             "state x${a}y z;\nb;",
             "1:7+6 `${...}` outside of quotes | write \"x${a}y\""
         ),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+import LoginConf
 import RealmConfiguration
 import RealmKit
 import RealmTesting
@@ -218,5 +219,18 @@ struct ConfigurationTests {
         #expect(tls.minimumVersion == .tls12 && tls.ciphers == nil && tls.ciphersuites == nil && tls.groups == nil)
         #expect(tls.sessionTickets && tls.ticketKeyFiles.isEmpty)
         #expect(tls.clientCertificates == .none && tls.clientAuthorityFile == nil && tls.clientDepth == 1)
+    }
+
+    @Test func `errors of a configuration end a server with status 3, and its lines are not in the log`() async throws {
+        let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
+            do throws(ConfigurationErrors) {
+                _ = try MemoryFolder("realm a { }").load()
+            } catch {
+                error.exit()
+            }
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        let line = "etc/realms.conf:1:7: error: realm a has no class; hint: as in: class StartWithRealm;\n"
+        #expect(text.contains(line) && !text.contains("realm a { }"), "\(text)")
     }
 }

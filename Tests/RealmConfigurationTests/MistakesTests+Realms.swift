@@ -89,6 +89,23 @@ extension MistakesTests {
             "etc/realms.conf:2:21: error: there is no realm class Nonsense | known names: StackRealm, StartWithRealm, VaultRealm"
         ),
         Mistake(
+            "realm xtech { class org.example.CrewRealm; }",
+            "etc/realms.conf:1:21: error: there is no realm class org.example.CrewRealm | \(ofJava)"
+        ),
+        Mistake(
+            login
+                + "realm xtech {\n class StartWithRealm;\n jndiCtxFactory x;\n digestrealm-password-enc-algorithm AES;\n java.naming.referral follow;\n java.naming.security.credentials hunter2;\n com.sun.jndi.ldap.connect.timeout 500;\n}",
+            diagnostics: [
+                ("4", "jndiCtxFactory", "it has no meaning here: remove it"),
+                ("5", "digestrealm-password-enc-algorithm", "it has no meaning here: remove it"),
+                ("6", "java.naming.referral", "it has no meaning here: remove it"),
+                ("7", "java.naming.security.credentials", "write search-bind-password"),
+                ("8", "com.sun.jndi.ldap.connect.timeout", "write connect-timeout, as in: connect-timeout 3s;"),
+            ].map { line, keyword, hint in
+                "etc/realms.conf:\(line):2: error: unknown statement \(keyword) in a StartWithRealm | \(hint)"
+            }
+        ),
+        Mistake(
             login + "realm xtech { class StartWithRealm; startwith z; }",
             "etc/realms.conf:2:37: error: unknown statement startwith in a StartWithRealm | did you mean startWith?"
         ),
@@ -126,7 +143,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; startWith \"${nope}\"; }",
-            "etc/realms.conf:2:48: error: the property `nope` is not defined"
+            "etc/realms.conf:2:48: error: the property `nope` is not defined | set it with -D NAME=VALUE"
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; startWith \"${env:NOPE}\"; }",

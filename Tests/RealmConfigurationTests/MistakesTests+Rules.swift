@@ -239,6 +239,28 @@ extension MistakesTests {
             "etc/realms.conf:1:25: warning: forwarded-host has no effect without trusted-proxies | name the addresses of the proxies"
         ),
         Mistake(
+            "server { cors-preflights api.example.com; }",
+            "etc/realms.conf:1:10: warning: cors-preflights has no effect without trusted-proxies | name the addresses of the proxies"
+        ),
+        Mistake(
+            "server { trusted-proxies 10.0.0.1; cors-preflights a.example/x \"\" *; }",
+            "etc/realms.conf:1:52: error: \"a.example/x\" is not a host | write hosts only, as in: cors-preflights api.example.com *.example.org;",
+            "etc/realms.conf:1:64: error: \"\" is not a host | write hosts only, as in: cors-preflights api.example.com *.example.org;",
+            "etc/realms.conf:1:67: error: \"*\" is not a host | write hosts only, as in: cors-preflights api.example.com *.example.org;"
+        ),
+        Mistake(
+            "server { sign-in { host auth.example.com; } }",
+            "etc/realms.conf:1:10: warning: https://auth.example.com signs users in for other hosts, but no proxy is trusted: each check of a proxy gets 403 | name the addresses of the proxies, or write trusted-proxies none; if there is no proxy"
+        ),
+        Mistake(
+            "protect /a { nobody; ambiguous-paths allow; }",
+            "etc/realms.conf:1:22: error: nobody and ambiguous-paths exclude each other"
+        ),
+        Mistake(
+            "protect /a { open; ambiguous-paths allowed; }",
+            "etc/realms.conf:1:36: error: ambiguous-paths is one of refuse, allow, not allowed | did you mean allow?"
+        ),
+        Mistake(
             "server { trusted-proxies none 10.0.0.1; }",
             "etc/realms.conf:1:26: error: trusted-proxies takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not none | names are not resolved here: write addresses or networks, as in 127.0.0.1 or 10.0.0.0/8"
         ),
@@ -247,9 +269,9 @@ extension MistakesTests {
             "etc/realms.conf:1:10: error: trusted-proxies takes at least one word"
         ),
         Mistake(
-            "server { trusted-proxies 0.0.0.0/0 ::/0; }",
-            "etc/realms.conf:1:26: warning: all clients are trusted as proxies, and can forge the address and the URL of their requests | write only the addresses of the proxies",
-            "etc/realms.conf:1:36: warning: all clients are trusted as proxies, and can forge the address and the URL of their requests | write only the addresses of the proxies"
+            "server { trusted-proxies 0.0.0.0/1 ::/0 10.0.0.0/8; }",
+            "etc/realms.conf:1:26: warning: all clients in 0.0.0.0/1 are trusted as proxies, and can forge the address and the URL of their requests | write only the addresses of the proxies",
+            "etc/realms.conf:1:36: warning: all clients in ::/0 are trusted as proxies, and can forge the address and the URL of their requests | write only the addresses of the proxies"
         ),
     ]
 

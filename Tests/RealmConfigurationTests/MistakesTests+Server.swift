@@ -2,6 +2,10 @@
 // Gatehouse
 
 extension MistakesTests {
+    /// The hint about an unknown class with a package.
+    static let ofJava =
+        "classes of Java cannot be run: write it in Swift (docs/custom-realm.md) or as a program (docs/realms/exec.md), or use PAM (docs/realms/pam.md)"
+
     static let contexts: [Mistake] = [
         Mistake(
             realm,
@@ -44,7 +48,7 @@ extension MistakesTests {
         ),
         Mistake(
             "login xtechMyRealm { com.sun.security.auth.module.LdapLoginModule required; }\n" + realm,
-            "etc/realms.conf:1:22: error: there is no login module com.sun.security.auth.module.LdapLoginModule | known names: DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
+            "etc/realms.conf:1:22: error: there is no login module com.sun.security.auth.module.LdapLoginModule | \(ofJava)"
         ),
         Mistake(
             "login xtechMyRealm { StartWithLoginModule required debug=true; }\n" + realm,
@@ -83,7 +87,7 @@ extension MistakesTests {
         Mistake(
             "login a { Nonsense required; }\n"
                 + "realm x { class StartWithRealm; jaas-context a; }\nrealm y { class StartWithRealm; jaas-context a; }",
-            "etc/realms.conf:1:11: error: there is no login module Nonsense | known names: DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule, com.example.Vault, org.xtech.examples.gfloginmodule.MyLoginModule"
+            "etc/realms.conf:1:11: error: there is no login module Nonsense | known names: DenyLoginModule, PermitLoginModule, ScriptedLoginModule, StartWithLoginModule, VaultLoginModule"
         ),
     ]
 
@@ -193,6 +197,25 @@ extension MistakesTests {
         Mistake(
             "server { listen a:1; listen; }",
             "etc/realms.conf:1:22: error: listen takes at least one word"
+        ),
+        Mistake(
+            login + realm
+                + "server {\n  passwords { slots 2; }\n  protect /a { realm xtech; require any; }\n  realm x { class StartWithRealm; }\n  role admin { group User; }\n  default-realm xtech;\n}",
+            diagnostics: [
+                ("4", "passwords", "block"), ("5", "protect", "block"), ("6", "realm", "block"), ("7", "role", "block"),
+                ("8", "default-realm", "statement"),
+            ].map { line, keyword, kind in
+                "etc/realms.conf:\(line):3: error: unknown statement \(keyword) in server | \(keyword) is a \(kind) of the file: write it outside of server"
+            }
+        ),
+        Mistake(
+            "throttle { failures 5; }\ntls { minimum-version 1.3; }",
+            "etc/realms.conf:1:1: error: unknown statement throttle in realms.conf | throttle belongs in the server block: server { throttle { ... } }",
+            "etc/realms.conf:2:1: error: unknown statement tls in realms.conf | tls belongs in the server block: server { tls { ... } }"
+        ),
+        Mistake(
+            login + "realm xtech {\n  class StartWithRealm;\n  protect / { require any; }\n}",
+            "etc/realms.conf:4:3: error: unknown statement protect in a StartWithRealm | protect is a block of the file: write it outside of a StartWithRealm"
         ),
         Mistake(
             "server;",

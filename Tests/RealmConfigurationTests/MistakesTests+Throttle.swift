@@ -37,6 +37,10 @@ extension MistakesTests {
             "etc/realms.conf:1:45: error: exempt takes the first address of a block; 10.1.0.0 is not the first address of 10.1.0.0/8"
         ),
         Mistake(
+            "server { throttle { exempt 127.0.0.1 0.0.0.0/0; } }",
+            "etc/realms.conf:1:38: warning: all clients in 0.0.0.0/0 can guess passwords without a lock of their address | write only the addresses of programs and proxies that you know"
+        ),
+        Mistake(
             "server { throttle { exempt; } }",
             "etc/realms.conf:1:21: error: exempt takes at least one word"
         ),

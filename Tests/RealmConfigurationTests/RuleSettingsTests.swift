@@ -7,6 +7,22 @@ import SeededRandom
 import Sessions
 import Testing
 
+/// A realm whose groups have no case, and no blanks.
+private struct SpellingRealm: GroupLookupRealm {
+    static let properties: PropertySchema = [.jaasContext(default: "c")]
+    let jaasContext: String
+    let authType = "spelling"
+
+    init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
+
+    func groupName(_ name: String) throws(BadValue) -> String {
+        if name.contains(" ") { throw BadValue("has a blank") }
+        return name.lowercased()
+    }
+
+    func existingGroups(_ names: [String]) async throws(RealmError) -> [String] { names }
+}
+
 struct RuleSettingsTests {
     private static let realms = """
         login c { PermitLoginModule required; }
@@ -87,6 +103,24 @@ struct RuleSettingsTests {
         #expect(try rules(text).map(\.methods) == [["GET"], ["POST", "PUT"], ["GET"], ["GET"]])
     }
 
+    @Test func `a rule refuses ambiguous paths unless it allows them`() throws {
+        let text = """
+            protect /a { open; }
+            protect /b { open; ambiguous-paths allow; }
+            protect /c { realm a; require any; ambiguous-paths allow; }
+            protect /d { realm a; require any; ambiguous-paths refuse; }
+            """
+        #expect(try rules(text).map(\.ambiguousPaths) == [.refuse, .allow, .allow, .refuse])
+    }
+
+    @Test func `cors-preflights contains hosts and domains, and by default none`() throws {
+        let text = "server { trusted-proxies 127.0.0.1; cors-preflights API.example.com. *.example.org; }"
+        #expect(
+            try MemoryFolder(text).load().server.preflightHosts == [.name("api.example.com"), .below("example.org")]
+        )
+        #expect(try MemoryFolder("server { }").load().server.preflightHosts == [])
+    }
+
     @Test func `trusted-proxies contains addresses and address blocks`() throws {
         let text = "server { trusted-proxies 127.0.0.1 ::1 10.0.0.0/8; }"
         let expected = try ["127.0.0.1", "::1", "10.0.0.0/8"].map { try CIDRBlock($0) }
@@ -146,6 +180,39 @@ struct RuleSettingsTests {
             ]
         )
         #expect(try MemoryFolder("server { sign-in { prefix /; } }").load().server.signIn == SignInSettings())
+    }
+
+    @Test func `rules and roles have a group in the spelling of their realms, and report a name that none can have`()
+        throws
+    {
+        var folder = MemoryFolder(
+            """
+            login c { PermitLoginModule required; }
+            login d { PermitLoginModule required; PermitLoginModule optional; }
+            realm a { class StackRealm; jaas-context c; }
+            realm s { class SpellingRealm; jaas-context c; assign-groups Every "one two"; group-mapping Every->Mapped; }
+            realm t { class SpellingRealm; jaas-context d; }
+            role one { group STAFF; realm s; }
+            role all { group STAFF; user x; }
+            protect /1 { realm s; require group STAFF Staff staff Every Mapped; require role one all; }
+            protect /2 { realm s a; require group STAFF; }
+            protect /3 { realm t; require group STAFF "one two"; }
+            protect /4 { realm s; require group "a b" "one two"; }
+            """
+        )
+        folder.kinds = [RealmKind(SpellingRealm.self)]
+        let configuration = try folder.load()
+        let one = Role(name: "one", realms: ["s"], groups: ["staff"])
+        let all = Role(name: "all", groups: ["STAFF", "staff"], users: ["x"])
+        #expect(
+            configuration.rules.map(\.requirements) == [
+                [.groups(["staff", "Every", "every", "Mapped", "mapped"]), .roles([one, all])],
+                [.groups(["STAFF", "staff"])], [.groups(["STAFF", "staff", "one two"])],
+                [.groups(["a b", "one two"])],
+            ]
+        )
+        let texts = folder.diagnostics().filter { $0.contains("can be in") }
+        #expect(texts == ["etc/realms.conf:11:37: warning: no user of realm s can be in a b, which has a blank"])
     }
 
     @Test func `random rules are rejected or have a normalized path and host`() throws {

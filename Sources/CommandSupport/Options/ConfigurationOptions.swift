@@ -53,13 +53,37 @@ package struct ConfigurationOptions: ParsableArguments {
         _ kinds: [RealmKind],
         services: ProgramServices
     ) throws(ConfigurationErrors) -> Configuration {
-        let loader = ConfigurationLoader(
+        try loader(kinds, services).load(config ?? ConfigurationPath.standard)
+    }
+
+    /// Reads the configuration as far as its errors allow; see ``ConfigurationLoader/loadPartially(_:)``.
+    package func loadPartially(
+        _ kinds: [RealmKind],
+        services: ProgramServices
+    ) throws(ConfigurationErrors) -> (configuration: Configuration, errors: ConfigurationErrors?) {
+        try loader(kinds, services).loadPartially(config ?? ConfigurationPath.standard)
+    }
+
+    private func loader(_ kinds: [RealmKind], _ services: ProgramServices) -> ConfigurationLoader {
+        ConfigurationLoader(
             kinds,
             files: .system,
             clock: SystemClock(),
             properties: SystemProperties.all.merging(properties) { _, given in given },
             services: services
         )
-        return try loader.load(config ?? ConfigurationPath.standard)
+    }
+
+    /// Returns one line for all warnings of a configuration, for commands that are not about the configuration.
+    ///
+    /// - Parameter configuration: The configuration.
+    /// - Returns: The line; nil if there are no warnings.
+    package func line(aboutWarningsOf configuration: Configuration) -> String? {
+        let count = configuration.warnings.count
+        guard count > 0 else { return nil }
+        let command = "gatehouse check" + (config.map { " --config \($0)" } ?? "")
+        return Printable.line(
+            "\(configuration.file): \(count) \(count == 1 ? "warning" : "warnings"); see \(command)"
+        )
     }
 }

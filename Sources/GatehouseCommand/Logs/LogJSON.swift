@@ -25,6 +25,9 @@ enum LogJSON {
         let fault: String?
         let rule: String?
         let deniedBy: String?
+        let needs: String?
+        let has: String?
+        let page: Bool?
         let original: String?
         let host: String?
         let session: String?
@@ -49,6 +52,9 @@ enum LogJSON {
             fault = entry.fault?.string
             rule = entry.rule?.string
             deniedBy = entry.deniedBy?.string
+            needs = entry.needs?.string
+            has = entry.has?.string
+            page = entry.isPage ? true : nil
             original = entry.original?.string
             host = entry.host?.string
             session = entry.session?.string

@@ -6,6 +6,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
 internal import HostServices
+internal import LoginConf
 internal import RealmConfiguration
 internal import RealmKit
 internal import Store
@@ -20,9 +21,21 @@ extension GatehouseOptions.Explain: Subcommand {
         let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
         let pages = hasForm ? configuration.server.signIn.prefix : nil
         let realmAPI = configuration.server.realmAPI == nil ? nil : configuration.server.signIn.prefix
+        if let meant = NearestName.suggest(method, among: Self.methods), meant != method {
+            let note = "warning: \(method) is not a known method; did you mean \(meant)?"
+            GatehouseCommand.print(Printable.line(note), on: STDERR_FILENO)
+        }
         let (user, found) = try await user(of: configuration)
-        let request = Explanation.Request(method: method, url: url, user: user, peer: from, obstacle: found?.obstacle)
-        let explanation = ProtectionRules(configuration.rules).explain(
+        let request = Explanation.Request(
+            method: method,
+            url: url,
+            user: user,
+            peer: from,
+            obstacle: found?.obstacle,
+            lock: found?.lock?.text
+        )
+        let rules = ProtectionRules(configuration.rules, preflightHosts: configuration.server.preflightHosts)
+        let explanation = rules.explain(
             request,
             pages: pages,
             realmAPI: realmAPI,
@@ -45,7 +58,7 @@ extension GatehouseOptions.Explain: Subcommand {
             return (nil, nil)
         }
         let realm = try configuration.realm(options.realm)
-        let username = try Username(argument: user)
+        var username = try Username(argument: user)
         var found: UserLookup?
         var names: [String]
         if let groups {
@@ -58,6 +71,7 @@ extension GatehouseOptions.Explain: Subcommand {
                 now: WallClock.system.seconds
             )
             names = lookup.groups
+            username = lookup.name
             found = lookup
         }
         for group in realm.assignedGroups where !names.contains(group) { names.append(group) }

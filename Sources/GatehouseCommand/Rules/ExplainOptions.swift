@@ -12,15 +12,16 @@ extension GatehouseOptions {
             commandName: "explain",
             abstract: "Show whether a request would be allowed, and which rule decides.",
             discussion: """
-                No password is needed. \
-                Exit status: 0 the request would be allowed, 1 it would be denied, 2 wrong arguments.
+                No password is needed. The user of --user is taken as signed in. \
+                Exit status: 0 the request would be allowed, even if a lock refuses a new sign-in, \
+                1 it would be denied, 2 wrong arguments.
                 """
         )
 
         @OptionGroup var options: RealmOptions
         @Argument(
             help: "The method, such as GET.",
-            completion: .list(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+            completion: .list(Self.methods)
         )
         var method: String
         @Argument(help: ArgumentHelp("A URL with http or https, or only a path.", valueName: "url")) var url: String
@@ -40,12 +41,18 @@ extension GatehouseOptions {
         @Option(name: .long, help: ArgumentHelp("The address of the client.", valueName: "address"))
         var from: String?
 
+        static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
         func validate() throws {
             guard url != "*" else {
                 throw ValidationError("* is the target of OPTIONS for the whole server, and no rule is for it")
             }
             guard url.hasPrefix("/") || RequestURL(url) != nil else {
                 throw ValidationError("\(url) is not a URL: write a path such as /welcome, or https://HOST/PATH")
+            }
+            let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
+            guard isToken, !method.isEmpty else {
+                throw ValidationError("\(method) is not a method: methods are in capital letters, such as GET")
             }
             guard user != nil || groups == nil else { throw ValidationError("--groups needs --user") }
         }

@@ -11,6 +11,10 @@ internal import Throttle
 
 /// A user of a realm, as the realm and the store know the user without a login.
 struct UserLookup: Sendable {
+    /// The name as the realm spells it.
+    private(set) var name: Username
+    /// The lock of the account; nil if it is not locked.
+    private(set) var lock: Lockout?
     /// The groups that the realm gives the user; empty if they are not known.
     private(set) var groups: [String] = []
     /// The attributes that the realm gives the user; empty if they are not known.
@@ -36,19 +40,30 @@ struct UserLookup: Sendable {
         if let found = await TimeLimitedWait.value(of: lookup, within: Self.timeLimit, clock: SystemClock()) {
             self = found
         } else {
+            self.init(user)
             noteMissingGroups(of: user, because: "realm \(realm.name) did not answer within \(Self.timeLimit)")
         }
-        if let store { notes += await Self.locks(of: user, in: realm, store: store, now: now) }
+        do throws(CommandError) {
+            lock = try await AccountLocks(store).record(of: user, in: realm)?.lockout(at: now)
+        } catch {
+            notes.append(error.message)
+        }
+        if let lock {
+            let reason = "after \(FailedLogins.text(lock.failures)): sign-ins are refused, sessions continue"
+            notes.append("\(name) is locked until \(UTCTime.text(lock.end)) \(reason)")
+        }
     }
 
-    private init() {}
+    private init(_ name: Username) { self.name = name }
 
     private mutating func noteMissingGroups(of user: Username, because reason: String) {
         notes.append("name the groups of \(user) with --groups, because the realm has not returned them: \(reason)")
     }
 
     private static func findings(about user: Username, in realm: BoundRealm, now: Int) async -> UserLookup {
-        var lookup = UserLookup()
+        // The loop below reports an error.
+        let user = (try? await realm.record(of: user))?.name ?? user
+        var lookup = UserLookup(user)
         var records: [UserRecord] = []
         for (name, account) in accounts(of: user, in: realm) {
             do throws(RealmError) {
@@ -96,32 +111,12 @@ struct UserLookup: Sendable {
         if record.format == nil { return "the account has no password" }
         return record.mustChangePassword ? "the password must be changed" : "the account cannot be used"
     }
-
-    private static func locks(of user: Username, in realm: BoundRealm, store: LazyStore, now: Int) async -> [String] {
-        do throws(StoreFault) {
-            let store = try store.store()
-            do throws(ThrottleStoreError) {
-                let key = ThrottleKey.account(realm.account(of: user))
-                return try await store.load().records.filter { $0.key == key }
-                    .compactMap { $0.lockout(at: now) }.map { lock in
-                        let end = UTCTime.text(lock.end)
-                        let failures = "\(lock.failures) failed logins"
-                        return
-                            "\(user) is locked until \(end) after \(failures): sign-ins are refused, sessions continue"
-                    }
-            } catch {
-                return ["the locks could not be read: \(error.message)"]
-            }
-        } catch {
-            return ["the locks could not be read: \(error)"]
-        }
-    }
 }
 
 extension BoundRealm {
     /// Returns the account of a user; nil if the realm has none, or has no accounts that can be listed.
     fileprivate func record(of user: Username) async throws(RealmError) -> UserRecord? {
         guard let managed = realm as? any ManagedRealm else { return nil }
-        return try await managed.users().first { $0.name == user }
+        return try await managed.user(user)
     }
 }

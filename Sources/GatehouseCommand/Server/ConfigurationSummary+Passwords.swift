@@ -16,7 +16,6 @@ extension ConfigurationSummary {
             case .cancelOldest: "the oldest waiting checks are refused"
             }
         return [
-            "passwords",
             "  new passwords have at least \(settings.minimumLength) characters and are hashed with \(settings.policy)",
             "  at most \(checks) at a time, with \(size(slots.memory)) of memory and niceness \(slots.niceness)",
             "  at most \(slots.queue) checks wait, each for at most \(time(slots.wait)); \(refused)",

@@ -5,16 +5,30 @@ internal import ConfiguredTLS
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
+internal import Throttle
 
-/// A summary of a configuration for administrators.
+/// A summary of a configuration for administrators; settings with their default values are left out.
 enum ConfigurationSummary {
     static func text(_ configuration: Configuration, tls: ServerTLS?) -> String {
+        let settings = configuration.server
         let parts = [
-            realms(configuration), contexts(configuration), rules(configuration), passwords(configuration.passwords),
-            throttle(configuration.server.throttle), signIn(configuration.server),
+            realms(configuration), contexts(configuration), rules(configuration),
+            section("passwords", passwords(configuration.passwords), without: passwords(PasswordSettings())),
+            section("failed logins", throttle(settings.throttle), without: throttle(ThrottleSettings())),
+            section(
+                "sessions",
+                sessions(settings.sessions) + signIn(settings.signIn),
+                without: sessions(SessionSettings()) + signIn(SignInSettings())
+            ),
             server(configuration, tls: tls),
         ]
         return parts.flatMap { $0 }.joined(separator: "\n")
+    }
+
+    /// Returns a title and the lines below it without those of the default settings; nothing if no line is left.
+    private static func section(_ title: String, _ lines: [String], without standard: [String]) -> [String] {
+        let changed = lines.filter { !standard.contains($0) }
+        return changed.isEmpty ? [] : [title] + changed
     }
 
     private static func realms(_ configuration: Configuration) -> [String] {
@@ -28,6 +42,7 @@ enum ConfigurationSummary {
             if !realm.assignedGroups.isEmpty {
                 lines.append("    every user is in \(GroupName.list(realm.assignedGroups))")
             }
+            lines += ((realm.realm as? any SummarizedRealm)?.summary ?? []).map { "    \($0)" }
         }
         return lines
     }
@@ -75,15 +90,25 @@ enum ConfigurationSummary {
         return parts.joined(separator: ", ")
     }
 
-    /// Returns the limits of sessions, and the settings of the sign-in pages.
-    private static func signIn(_ settings: ServerSettings) -> [String] {
-        let sessions = settings.sessions
-        var lines = ["sessions"]
-        lines.append("  expire after \(time(sessions.idle)) without a request, and after \(time(sessions.absolute))")
-        lines.append("  at most \(sessions.perUser) for a user, \(sessions.total) in all")
-        let signIn = settings.signIn
+    private static func sessions(_ settings: SessionSettings) -> [String] {
+        [
+            "  expire after \(time(settings.idle)) without a request, and after \(time(settings.absolute))",
+            "  at most \(settings.perUser) for a user, \(settings.total) in all",
+        ]
+    }
+
+    /// Returns the settings of the sign-in pages.
+    private static func signIn(_ signIn: SignInSettings) -> [String] {
         let prefix = signIn.prefix.isEmpty ? "/" : signIn.prefix
-        lines.append("  sign-in pages below \(prefix), at most \(time(signIn.time)) for a sign-in")
+        var lines = ["  sign-in pages below \(prefix), at most \(time(signIn.time)) for a sign-in"]
+        let brand = signIn.brand
+        if brand != SignInBrand() {
+            let parts = [
+                brand.name, brand.logo.map { _ in "logo" }, brand.message.map { _ in "message" },
+                brand.footer.map { _ in "footer" }, brand.helpLink.map { _ in "help-link" },
+            ]
+            lines.append("  brand \(parts.compactMap(\.self).joined(separator: ", "))")
+        }
         if let host = signIn.host { lines.append("  \(host) signs users in for all hosts with form") }
         if !signIn.realms.isEmpty { lines.append("  sign-in in realm \(signIn.realms.joined(separator: " "))") }
         if let reaction = signIn.whenUnavailable { lines.append("  when-unavailable \(reaction.rawValue)") }
@@ -110,9 +135,19 @@ enum ConfigurationSummary {
         let settings = configuration.server
         var lines = ["server"]
         lines += settings.listen.map { "  listens on \($0.value)" }
+        lines += settings.metricsAddresses.map { "  serves metrics on \($0.value)" }
         let proxies = settings.trustedProxies.map(\.description)
-        lines.append("  trusts \(proxies.isEmpty ? "no proxy" : "the proxies \(proxies.joined(separator: ", "))")")
-        lines.append("  TLS \(settings.tls.minimumVersion.rawValue) or newer")
+        if !proxies.isEmpty { lines.append("  trusts the proxies \(proxies.joined(separator: ", "))") }
+        if settings.identityToken != nil { lines.append("  gives identity tokens to applications") }
+        if let clients = settings.realmAPI?.clients.map(\.name), !clients.isEmpty {
+            lines.append("  checks logins for \(clients.joined(separator: ", "))")
+        }
+        if settings.tls.minimumVersion != TLSSettings().minimumVersion {
+            lines.append("  TLS \(settings.tls.minimumVersion.rawValue) or newer")
+        }
+        if settings.tls.clientCertificates != .none {
+            lines.append("  client certificates \(settings.tls.clientCertificates.rawValue)")
+        }
         guard let tls else {
             return lines + [
                 "  a development certificate is created in \(settings.stateFolder.value) at the first start"
@@ -123,7 +158,6 @@ enum ConfigurationSummary {
             lines.append("  \(label) \(certificate.file)")
             lines.append("    SHA-256 \(certificate.fingerprint)")
         }
-        lines += tls.warnings.map { "    warning: \($0)" }
         return lines
     }
 }

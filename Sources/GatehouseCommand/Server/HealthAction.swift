@@ -21,8 +21,9 @@ extension GatehouseOptions {
             abstract: "Check that the server of the configuration answers requests.",
             discussion: """
                 The command sends a request to the first address of listen. It accepts any certificate, because the request has \
-                no secrets. It names the certificates of the server and of the configuration that expire within 30 days. Exit \
-                status: 0 the server answers, 4 it does not.
+                no secrets. It names the certificates of the server and of the configuration that expire within 30 days, and \
+                the first error of a configuration with which the server could not be started again. Exit status: 0 the \
+                server answers, 3 it does not and the configuration has errors, 4 it does not.
                 """
         )
 
@@ -62,15 +63,32 @@ extension GatehouseOptions {
 
 extension GatehouseOptions.Health: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        var expiring: [String] = []
+        var warnings: [String] = []
+        var errors: CommandError?
         let asked: String
         if let address {
             asked = address
         } else {
             let services = GatehouseCommand.services(.existingOnly)
-            let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, warn: { _ in })
-            asked = try Self.address(of: configuration)
-            expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system).map(\.message)
+            let configuration: Configuration
+            let found: ConfigurationErrors?
+            do throws(ConfigurationErrors) {
+                (configuration, found) = try options.loadPartially(kinds, services: services)
+            } catch {
+                throw CommandError(.configuration, error.description)
+            }
+            if let found {
+                errors = CommandError(.configuration, found.description)
+                let first = found.diagnostics.first { $0.severity == .error }?.logLine ?? ""
+                warnings.append("the server could not be started again with the configuration: \(first)")
+            } else {
+                warnings = ExpiringCertificates(configuration, files: .system).warnings(at: .system).map(\.message)
+            }
+            do throws(CommandError) {
+                asked = try Self.address(of: configuration)
+            } catch {
+                throw errors ?? error
+            }
         }
         let url = "https://\(asked)/health"
         let presented = PresentedKey()
@@ -78,18 +96,19 @@ extension GatehouseOptions.Health: Subcommand {
         do throws(HTTPSClientError) {
             status = try await self.status(of: HTTPSURL(url), presented)
         } catch {
-            throw CommandError(error.code == .invalidRequest ? .usage : .unavailable, "\(url): \(error.cause)")
+            throw errors
+                ?? CommandError(error.code == .invalidRequest ? .usage : .unavailable, "\(url): \(error.cause)")
         }
         // A rule may protect the page: then the answer is 401, and the server runs.
-        guard status < 500 else { throw CommandError(.unavailable, "\(url): the answer is \(status)") }
+        guard status < 500 else { throw errors ?? CommandError(.unavailable, "\(url): the answer is \(status)") }
         GatehouseCommand.print("\(url): the answer is \(status)", on: STDOUT_FILENO)
         // The server may run with older files than those of its configuration.
         if let certificate = presented.certificate,
             let text = ExpiringCertificates.warning(certificate, "of \(url)", at: .system)
         {
-            expiring.append(text)
+            warnings.append(text)
         }
-        for text in expiring { GatehouseCommand.print("warning: \(Printable.line(text))", on: STDOUT_FILENO) }
+        for text in warnings { GatehouseCommand.print("warning: \(Printable.line(text))", on: STDOUT_FILENO) }
     }
 
     private static func address(of configuration: Configuration) throws(CommandError) -> String {

@@ -19,13 +19,14 @@ internal import UnixSignals
 extension GatehouseOptions.Check: Subcommand {
     func perform(_ kinds: [RealmKind]) async throws(CommandError) {
         let services = GatehouseCommand.services(.checkOnly, log: GatehouseCommand.realmLog)
-        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
+        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, showsWarnings: true)
         do throws(ConfigurationErrors) {
             let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
             let storeWarning = try Self.checkStore(of: configuration)
             try Self.checkStateFolder(of: configuration)
             let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
-            for warning in expiring + [storeWarning, configuration.emptinessWarning].compactMap(\.self) {
+            let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
+            for warning in expiring + others {
                 GatehouseCommand.print(DiagnosticColors.standardError(warning.rendered), on: STDERR_FILENO)
             }
             GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls), on: STDOUT_FILENO)
@@ -33,6 +34,9 @@ extension GatehouseOptions.Check: Subcommand {
             throw CommandError(.configuration, error.description)
         }
         if connect { try await RealmTest.runAll(configuration) }
+        for warning in await UnknownGroups.warnings(configuration, connects: connect) {
+            GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
+        }
     }
 
     /// Checks that an existing store can be opened; a missing store is not created.
@@ -60,7 +64,11 @@ extension GatehouseOptions.Check: Subcommand {
     private static func checkStateFolder(of configuration: Configuration) throws(ConfigurationErrors) {
         let folder = configuration.server.stateFolder
         switch StateFolder.creationFault(of: folder.value) {
-        case nil: break
+        case nil:
+            // The server of this user would refuse it, with these words.
+            guard let reason = StateFolder.ownerFault(of: folder.value) else { break }
+            let warning = folder.warning("the state folder cannot be used: \(reason)")
+            GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
         case .impossible(let reason):
             throw folder.errors("the state folder \(folder.value) cannot be created: \(reason)")
         case .notPermitted(let reason):
@@ -119,6 +127,7 @@ extension GatehouseOptions.Serve: Subcommand {
             options,
             kinds: kinds,
             services: services,
+            showsWarnings: true,
             text: Self.text,
             warn: Self.report
         )
@@ -139,7 +148,9 @@ extension GatehouseOptions.Serve: Subcommand {
         } catch {
             throw CommandError(.configuration, Self.text(error.diagnostics))
         }
-        if let warning = configuration.emptinessWarning { Self.report(Self.text([warning])) }
+        for warning in server.tls.warnings + [configuration.emptinessWarning].compactMap(\.self) {
+            Self.report(Self.text([warning]))
+        }
         LineWriter.standardOutput.write(ConfigurationSummary.text(configuration, tls: server.tls))
         try await Self.run(server, logger: logger)
         // Standard error is flushed first, so that `stopped` is the last line even if both streams go to one file.

@@ -85,7 +85,7 @@ extension SourceText {
     /// Returns whether the value of a name may be a secret; the path of a `key` is none.
     private func isSecret(_ name: String, after nameEnd: UInt32) -> Bool {
         guard let kind = SecretName(Array(name.utf8)[...]) else { return false }
-        var scanner = ConfidentialTextScanner(bytes)
+        var scanner = confidential.scanner
         return kind != .key || !scanner.hasPath(name, after: Int(nameEnd))
     }
 

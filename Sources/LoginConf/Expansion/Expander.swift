@@ -122,7 +122,7 @@ struct Expander {
 
     private func hint(for name: String) -> String? {
         if syntax == .strict {
-            guard expansion.environment(name) != nil else { return nil }
+            guard expansion.environment(name) != nil else { return "set it with -D NAME=VALUE" }
             return "for the environment variable write `${env:\(name)}`"
         }
         guard ExternalReference(name) != nil else { return nil }

@@ -138,29 +138,23 @@ extension RealmsConfParser {
         !word.isQuoted && word.text.hasSuffix("$") && Int(word.range.end) == token.start
     }
 
-    /// Returns a text whose first reference is that of an environment variable, if it has the name of one.
-    ///
-    /// Only environment variables have names in capital letters.
-    private static func withEnvironmentReference(_ text: String) -> String {
-        guard let start = text.firstRange(of: "${"), let end = text[start.upperBound...].firstIndex(of: "}") else {
-            return text
-        }
-        let name = text[start.upperBound..<end]
-        let isVariable = !name.isEmpty && name.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "_") }
-        return isVariable ? text.replacing("${\(name)}", with: "${env:\(name)}", maxReplacements: 1) : text
-    }
-
     mutating func skipUnquotedReference(after word: RealmsConfWord) {
-        var end = token.start
-        while end < text.bytes.count, text.bytes[end] != .closeBrace, !text.bytes[end].isLineEnd { end += 1 }
-        if end < text.bytes.count, text.bytes[end] == .closeBrace { end += 1 }
-        scanner.position = end
-        token.end = end
-        advance()
-        // A word directly after the `}` belongs to the same text.
-        while isWord(token.kind), token.start == previousEnd { advance() }
+        repeat {
+            var end = token.start
+            while end < text.bytes.count, text.bytes[end] != .closeBrace, !text.bytes[end].isLineEnd { end += 1 }
+            if end < text.bytes.count, text.bytes[end] == .closeBrace { end += 1 }
+            scanner.position = end
+            token.end = end
+            advance()
+            // A word directly after the `}` belongs to the same text, and may begin a further reference.
+            while isWord(token.kind), token.start == previousEnd { advance() }
+        } while token.kind == .openBrace && token.start == previousEnd && text.bytes[token.start - 1] == .dollar
         let range = SourceRange(word.range.start, UInt32(previousEnd))
-        let hint = "write \"\(Self.withEnvironmentReference(text.string(in: range)))\""
+        let written = text.string(in: range)
+        // Only environment variables have names in capital letters, but properties may have them too.
+        let variables = written.replacing(/\$\{([A-Z_]+)\}/) { "${env:\($0.1)}" }
+        let isSame = variables.utf8.elementsEqual(written.utf8)
+        let hint = "write \"\(written)\"" + (isSame ? "" : ", or \"\(variables)\" for the environment variable")
         diagnostics.error("`${...}` outside of quotes", at: range, hint: hint)
     }
 }

@@ -77,6 +77,9 @@ final class ConfidentialText: Sendable {
     /// The parts; the first call takes time in proportion to the text, and later ones constant time.
     var parts: Parts { known.withLock { found(&$0) } }
 
+    /// A scanner of the text, at its beginning.
+    var scanner: ConfidentialTextScanner { ConfidentialTextScanner(bytes, names: names, end: end) }
+
     /// Adds a value that was found by its place.
     ///
     /// - Parameters:
@@ -98,7 +101,7 @@ final class ConfidentialText: Sendable {
 
     private func found(_ known: inout Parts?) -> Parts {
         if let known { return known }
-        var scanner = ConfidentialTextScanner(bytes, names: names, end: end)
+        var scanner = scanner
         let parts = scanner.scan()
         known = parts
         return parts

@@ -232,8 +232,13 @@ extension ConfidentialTextScanner {
         {
             return true
         }
-        let isSettingOfPath = ["client-key", "ticket-key"].contains { word.elementsEqual($0.utf8) }
-        return isSettingOfPath && value.count < 32 && index < end && endsStatement(at: index)
+        // Statements of realms.conf whose value is a path, unless a realm has a secret of this name. A key in hexadecimal
+        // or Base64 is longer than most names of files, and has no dot.
+        let isStatement = ["key", "client-key", "ticket-key"].contains { word.elementsEqual($0.utf8) }
+        let before = bytes[..<position].last { !$0.isBlank && $0 != .quote }
+        let close = index < end && bytes[index] == .quote ? index + 1 : index
+        return isStatement && before == word.last && !names.contains { $0.elementsEqual(word) }
+            && (value.count < 32 || value.contains(UInt8(ascii: "."))) && close < end && endsStatement(at: close)
     }
 
     private func isPathPart(_ byte: UInt8) -> Bool {

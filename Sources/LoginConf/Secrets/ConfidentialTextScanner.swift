@@ -8,7 +8,7 @@
 /// scanner does not depend on where statements end. It reads every byte at most a few times.
 struct ConfidentialTextScanner {
     let bytes: [UInt8]
-    private let names: [[UInt8]]
+    let names: [[UInt8]]
     let end: Int
     var position = 0
     var parts = ConfidentialText.Parts()

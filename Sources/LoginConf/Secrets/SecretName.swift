@@ -28,6 +28,7 @@ enum SecretName {
         "change-expired-password", "show-password", "hide-password", "one-time-code", "certificate-key",
         "wrong-credentials", "missing-credential", "unusable-credential", "invalid-credentials", "no-credentials",
         "passwords", "clearpass", "storepass", "tryfirstpass", "usefirstpass", "try_first_pass", "use_first_pass",
+        "truncated-passwords",
     ].map { Array($0.utf8) }
 
     /// Returns the kind of a name; nil if its value is probably no secret.

@@ -12,13 +12,13 @@ extension TLSFileReader {
     /// - Throws: ``ConfigurationErrors`` at the setting of a file that cannot be used.
     package func revocationLists(
         _ tls: TLSSettings
-    ) throws(ConfigurationErrors) -> [(file: String, list: RevocationList)] {
-        var lists: [(file: String, list: RevocationList)] = []
+    ) throws(ConfigurationErrors) -> [(file: Located<String>, list: RevocationList)] {
+        var lists: [(file: Located<String>, list: RevocationList)] = []
         for file in tls.clientRevocationFiles {
             let read = try parse(file) { bytes throws(OpenSSLError) in
                 try RevocationList.lists(pem: bytes, name: file.value)
             }
-            lists += read.map { (file.value, $0) }
+            lists += read.map { (file, $0) }
         }
         return lists
     }

@@ -32,7 +32,7 @@ struct Block {
             let keyword = statement.keyword
             guard keywords.contains(keyword.text) else {
                 let message = "unknown statement \(keyword.text) in \(place)"
-                if let hint = Self.serverHint(statement, among: keywords, in: builder) {
+                if let hint = Self.hint(statement, in: place, among: keywords, builder: builder) {
                     builder.error(at: keyword.range, message, hint: hint)
                 } else {
                     let value = SourceRange(keyword.range.end, max(keyword.range.end, statement.argumentsEnd))
@@ -57,16 +57,36 @@ struct Block {
         }
     }
 
-    /// Returns a hint for a statement of the `server` block that is outside it; nil for another statement.
-    private static func serverHint(
+    /// Returns a hint for a statement that belongs in another block, or has no meaning here; nil for another statement.
+    private static func hint(
         _ statement: Statement,
+        in place: String,
         among keywords: [String],
-        in builder: ConfigurationBuilder
+        builder: ConfigurationBuilder
     ) -> String? {
         let keyword = statement.keyword.text
-        guard keywords == ConfigurationBuilder.keywords, ServerReader.keywords.contains(keyword) else { return nil }
-        return "\(keyword) belongs in the server block: server { \(statement.correction(in: builder.text)) }"
+        let isTopLevel = keywords == ConfigurationBuilder.keywords
+        if isTopLevel, ServerReader.keywords.contains(keyword) {
+            return "\(keyword) belongs in the server block: server { \(statement.correction(in: builder.text)) }"
+        }
+        if !isTopLevel, ConfigurationBuilder.keywords.contains(keyword), place == "server" || statement.body != .none {
+            let kind = statement.body == .none ? "statement" : "block"
+            return "\(keyword) is a \(kind) of the file: write it outside of \(place)"
+        }
+        if let meant = propertiesOfGlassFish[keyword] { return "write \(meant)" }
+        if ["jndiCtxFactory", "digestrealm-password-enc-algorithm"].contains(keyword)
+            || ["java.naming.", "com.sun.jndi."].contains(where: keyword.hasPrefix)
+        {
+            return "it has no meaning here: remove it"
+        }
+        return nil
     }
+
+    private static let propertiesOfGlassFish = [
+        "java.naming.security.principal": "search-bind-dn",
+        "java.naming.security.credentials": "search-bind-password",
+        "com.sun.jndi.ldap.connect.timeout": "connect-timeout, as in: connect-timeout 3s;",
+    ]
 
     /// Returns the statements, divided where a `;` is missing, and reports each missing `;` and each `=` or `:`.
     ///

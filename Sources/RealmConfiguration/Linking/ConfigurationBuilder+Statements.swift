@@ -37,10 +37,26 @@ extension ConfigurationBuilder {
     }
 
     /// Returns the address or the block of addresses in a word.
-    func addressBlock(_ word: RealmsConfWord, of keyword: String) -> CIDRBlock? {
+    ///
+    /// - Parameters:
+    ///   - word: The word.
+    ///   - keyword: The statement.
+    ///   - danger: What all clients of a block can do that is larger than a private network, and what to write instead; nil
+    ///     if there is no danger.
+    /// - Returns: The block.
+    func addressBlock(
+        _ word: RealmsConfWord,
+        of keyword: String,
+        danger: (text: String, hint: String)? = nil
+    ) -> CIDRBlock? {
         guard let text = expanded(word) else { return nil }
         do throws(BadValue) {
-            return try CIDRBlock(text)
+            let block = try CIDRBlock(text)
+            if let danger, block.isLargerThanPrivateNetworks {
+                let message = "all clients in \(block) \(danger.text)"
+                log.add(self.text.warning(at: word.range, message, hint: danger.hint))
+            }
+            return block
         } catch {
             // A name would have to be resolved at each request, and its owner could change the answer.
             let isName = !text.utf8.contains(UInt8(ascii: ":")) && text.utf8.contains { $0 | 0x20 >= UInt8(ascii: "a") }

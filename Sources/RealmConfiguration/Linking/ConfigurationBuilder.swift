@@ -52,7 +52,7 @@ struct ConfigurationBuilder {
         let realms = realmLinker.link(block.all("realm"))
         let defaultRealm = defaultRealm(block, among: names)
         warnAboutUnavailable(signInOf: block.first("server"), of: realms)
-        let roleReader = RoleReader(builder: self, realms: names)
+        let roleReader = RoleReader(builder: self, realms: names, linked: realms)
         let roles = roleReader.read(block.all("role"))
         let rules = RuleReader(
             builder: self,
@@ -82,6 +82,7 @@ struct ConfigurationBuilder {
             services: services,
             roles: roles,
             rules: rules,
+            requiredGroups: log.groups,
             certificateFiles: log.files.filter { $0.use == .certificates }.map {
                 Located($0.path, in: $0.text, at: $0.range)
             },
@@ -120,8 +121,10 @@ struct ConfigurationBuilder {
     func knownName(_ word: RealmsConfWord, as kind: String, among names: [String]) -> String? {
         guard let name = expanded(word) else { return nil }
         if names.contains(name) { return name }
-        let hint = names.isEmpty ? "add \(kind) \(name) { ... }" : Self.hint(name, among: names)
-        error(at: word.range, "there is no \(kind) \(name)", hint: hint, dependsOnOthers: kind != "realm class")
+        let isClass = kind == "realm class"
+        let known = isClass ? Self.hint(className: name, among: names) : Self.hint(name, among: names)
+        let hint = names.isEmpty ? "add \(kind) \(name) { ... }" : known
+        error(at: word.range, "there is no \(kind) \(name)", hint: hint, dependsOnOthers: !isClass)
         return nil
     }
 
@@ -187,6 +190,16 @@ struct ConfigurationBuilder {
         let meant = NearestName.suggest(name, among: names)
         log.add(text.error(unknownName: range, message, meant: meant, hint: Self.hint(name, among: names)))
         text.hideValue(ofUnknownName: range, at: value, meant: meant)
+    }
+
+    /// Returns a hint for an unknown class of realms or modules: the most similar name, or all names without a package.
+    ///
+    /// For a class with a package, which is probably one of Java, it is what can replace the class.
+    static func hint(className: String, among names: [String]) -> String? {
+        if let nearest = NearestName.suggest(className, among: names) { return "did you mean \(nearest)?" }
+        guard className.contains(".") else { return hint(className, among: names.filter { !$0.contains(".") }) }
+        return "classes of Java cannot be run: write it in Swift (docs/custom-realm.md) or as a program "
+            + "(docs/realms/exec.md), or use PAM (docs/realms/pam.md)"
     }
 
     /// Returns a hint for an unknown name: the most similar known name, or all known names.

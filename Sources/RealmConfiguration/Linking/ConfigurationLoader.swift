@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Glibc
 public import LoginConf
 public import RealmKit
 
@@ -40,28 +41,41 @@ public struct ConfigurationLoader: Sendable {
     /// - Returns: The configuration, with its warnings.
     /// - Throws: ``ConfigurationErrors`` with the errors of all files.
     public func load(_ path: String) throws(ConfigurationErrors) -> Configuration {
-        let text: SourceText
+        let (configuration, errors) = try loadPartially(path)
+        if let errors { throw errors }
+        return configuration
+    }
+
+    /// Reads and links a configuration as far as its errors allow.
+    ///
+    /// A statement with an error has its default value. It is for `gatehouse health`, which needs the address of a
+    /// server that runs although its file has errors now. Nothing may be served with such a configuration.
+    ///
+    /// - Parameter path: The path of the realms.conf.
+    /// - Returns: The configuration, and its errors; nil if it has none.
+    /// - Throws: ``ConfigurationErrors`` if the file cannot be read.
+    package func loadPartially(
+        _ path: String
+    ) throws(ConfigurationErrors) -> (configuration: Configuration, errors: ConfigurationErrors?) {
         switch files.read(path) {
         case .success(let contents):
-            text = SourceText(name: path, bytes: contents.bytes, secretNames: secretNames)
-            return try link(text)
+            return link(SourceText(name: path, bytes: contents.bytes, secretNames: secretNames))
         case .failure(let fault):
-            text = SourceText(name: path, bytes: [])
+            let text = SourceText(name: path, bytes: [])
             var message = "the configuration cannot be read: \(fault.reason)"
             if path == ConfigurationPath.installed { message += "; there is no realms.conf in this folder either" }
             throw ConfigurationErrors(message, at: .none, in: text, hint: "name another file with --config FILE")
         }
     }
 
-    private func link(_ text: SourceText) throws(ConfigurationErrors) -> Configuration {
+    private func link(_ text: SourceText) -> (configuration: Configuration, errors: ConfigurationErrors?) {
         let log = DiagnosticLog()
         let parsed = RealmsConf.parse(text)
         log.add(parsed.diagnostics)
         let builder = ConfigurationBuilder(text, loader: self, log: log)
         let configuration = builder.build(parsed.partial)
         let diagnostics = parsed.hasErrors ? SyntaxErrors(parsed, in: text).withIndependent(log) : log.diagnostics
-        if let errors = ConfigurationErrors(diagnostics) { throw errors }
-        return configuration
+        return (configuration, ConfigurationErrors(diagnostics))
     }
 
     /// The names of properties and options whose values are secrets.
@@ -93,5 +107,22 @@ public struct ConfigurationLoader: Sendable {
                 }
             }
         )
+    }
+}
+
+extension ConfigurationErrors {
+    /// Writes the errors to standard error, and ends the process with status 3, as `gatehouse` does.
+    ///
+    /// It is for the main program of a server. An error that no code catches would end the program with a backtrace. The
+    /// lines of the configuration are shown on a terminal only, because more people may read a log.
+    public func exit() -> Never {
+        let text = isatty(STDERR_FILENO) == 1 ? description : logText
+        var rest = Array((text + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        Glibc.exit(3)
     }
 }

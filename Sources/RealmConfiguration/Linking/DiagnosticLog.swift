@@ -9,6 +9,8 @@ final class DiagnosticLog {
     private(set) var diagnostics: [Diagnostic] = []
     /// The files that the configuration names, with the places that name them.
     var files: [NamedFile] = []
+    /// The groups that rules and roles name.
+    var groups: [Located<Configuration.RequiredGroup>] = []
     private var seen: Set<Diagnostic> = []
     private var dependent: Set<Diagnostic> = []
     private var errorCount = 0

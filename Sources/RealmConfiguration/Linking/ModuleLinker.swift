@@ -30,7 +30,7 @@ struct ModuleLinker {
     private func link(_ module: ModuleEntry, in entry: LoginContextTable.Entry) -> LoginStack.Entry? {
         let kinds = builder.loader.kinds.flatMap(\.modules)
         guard let kind = kinds.first(where: { $0.names.contains(module.className) }) else {
-            let hint = ConfigurationBuilder.hint(module.className, among: kinds.flatMap(\.names))
+            let hint = ConfigurationBuilder.hint(className: module.className, among: kinds.flatMap(\.names))
             report("there is no login module \(module.className)", at: module.classRange, in: entry, hint: hint)
             return nil
         }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
 internal import LoginConf
+internal import RealmKit
 
 /// Reads the `role` blocks.
 struct RoleReader {
     let builder: ConfigurationBuilder
     let realms: [String]
+    /// The realms without errors.
+    let linked: [BoundRealm]
 
     func read(_ statements: [Statement]) -> [Role] {
         var roles: [Role] = []
@@ -45,10 +49,12 @@ struct RoleReader {
                 hint: "as in: required-by code;"
             )
         }
+        let own = block.first("realm").map { builder.realms($0, among: realms) } ?? []
+        let users = own.isEmpty ? linked : linked.filter { own.contains($0.name) }
         return Role(
             name: name,
-            realms: block.first("realm").map { builder.realms($0, among: realms) } ?? [],
-            groups: block.all("group").flatMap { builder.userOrGroupNames(builder.list($0)[...]) },
+            realms: own,
+            groups: block.all("group").flatMap { builder.groupNames(builder.list($0)[...], of: users) },
             users: block.all("user").flatMap { builder.userOrGroupNames(builder.list($0)[...]) }
         )
     }
@@ -88,6 +94,31 @@ extension ConfigurationBuilder {
             names.append(name)
         }
         return names
+    }
+
+    /// Reads names of groups for rules and roles, and returns them in the spellings that the users of the realms have.
+    func groupNames(_ words: ArraySlice<RealmsConfWord>, of realms: [BoundRealm]) -> [String] {
+        var seen: Set<UTF8Text> = []
+        return words.flatMap { word -> [String] in
+            guard let name = userOrGroupNames([word]).first else { return [] }
+            log.groups.append(
+                Located(Configuration.RequiredGroup(name: name, realms: realms), in: text, at: word.range)
+            )
+            var names: [String] = []
+            var faults: [String] = []
+            for realm in realms {
+                do throws(BadValue) {
+                    names += try realm.spellings(ofGroup: name)
+                } catch {
+                    faults.append("no user of realm \(realm.name) can be in \(name), which \(error)")
+                }
+            }
+            if names.isEmpty {
+                for fault in faults { log.add(text.warning(at: word.range, fault)) }
+                names = [name]
+            }
+            return names.filter { seen.insert(UTF8Text($0)).inserted }
+        }
     }
 
     /// Reads names of users or groups.

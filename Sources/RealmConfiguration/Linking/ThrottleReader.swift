@@ -36,7 +36,11 @@ struct ThrottleReader {
         scalars.integer("accounts", 1000...10_000_000, into: &settings.accounts)
         scalars.integer("sources", 1000...10_000_000, into: &settings.sources)
         if let exempt = block.first("exempt") {
-            settings.exempt = builder.list(exempt).compactMap { builder.addressBlock($0, of: "exempt") }
+            let danger = "can guess passwords without a lock of their address"
+            let hint = "write only the addresses of programs and proxies that you know"
+            settings.exempt = builder.list(exempt).compactMap {
+                builder.addressBlock($0, of: "exempt", danger: (danger, hint))
+            }
         }
         if let word = block.word("longest-delay"), settings.longestDelay < settings.delay {
             builder.error(

@@ -29,6 +29,7 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     // MARK: The notices above the form
 
     case rejected
+    case lockedAfterFailures = "locked-after-failures"
     case expired
     case signedOutNotice = "signed-out-notice"
     case unavailableNotice = "unavailable-notice"

@@ -22,6 +22,7 @@ extension Translation {
             .continueAs: "Continue as {user}",
             .alreadySignedIn: "You are signed in as {user}. Signing in again ends that session.",
             .rejected: "Invalid credentials. Please check the name and the password and try again.",
+            .lockedAfterFailures: "After several wrong passwords, sign-in is blocked for {minutes} min.",
             .expired: "The sign-in page has expired. Please sign in again.",
             .signedOutNotice: "You have signed out.",
             .unavailableNotice: "You cannot be signed in at the moment. Please try again later.",

@@ -22,6 +22,8 @@ extension Translation {
             .continueAs: "Continuer en tant que {user}",
             .alreadySignedIn: "Vous avez une session ouverte en tant que {user}. Une nouvelle connexion y mettra fin.",
             .rejected: "Identifiants invalides. Vérifiez le nom d’utilisateur et le mot de passe, puis réessayez.",
+            .lockedAfterFailures:
+                "Après plusieurs mots de passe erronés, la connexion est bloquée pendant {minutes} min.",
             .expired: "La page de connexion a expiré. Veuillez vous reconnecter.",
             .signedOutNotice: "Déconnexion effectuée.",
             .unavailableNotice: "La connexion est impossible pour le moment. Veuillez réessayer plus tard.",

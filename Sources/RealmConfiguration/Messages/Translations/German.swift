@@ -24,6 +24,7 @@ extension Translation {
             .rejected:
                 "Die Anmeldedaten sind ungültig. Bitte prüfen Sie Benutzername und Passwort und versuchen "
                 + "Sie es erneut.",
+            .lockedAfterFailures: "Nach mehreren falschen Passwörtern ist die Anmeldung {minutes} min gesperrt.",
             .expired: "Die Anmeldeseite ist abgelaufen. Bitte melden Sie sich erneut an.",
             .signedOutNotice: "Sie haben sich abgemeldet.",
             .unavailableNotice: "Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es später erneut.",
