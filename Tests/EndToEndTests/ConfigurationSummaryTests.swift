@@ -4,21 +4,15 @@
 import Foundation
 import Testing
 
-/// The settings for passwords and failed logins in the output of `gatehouse check`.
+/// The output of `gatehouse check`, which leaves out settings with their default values.
 @Suite struct ConfigurationSummaryTests {
     static let cases: [(passwords: String, throttle: String, lines: String)] = [
         (
             "workers 4;", "",
             """
             passwords
-              new passwords have at least 8 characters and are hashed with argon2id memory=19MiB passes=2 lanes=1
-              at most 4 checks at a time, with 256 MiB of memory and niceness 10
-              at most 512 checks wait, each for at most 5s; further checks are refused
-            failed logins
-              answers are delayed by 250ms, then longer, up to 4s
-              10 within 15m lock an account for 15m
-              100 within 15m lock an address for 15m
-            sessions
+              at most 4 checks at a time, with 256 MiB of memory and niceness 5
+            server
 
             """
         ),
@@ -35,7 +29,7 @@ import Testing
               never lock an account
               5 within 90s lock an address for 1d
               exempt networks: 2
-            sessions
+            server
 
             """
         ),
@@ -57,8 +51,6 @@ import Testing
 
     @Test func `the summary shows the languages of the pages, and what a translation file lacks`() async throws {
         let people = try People(People.configuration(server: ""))
-        let plain = try await people.gatehouse("check")
-        #expect(plain.output.contains("\n  pages in en, de, fr; other browsers get en\nserver\n"), "\(plain.output)")
         let files = ["it it.conf", "it more.conf", "de de.conf"].map { "translation \($0);" }.joined(separator: " ")
         let settings = "sign-in { languages fr it de; \(files) }"
         let translated = try People(People.configuration(server: settings))
@@ -76,5 +68,73 @@ import Testing
             """
         let checked = try await translated.gatehouse("check")
         #expect(checked.status == 0 && checked.output.contains(lines), "\(checked)")
+    }
+
+    @Test func `a warning about a certificate is on standard error with its place`() async throws {
+        let files = "certificate a.pem; key a.key;"
+        let people = try People(People.configuration(server: "tls { \(files) host b.test { \(files) } }"))
+        let made = try await Program.run(
+            try #require(Program.system("openssl")),
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "99",
+                "-subj", "/CN=a.test", "-addext", "subjectAltName=DNS:a.test", "-keyout", "a.key", "-out", "a.pem",
+            ],
+            in: people.folder.url
+        )
+        #expect(made.status == 0, "\(made)")
+        let checked = try await people.gatehouse("check")
+        #expect(checked.status == 0, "\(checked)")
+        #expect(checked.errors.contains("warning: certificate a.pem is not valid for b.test\n"), "\(checked)")
+        #expect(checked.errors.contains("realms.conf:8:") && !checked.output.contains("warning"), "\(checked)")
+    }
+
+    @Test func `the summary has the settings of sessions, pages and the server that are configured`() async throws {
+        let plain = try await People(People.configuration()).gatehouse("check")
+        let titles = plain.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+        #expect(titles == ["realms", "login contexts", "protected", "server"], "\(plain.output)")
+        let settings = """
+            metrics { listen 127.0.0.1:9464; }
+            trusted-proxies 127.0.0.1;
+            identity-token { key id.pem; }
+            sessions { idle 1h; }
+            sign-in { prefix /gatehouse; brand { name "Example Ltd"; footer "Internal use only"; } }
+            """
+        // Identity tokens need rules with hosts.
+        let configuration = People.configuration(server: settings)
+            .replacing("protect /", with: "protect app.example.org/")
+        let people = try People(configuration)
+        let made = try await Program.run(
+            try #require(Program.system("openssl")),
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "id.pem"],
+            in: people.folder.url
+        )
+        #expect(made.status == 0, "\(made)")
+        let full = try await people.gatehouse("check")
+        let lines = """
+            sessions
+              expire after 1h without a request, and after 12h
+              sign-in pages below /gatehouse, at most 10m for a sign-in
+              brand Example Ltd, footer
+            server
+              listens on 127.0.0.1:0
+              serves metrics on 127.0.0.1:9464
+              trusts the proxies 127.0.0.1
+              gives identity tokens to applications
+
+            """
+        #expect(full.status == 0 && full.output.contains(lines), "\(full)")
+    }
+
+    @Test func `a group of a rule that no user of a store is in is named, once the store has groups`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        #expect(try await people.gatehouse("check").errors == "")
+        #expect(try await people.add("ben", "--group", "Stafff").status == 0)
+        let checked = try await people.gatehouse("check")
+        #expect(checked.status == 0, "\(checked)")
+        let warning = "realms.conf:10:34: warning: no user of realm people is in Staff\n"
+        #expect(checked.errors.hasPrefix(warning) && checked.errors.contains("did you mean Stafff?"), "\(checked)")
+        #expect(try await people.add("carl", "--group", "Staff").status == 0)
+        #expect(try await people.gatehouse("check").errors == "")
     }
 }

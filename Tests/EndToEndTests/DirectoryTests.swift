@@ -85,7 +85,20 @@ struct DirectoryTests {
             "\(tested)"
         )
         #expect(try await people.gatehouse("realm", "test", "people", "zoe").status == 4)
-        #expect(try await people.gatehouse("check", "--connect").status == 0)
+        let connected = try await people.gatehouse("check", "--connect")
+        #expect(connected.status == 0 && connected.errors == "", "\(connected)")
+        let configured = try String(
+            contentsOf: people.folder.url.appendingPathComponent("realms.conf"),
+            encoding: .utf8
+        )
+        let rules =
+            "\nprotect /a { realm people; require group stafff; }\nprotect /b { realm people; require group Staff; }\n"
+        try people.folder.write(configured + rules, to: "realms.conf")
+        #expect(try await people.gatehouse("check").errors == "")
+        let warned = try await people.gatehouse("check", "--connect").errors
+        #expect(warned.contains("warning: no user of realm people is in stafff\n"), "\(warned)")
+        #expect(warned.contains("warning: no user of realm people is in Staff\n"), "\(warned)")
+        #expect(warned.contains("did you mean staff?"), "\(warned)")
         await directory.stop()
         let failed = try await people.gatehouse("check", "--connect")
         #expect(failed.status == 4, "\(failed)")

@@ -51,6 +51,14 @@ import Testing
         #expect(!beginning.hasPrefix("200: ann") || finished.output.contains(": decides"))
     }
 
+    @Test func `OPTIONS at a host of cors-preflights is explained with a line about CORS preflights`() async throws {
+        let server = "trusted-proxies 127.0.0.1; cors-preflights app.example.com;"
+        let people = try People(People.configuration(server: server, rules: Self.rules))
+        let finished = try await people.gatehouse("explain", "OPTIONS", "https://app.example.com/")
+        #expect(finished.status == 1 && finished.output.hasPrefix("401: no user is signed in"), "\(finished)")
+        #expect(finished.output.contains("is allowed without a login for GET, POST"), "\(finished)")
+    }
+
     @Test func `without a proxy, a request for a host without a rule is allowed`() async throws {
         let people = try People(People.configuration(rules: Self.rules))
         let finished = try await people.gatehouse("explain", "GET", "https://elsewhere.example/")
@@ -114,8 +122,20 @@ import Testing
         #expect(given.status == 0 && !given.output.contains("disabled"), "\(given)")
     }
 
+    @Test(arguments: [
+        ("GTE", "warning: GTE is not a known method; did you mean GET?\n"), ("PROPFIND", ""), ("GET", ""),
+        ("LOCK", ""), ("SEARCH", ""), ("REPORT", ""), ("PURGE", ""), ("COPY", ""), ("TRACE", ""), ("PATH", "PATCH?\n"),
+    ])
+    func `a misspelled method is reported`(method: String, errors: String) async throws {
+        let finished = try await people.gatehouse("explain", method, "/welcome")
+        #expect(finished.status == 1 && finished.output.hasPrefix("401: no user is signed in"), "\(finished)")
+        #expect(finished.errors.isEmpty == errors.isEmpty && finished.errors.hasSuffix(errors), "\(finished)")
+    }
+
     @Test func `invalid arguments exit with 2`() async throws {
-        for words in [[], ["GET"], ["GET", "/x", "--from", "nowhere"], ["GET", "/x", "--groups", "A"]] {
+        for words in [
+            [], ["GET"], ["GET", "/x", "--from", "nowhere"], ["get", "/x"], ["GET", "/x", "--groups", "A"],
+        ] {
             let finished = try await Program.run(
                 Program.built("gatehouse"),
                 ["explain"] + words,

@@ -47,6 +47,27 @@ struct HealthCommandTests {
         #expect(ended.errors == "https://127.0.0.1:\(server.port)/health: cannot connect: Connection refused\n")
     }
 
+    @Test(arguments: ["nonsense x;", "protect /x { require", "realm xtech { class StartWithRealm; startWit z; }"])
+    func `a server that answers is healthy while its configuration has errors, which are named`(
+        mistake: String
+    )
+        async throws
+    {
+        let rules = "protect /welcome { require any; }"
+        let server = try await RunningServer(Self.configuration(rules: rules))
+        let folder = try TemporaryFolder()
+        let configuration = Self.configuration(listen: "127.0.0.1:\(server.port)", rules: rules)
+        try folder.write("\(configuration)\n\(mistake)\n", to: "realms.conf")
+        let answered = try await health(in: folder)
+        #expect(answered.status == 0 && answered.errors == "", "\(answered)")
+        #expect(answered.output.hasPrefix("https://127.0.0.1:\(server.port)/health: the answer is 200\nwarning: "))
+        let warning = "could not be started again with the configuration: realms.conf:"
+        #expect(answered.output.contains(warning), "\(answered)")
+        _ = await server.end()
+        let ended = try await health(in: folder)
+        #expect(ended.status == 3 && ended.errors.contains("realms.conf:"), "\(ended)")
+    }
+
     @Test(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
     func `a certificate that expires within 30 days is named by health, check and the log`() async throws {
         let folder = try TemporaryFolder()

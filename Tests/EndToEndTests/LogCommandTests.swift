@@ -35,7 +35,7 @@ struct LogCommandTests {
         #expect(
             lines == [
                 #""ann"@"people" 127.0.0.1 "GET" "/welcome" 401: the password, code or certificate is wrong (wrong-credentials, module 0); rule realms.conf:9:9 /welcome"#,
-                #""ann"@"people" 127.0.0.1 "GET" "/staff" 403: the user does not meet the rule; rule realms.conf:10:9 /staff"#,
+                #""ann"@"people" 127.0.0.1 "GET" "/staff" 403: the user does not meet the rule: needs group Staff, has no group; rule realms.conf:10:9 /staff"#,
             ],
             "\(ann)"
         )

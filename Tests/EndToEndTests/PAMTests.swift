@@ -293,6 +293,6 @@ struct PAMTests {
         let checked = try await Program.run(Program.built("gatehouse"), ["check"], in: folder)
         #expect(checked.status != 0, "\(checked)")
         #expect(checked.errors.contains("realms.conf:3:40: error: "), "\(checked)")
-        #expect(checked.errors.contains("every user of this machine may write to it"), "\(checked)")
+        #expect(checked.errors.contains("every user of this machine may replace it"), "\(checked)")
     }
 }

@@ -39,6 +39,11 @@ import Testing
         let added = try await people.gatehouse("user", "add", "--no-password", "ann")
         #expect(added.status == 4 || added.status == 3, "\(added)")
         #expect(added.errors.contains("var \(message)"), "\(added)")
+        // The administrator may check the configuration of a server that has another user, and sees what serve says.
+        let (checked, served) = (try await people.gatehouse("check"), try await people.gatehouse("serve"))
+        #expect(checked.status == 0 && served.status == 3, "\(checked) \(served)")
+        let words = "the state folder cannot be used: var \(message)"
+        #expect(checked.errors.contains("warning: \(words)") && served.errors.contains("error: \(words)"), "\(checked)")
     }
 
     @Test(
@@ -94,7 +99,8 @@ import Testing
         Case(
             name: "open to others",
             server: "server { listen 127.0.0.1:0; state here; }",
-            error: "realms.conf:5:36: error: the state folder cannot be used: here: other users may write to it\n"
+            error:
+                "realms.conf:5:36: error: the state folder cannot be used: here: other users may write to it; chmod 700 here\n"
         ) { url in
             let here = url.appending(path: "here")
             try FileManager.default.createDirectory(at: here, withIntermediateDirectories: false)

@@ -50,6 +50,30 @@ import Testing
         #expect(users.map(\.enabled) == [true, false, true, true])
     }
 
+    @Test func `with case-sensitive false every command finds the user in any case`() async throws {
+        let people = try People(
+            People.configuration().replacing("realm people { class", with: "realm people { case-sensitive false; class")
+        )
+        #expect(try await people.add("kim@example.org", "--group", "Staff").status == 0)
+        #expect(try await people.add("Kim@example.org") == (1, "", "the user kim@example.org exists already\n"))
+        #expect(try await people.authcheck("Kim@Example.org", People.password).status == 0)
+        let kim = "KIM@example.org"
+        for (words, output) in [
+            (["groups", kim, "--add", "Admin"], "is in Staff, Admin"), (["disable", kim], "disabled"),
+            (["enable", kim], "enabled"), (["expire", kim, "never"], "never expires"),
+            (["attributes", kim, "--name", "Kim"], "changed"),
+        ] {
+            let done = try await Program.run(Program.built("gatehouse"), ["user"] + words, in: people.folder.url)
+            #expect(done == (0, "kim@example.org \(output) (realm people)\n", ""), "\(done)")
+        }
+        #expect(try await people.gatehouse("user", "show", kim).output.hasPrefix("user      kim@example.org\n"))
+        let explained = try await people.gatehouse("explain", "GET", "/staff", "--user", kim)
+        #expect(explained.output.hasPrefix("200: kim@example.org of realm people is allowed\n"), "\(explained)")
+        #expect(try await people.gatehouse("user", "unlock", kim).status == 0)
+        let removed = try await people.gatehouse("user", "remove", kim)
+        #expect(removed == (0, "kim@example.org removed (realm people)\n", ""), "\(removed)")
+    }
+
     @Test func `a user is added, shown, changed and removed`() async throws {
         let people = try People()
         #expect(try await people.gatehouse("user", "list") == (0, "there are no users\n", ""))
@@ -233,8 +257,14 @@ import Testing
         let nameless = try People(configuration)
         #expect(
             try await nameless.gatehouse("user", "list")
-                == (2, "", "--realm is missing, and the configuration has no default-realm\n")
+                == (2, "", "--realm is missing, and the configuration has no default-realm; realms: people, others\n")
         )
+        // Of the realms whose users can be changed or listed, there is only one.
+        let one = try People(configuration.replacing("realm others { class StoreRealm; }", with: ""))
+        #expect(try await one.add("ann") == (0, "ann added (realm people)\n", ""))
+        #expect(try await one.names() == ["ann"])
+        let unlocked = try await one.gatehouse("user", "unlock", "ann")
+        #expect(unlocked.status == 2 && unlocked.errors.hasSuffix("realms: people, xtech\n"), "\(unlocked)")
         let others = try People(
             "realm xtech { class StartWithRealm; } login xtechMyRealm { DenyLoginModule required; }"
         )

@@ -333,6 +333,8 @@ struct WebSessionTests {
         let list = try await people.gatehouse("sessions", "list")
         #expect(list.status == 0 && list.output.contains("ann") && list.output.contains("bob"), "\(list)")
         #expect(!list.output.contains("__Host"))
+        // JSON has the whole User-Agent.
+        #expect(list.output.hasSuffix("  curl\n"), "\(list)")
         let json = try await people.gatehouse("sessions", "list", "--json")
         let sessions = try JSONDecoder().decode([[String: String]].self, from: Data(json.output.utf8))
         #expect(Set(sessions.compactMap { $0["user"] }) == ["ann", "bob"], "\(json)")
@@ -342,6 +344,7 @@ struct WebSessionTests {
                     == ["address", "client", "expires", "host", "id", "lastUsed", "realm", "started", "user"]
             )
             #expect(session["host"] == "localhost" && session["realm"] == "people", "\(session)")
+            #expect(session["client"]?.hasPrefix("curl/") == true, "\(session)")
             #expect(session["started"]?.hasSuffix("Z") == true, "\(session)")
         }
         let none = try await people.gatehouse("sessions", "list", "--json", "--user", "cid")

@@ -105,7 +105,7 @@ if inside test -x /usr/sbin/nginx; then
     inside systemctl restart gatehouse || fail "the service does not start with the configuration of gatehouse init"
     echo "correct horse battery" | inside runuser -u gatehouse -- gatehouse user add ann --password-stdin >>"$work/init.log" 2>&1 ||
         fail "no user can be added: $(cat "$work/init.log")"
-    sed -n 's/^      \(install .*\)/\1/p' "$work/init.log" >"$root/root/copies.sh"
+    sed -n 's/^      \(.*install -D .*\)/\1/p' "$work/init.log" >"$root/root/copies.sh"
     [ "$(wc -l <"$root/root/copies.sh")" = 6 ] || fail "gatehouse init has printed other commands: $(cat "$work/init.log")"
     inside sh -ec 'cd /root && . ./copies.sh' || fail "the files of nginx cannot be copied"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=app.example.com -days 30 \

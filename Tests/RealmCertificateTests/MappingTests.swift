@@ -117,6 +117,23 @@ struct MappingTests {
         #expect(throws: BadRealm.self) { try Fixture.realm(properties(folder.path)) }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+    func `a new owner of the file is logged once, at the next login`() async throws {
+        let messages = Mutex<[String]>([])
+        let log = RealmLog { level, message in messages.withLock { $0.append("\(level): \(message)") } }
+        let entry = #"subject "CN=ann,O=Town" issuer "CN=Town CA,O=Town" user"#
+        let file = try folder.write("\(entry) ann")
+        let realm = try Fixture.realm(properties(file), services: Fixture.services(log: log))
+        let stack = Fixture.stack([.init(try Fixture.module(of: realm), .required)])
+        for name in ["anna", "annabel"] {
+            try folder.write("\(entry) \(name)")
+            #expect(unsafe chown(file, 48_213, 48_213) == 0)
+            #expect(try await Fixture.login(CertificateTemplate().der, stack: stack).name == name)
+        }
+        let expected = "warning: \(file): belongs to another user, who could write to it; chown root \(file)"
+        #expect(messages.withLock { $0 } == [expected])
+    }
+
     @Test func `changes take effect at the next login, and a file with a mistake changes nothing`() async throws {
         let messages = Mutex<[String]>([])
         let log = RealmLog { level, message in messages.withLock { $0.append("\(level): \(message)") } }

@@ -110,6 +110,13 @@ struct NameTests {
         subject("common-name", "contains a control character", .utf8("ann\u{85}")),
         subject("common-name", "contains a control character", .utf8("ann\u{2028}")),
         subject("common-name", "is empty", .utf8("")),
+        subject("subject", "part 2.5.4.3 of the subject begins or ends with white space", .utf8("ann ")),
+        subject("common-name", "begins or ends with white space", .printable(" ann")),
+        subject("common-name", "begins or ends with white space", .utf8("ann\u{3000}")),
+        alternative("email", "begins or ends with white space", 1, "ann@town.example "),
+        Ambiguity("common-name", "part 2.5.4.11 of the subject begins or ends with white space") {
+            $0.subject = [[(unit, .utf8("admin "))], [(commonName, .utf8("ann"))]]
+        },
         subject("common-name", "cannot be read", Text(tag: 0x0C, bytes: [0x61, 0xC3, 0x28])),
         subject("common-name", "cannot be read", Text(tag: 0x0C, bytes: [0xC0, 0x80])),
         subject("common-name", "is of an ASN.1 type", .bmp("ann")),
@@ -140,6 +147,10 @@ struct NameTests {
         Ambiguity("email", "cannot be read") {
             $0.names = [(1, Array("ann@town.example".utf8))]
             $0.repeatsNames = true
+        },
+        Ambiguity("email", "cannot be read") {
+            $0.names = [(1, Array("ann@town.example".utf8))]
+            $0.bytesAfterNames = [0x05, 0x00]
         },
     ]
 

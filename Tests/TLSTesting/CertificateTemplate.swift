@@ -51,6 +51,8 @@ public struct CertificateTemplate: Sendable {
     public var principalNames: [Text] = []
     /// True for a certificate with two subjectAltName extensions.
     public var repeatsNames = false
+    /// Bytes after the names in the subjectAltName extension.
+    public var bytesAfterNames: [UInt8] = []
 
     /// A certificate of `CN=ann,O=Town` for client authentication, issued by `CN=Town CA,O=Town`.
     public init() {}
@@ -65,7 +67,8 @@ public struct CertificateTemplate: Sendable {
         if !names.isEmpty || !principalNames.isEmpty {
             let others = principalNames.flatMap(Self.principalName)
             let all = names.flatMap { Self.element(0x80 | $0.tag, $0.bytes) } + others
-            extensions += Array(repeating: Self.extension("2.5.29.17", Self.sequence(all)), count: repeatsNames ? 2 : 1)
+            let value = Self.sequence(all) + bytesAfterNames
+            extensions += Array(repeating: Self.extension("2.5.29.17", value), count: repeatsNames ? 2 : 1)
         }
         let body =
             Self.element(0xA0, [0x02, 0x01, 0x02]) + [0x02, 0x01, 0x07] + algorithm + Self.name(issuer)

@@ -5,9 +5,9 @@ internal import COpenSSL
 
 /// A text of a certificate, or the reason why it cannot be used as a name.
 ///
-/// A text is used only if all programs read it in the same way: it is UTF-8 or ASCII, it is not empty, and it contains
-/// no control characters. A zero byte, for example, ends the text for some programs and not for others. The text is
-/// never changed.
+/// A text is used only if all programs read it in the same way: it is UTF-8 or ASCII, it is not empty, it contains no
+/// control characters, and it neither begins nor ends with white space. A zero byte, for example, ends the text for
+/// some programs and not for others, and some programs remove blanks at the ends. The text is never changed.
 public enum CertificateText: Sendable, Hashable {
     /// The text as it is in the certificate.
     case text(String)
@@ -41,8 +41,13 @@ public enum CertificateText: Sendable, Hashable {
             self = .unusable("is not UTF-8")
             return
         }
-        let hasControl = text.unicodeScalars.contains(where: Self.isControl)
-        self = hasControl ? .unusable("contains a control character") : .text(text)
+        guard !text.unicodeScalars.contains(where: Self.isControl) else {
+            self = .unusable("contains a control character")
+            return
+        }
+        let ends = [text.unicodeScalars.first, text.unicodeScalars.last]
+        let hasWhiteSpace = ends.contains { $0?.properties.isWhitespace == true }
+        self = hasWhiteSpace ? .unusable("begins or ends with white space") : .text(text)
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

@@ -17,14 +17,22 @@ enum GeneralNames {
         context: String,
         _ body: (Int32, UnsafeMutableRawPointer, UnsafeMutablePointer<GENERAL_NAME>) throws(OpenSSLError) -> Void
     ) throws(OpenSSLError) {
-        var critical: Int32 = 0
-        guard let found = unsafe X509_get_ext_d2i(x509, NID_subject_alt_name, &critical, nil) else {
-            // -1 means that the certificate has no such extension. Otherwise it is malformed or occurs twice.
-            guard critical == -1 else { throw .draining(.malformedCertificate, context: context) }
-            return
+        let place = unsafe X509_get_ext_by_NID(x509, NID_subject_alt_name, -1)
+        guard place >= 0 else { return }
+        guard unsafe X509_get_ext_by_NID(x509, NID_subject_alt_name, place) < 0,
+            let data = unsafe X509_EXTENSION_get_data(X509_get_ext(x509, place))
+        else { throw .draining(.malformedCertificate, context: context) }
+        let first = unsafe ASN1_STRING_get0_data(data)
+        let count = Int(unsafe ASN1_STRING_length(data))
+        var end = unsafe first
+        guard let names = unsafe d2i_GENERAL_NAMES(nil, &end, count) else {
+            throw .draining(.malformedCertificate, context: context)
         }
-        let names = OpaquePointer(found)
         defer { unsafe GENERAL_NAMES_free(names) }
+        // X509_get_ext_d2i ignores bytes after the names.
+        guard unsafe end == first.map({ unsafe $0 + count }) else {
+            throw .draining(.malformedCertificate, context: context)
+        }
         for index in 0..<(unsafe gatehouse_sk_GENERAL_NAME_num(names)) {
             var type: Int32 = 0
             guard let name = unsafe gatehouse_sk_GENERAL_NAME_value(names, index),

@@ -42,6 +42,8 @@ final class MappingFile: Sendable {
         var mapping: CertificateMapping
         var bytes: [UInt8]
         var stamp: Stamp?
+        /// The warnings about the owner and the mode of the file and of the folders above it.
+        var trustWarnings: [String]
         var fault: MappingFault?
         /// True if the entries have changed since the last call of ``takeChange()``.
         var hasChanged = false
@@ -55,9 +57,10 @@ final class MappingFile: Sendable {
     init(_ path: String, log: RealmLog?) throws(MappingFault) {
         self.path = path
         self.log = log
-        let (bytes, stamp) = try Self.read(path)
+        let (bytes, stamp, trustWarnings) = try Self.read(path)
         let mapping = try CertificateMapping(bytes, path: path)
-        state = Mutex(State(mapping: mapping, bytes: bytes, stamp: stamp))
+        // The configuration reports these warnings with its line.
+        state = Mutex(State(mapping: mapping, bytes: bytes, stamp: stamp, trustWarnings: trustWarnings))
         warn(about: mapping)
     }
 
@@ -90,13 +93,17 @@ final class MappingFile: Sendable {
         let before = Stamp(of: path)
         guard state.withLock({ $0.stamp != before }) else { return }
         do throws(MappingFault) {
-            let (bytes, stamp) = try Self.read(path)
+            let (bytes, stamp, trustWarnings) = try Self.read(path)
             let mapping = try CertificateMapping(bytes, path: path)
-            let wasFaulty = state.withLock { state in
+            let (wasFaulty, known) = state.withLock { state in
                 if state.bytes != bytes { state.hasChanged = true }
-                defer { (state.mapping, state.bytes, state.stamp, state.fault) = (mapping, bytes, stamp, nil) }
-                return state.fault != nil
+                defer {
+                    (state.mapping, state.bytes, state.stamp, state.fault) = (mapping, bytes, stamp, nil)
+                    state.trustWarnings = trustWarnings
+                }
+                return (state.fault != nil, state.trustWarnings)
             }
+            for warning in trustWarnings where !known.contains(warning) { log?(warning) }
             warn(about: mapping)
             if wasFaulty { log?("\(path): it can be read again", .notice) }
         } catch {
@@ -109,7 +116,9 @@ final class MappingFile: Sendable {
     }
 
     /// Reads the file; throws if every user of the machine may change it.
-    private static func read(_ path: String) throws(MappingFault) -> (bytes: [UInt8], stamp: Stamp) {
+    private static func read(
+        _ path: String
+    ) throws(MappingFault) -> (bytes: [UInt8], stamp: Stamp, trustWarnings: [String]) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .system(path) }
         defer { close(descriptor) }
@@ -117,11 +126,12 @@ final class MappingFile: Sendable {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw MappingFault("\(path): it is not a regular file") }
-        if let finding = FileTrust.error(path, as: .users, opened: status) { throw MappingFault(finding.text) }
+        let findings = FileTrust.findings(path, as: .users, opened: status)
+        if let error = findings.first(where: \.isError) { throw MappingFault(error.text) }
         let size = Int(status.st_size)
         guard size <= maximumSize else { throw MappingFault("\(path): it is longer than \(maximumSize >> 20) MiB") }
         do throws(FileBytes.Fault) {
-            return (try FileBytes.read(descriptor, count: size), Stamp(status))
+            return (try FileBytes.read(descriptor, count: size), Stamp(status), findings.map(\.text))
         } catch {
             switch error {
             case .system(let number): throw MappingFault("\(path): \(unsafe String(cString: strerror(number)))")
