@@ -96,7 +96,7 @@ struct Site {
         guard let path = RequestPath(target: path) else { throw Growth.Failure.request }
         var client = RequestClient(address: "192.0.2.1")
         client.cookies.read(cookie.utf8Span.span)
-        return AccessRequest(method: "GET", path: path, host: .text(host), client: client)
+        return AccessRequest(method: "GET", path: PathReadings(path), host: .text(host), client: client)
     }
 }
 

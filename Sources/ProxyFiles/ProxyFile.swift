@@ -35,7 +35,7 @@ public struct ProxyFile: Sendable {
         public var reloadWithoutSystemd: String {
             switch self {
             case .nginx: "nginx -s reload, or nginx if none runs"
-            case .caddy: "caddy reload --config /etc/caddy/Caddyfile"
+            case .caddy: "caddy reload --config /etc/caddy/Caddyfile, or start it if none runs"
             case .haproxy: "a restart of haproxy"
             }
         }

@@ -84,7 +84,7 @@ def marker(line, comment):
 
 def named_file(paragraph):
     """The file that a paragraph before a block names: "`PATH`:", or a paragraph that ends so."""
-    match = re.search(r"(?:^|\s)`([\w./-]+\.[\w-]+)`(?: \([^()`]*(?:`[^`]*`[^()`]*)*(?:\[[^]]*\]\([^)]*\))?[^()]*\))?:$", paragraph)
+    match = re.search(r"(?:^|\s)`([\w./+-]+\.[\w-]+)`(?: \([^()`]*(?:`[^`]*`[^()`]*)*(?:\[[^]]*\]\([^)]*\))?[^()]*\))?:$", paragraph)
     return match.group(1) if match else None
 
 

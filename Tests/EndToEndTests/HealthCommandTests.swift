@@ -68,6 +68,19 @@ struct HealthCommandTests {
         #expect(ended.status == 3 && ended.errors.contains("realms.conf:"), "\(ended)")
     }
 
+    @Test func `no address is asked if the listen statement has an error`() async throws {
+        let rules = "protect /welcome { require any; }"
+        let server = try await RunningServer(Self.configuration(rules: rules))
+        let folder = try TemporaryFolder()
+        let listen = "127.0.0.1:\(server.port)x"
+        try folder.write(Self.configuration(listen: listen, rules: rules), to: "realms.conf")
+        let asked = try await health(in: folder)
+        #expect(asked.status == 3 && asked.output == "", "\(asked)")
+        #expect(asked.errors.contains("realms.conf:4:"), "\(asked)")
+        let addressed = try await health("--address", "127.0.0.1:\(server.port)", in: folder)
+        #expect(addressed.status == 0, "\(addressed)")
+    }
+
     @Test(.enabled(if: Program.system("openssl") != nil, "openssl is not installed"))
     func `a certificate that expires within 30 days is named by health, check and the log`() async throws {
         let folder = try TemporaryFolder()

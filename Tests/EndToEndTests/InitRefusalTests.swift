@@ -64,7 +64,7 @@ import Testing
         (["--sign-in-host", "auth.example.com"], "--sign-in-host needs --proxy nginx, caddy or haproxy"),
         (
             ["--proxy", "nginx", "--host", "a.example", "--host", "b.example", "--application", "127.0.0.1:1"],
-            "--host is given 2 times and --application 1 times: give one --application for each --host"
+            "the numbers of --host (2) and --application (1) are different: give one --application for each --host"
         ),
         (
             ["--proxy", "nginx", "--host", "a.example", "--application", "127.0.0.1:1"]

@@ -27,18 +27,20 @@ import Testing
         try await terminal.answer("several URLs with blanks between them) ", "ldap://ldap.example.org\n")
         try await terminal.answer("Use StartTLS? (true, false) [true] ", "false\n")
         try await terminal.answer("(such as ou=people,dc=example,dc=org) ", "\(SlapdServer.base)\n")
-        try await terminal.answer("[false] ", "\n")
+        try await terminal.answer("or none) [none] ", "no-name\n")
+        try await terminal.answer("The password of the account for searches: ", "\(password)\n")
+        try await terminal.answer("[false] ", "samba\n")
+        try await terminal.answer("one of: true, false\nIs it Active Directory or Samba? (true, false) [false] ", "\n")
         try await terminal.answer("the entry of the users) [none] ", "\(SlapdServer.groups)\n")
         try await terminal.answer("[(|(member=%d)(uniqueMember=%d)(memberUid=%s))] ", "\n")
-        try await terminal.answer("or none) [none] ", "\n")
         try await terminal.answer("[ldap://ldap.example.org] ", "\(directory.url)\n")
         #expect(terminal.shown.contains("would receive passwords without encryption"), "\(terminal.shown)")
         try await terminal.answer("[\(SlapdServer.base)] ", "\n")
+        try await terminal.answer("or none) [none] ", "\(SlapdServer.service.name)\n")
+        try await terminal.answer("The password of the account for searches: ", "\(password)\n")
         try await terminal.answer("[false] ", "\n")
         try await terminal.answer("[\(SlapdServer.groups)] ", "\n")
         try await terminal.answer("(memberUid=%s))] ", "\n")
-        try await terminal.answer("or none) [none] ", "\(SlapdServer.service.name)\n")
-        try await terminal.answer("The password of this account: ", "\(password)\n")
         try await terminal.answer("Which proxy? (none, nginx, caddy, haproxy) [none] ", "\n")
         try await terminal.answer("In which folder? [.] ", "made\n")
         try await terminal.answer("The name of a user to look up? (empty for none) ", "ann\n")
@@ -74,8 +76,17 @@ import Testing
                 + ["--property", "search-bind-dn=\(SlapdServer.service.name)", "--folder", folder]
         }
         let program = Program.built("gatehouse")
-        let unnamed = try await Program.run(program, ["init", "--defaults"] + options("made"), in: folder.url)
+        let setsid = try #require(Program.system("setsid"))
+        let unnamed = try await Program.run(
+            setsid,
+            ["--wait", program.path, "init", "--defaults"] + options("made"),
+            in: folder.url
+        )
         #expect(unnamed == (2, "", "give --password-file FILE\n"))
+        let terminal = try PseudoTerminal(program, ["init", "--defaults"] + options("typed"), in: folder.url)
+        try await terminal.answer("The password of the account for searches: ", SlapdServer.service.password + "\n")
+        #expect(try await terminal.end() == 0, "\(terminal.output)")
+        #expect(try text("typed/ldap.secret") == SlapdServer.service.password)
         let made = try await Program.run(
             program,
             ["init", "--defaults", "--password-file", "./secret"] + options("made"),

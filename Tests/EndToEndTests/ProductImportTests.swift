@@ -170,9 +170,11 @@ import Testing
         let people = try People()
         let file = Self.tomcat(
             #"  <user username="ann" password="correct horse battery"/>"#,
-            #"  <user username="bob" password="tomcat"/>"#
+            #"  <user username="bob" password="tomcat"/>"#,
+            #"  <user username="cleo" password="\#(String(repeating: "long", count: 257))"/>"#
         )
         let refused = try await importing(people, file, "tomcat-users.xml")
+        #expect(refused.errors.contains("tomcat-users.xml:6: the password of cleo"), "\(refused)")
         #expect(refused.status == 1 && refused.errors.contains("tomcat-users.xml:5: the password of bob"), "\(refused)")
         #expect(refused.errors.contains("minimum-length of the passwords block in realms.conf"), "\(refused)")
         #expect(try await people.names() == [])
@@ -269,6 +271,17 @@ import Testing
         #expect(try await people.gatehouse("user", "groups", "ann").output == "staff\nadmin\n")
         #expect(try await signsIn(people, "ann").status == 0)
         #expect(try await signsIn(people, "ann", "wrong").status == 1)
+    }
+
+    @Test(arguments: ["people.properties", "users.properties"])
+    func `the content of a file of properties decides between Jetty and WildFly`(name: String) async throws {
+        let people = try People()
+        let wildFly = "#$REALM_NAME=ApplicationRealm$ This line is used\nann=3555696b6016f377904e96609ca860b1\n"
+        #expect(try await importing(people, wildFly, name) == (0, "1 user imported (realm people)\n", ""))
+        #expect(try await signsIn(people, "ann").status == 0)
+        let jetty = try await importing(people, "bob: MD5:5ebe2294ecd0e0f08eab7690d2a6ee69,staff\n", name)
+        #expect(jetty.status == 0, "\(jetty)")
+        #expect(try await people.gatehouse("user", "groups", "bob").output == "staff\n")
     }
 
     @Test(arguments: [

@@ -45,8 +45,19 @@ struct ReloadTests {
         let server = try await RunningServer(Self.configuration(startWith: "z", path: "/welcome"))
         try server.folder.write(broken, to: "realms.conf")
         try await server.hangUp()
-        #expect(server.log.contains("the configuration was not reloaded"))
-        #expect(server.log.contains("realms.conf:1:"))
+        // Each error is an entry of its own, with time and level, which `gatehouse log` reads.
+        let lines = server.log.split(separator: "\n").filter {
+            $0.contains("realms.conf:1:") && $0.contains(": error: ")
+        }
+        #expect(!lines.isEmpty, "\(server.log)")
+        for line in lines {
+            #expect(line.contains("Z error gatehouse: the configuration was not reloaded: "), "\(line)")
+        }
+        try server.folder.write(lines.map { "\($0)\n" }.joined(), to: "errors.log")
+        let read = try await Program.run(Program.built("gatehouse"), ["log", "errors.log"], in: server.folder.url)
+        #expect(read.status == 0 && read.errors == "", "\(read)")
+        #expect(read.output.contains("the configuration was not reloaded: "), "\(read)")
+        #expect(read.output.contains("realms.conf:1:"), "\(read)")
         // A log does not show lines of the configuration.
         #expect(!server.log.contains(broken) && !server.log.contains("^"), "\(server.log)")
         #expect(try await server.request("/welcome", "-u", "zed:x").status == 200)

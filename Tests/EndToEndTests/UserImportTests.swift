@@ -75,6 +75,25 @@ import Testing
         #expect(try await people.names() == ["dora"])
     }
 
+    @Test func `names that differ in case only are not imported into a realm that ignores case`() async throws {
+        let people = try People(
+            People.configuration().replacing("realm people { class", with: "realm people { case-sensitive false; class")
+        )
+        let file = "kim;\(Self.ssha);a\nKim;\(Self.ssha);b\nann;\(Self.ssha);c\n"
+        let reason = "(also on line 1; the realm ignores case): the user is not imported"
+        let duplicate = "users:2: duplicate user Kim \(reason)\n"
+        let refused = try await importing(people, file)
+        #expect(refused.status == 1 && refused.errors.hasPrefix(duplicate), "\(refused)")
+        let skipped = try await importing(people, file, "--skip-broken")
+        #expect(skipped == (0, "1 user imported (realm people)\n", duplicate), "\(skipped)")
+        #expect(try await people.names() == ["ann"])
+        let twins = "eve: secret word,a\nEVE: secret word,b\n"
+        let jetty = try await importing(people, twins, "--format", "jetty", "--skip-broken")
+        #expect(jetty.output == "0 users imported (realm people)\n", "\(jetty)")
+        let twin = "users:2: duplicate user EVE (also at users:1, as eve; the realm ignores case)\n"
+        #expect(jetty.errors.contains(twin), "\(jetty)")
+    }
+
     @Test func `one imported user is reported in the singular`() async throws {
         #expect(try await importing(People(), "ann;\(Self.ssha);\n") == (0, "1 user imported (realm people)\n", ""))
     }

@@ -139,6 +139,11 @@ def expect_session_end(browser, change):
         time.sleep(0.1)
 
 
+def own_lines(place, session):
+    """Returns the lines of the log about a session."""
+    return [line for line in place.gatehouse.server.log.splitlines() if session in line]
+
+
 @scenario
 def the_log_has_sign_ins_and_session_ends_but_no_secrets(place):
     browser = signed_in(place)
@@ -146,9 +151,13 @@ def the_log_has_sign_ins_and_session_ends_but_no_secrets(place):
     told = json.loads(browser.ask(PREFIX + "/session", kind=FETCH).body)
     browser.sign_in(f"{PREFIX}/sign-in?return=/shared", "ann", "a wrong password of ann")
     browser.ask(PREFIX + "/session", "DELETE", same_site(), kind=FETCH)
+    # The server writes its log beside its answers.
+    until = time.monotonic() + 5
+    while not any("ended" in line for line in own_lines(place, told["id"])) and time.monotonic() < until:
+        time.sleep(0.02)
     log = place.gatehouse.server.log
     for secret in (cookie, *PASSWORDS.values(), "a wrong password of ann", told["csrf"]):
         expect(secret not in log, "a secret is in the log")
-    lines = [line for line in log.splitlines() if told["id"] in line]
+    lines = own_lines(place, told["id"])
     expect(any("begun" in line or "signed in" in line for line in lines), f"the log has no line for the beginning of the session: {lines}")
     expect(any("ended" in line for line in lines), f"the log has no line for the end of the session: {lines}")

@@ -111,6 +111,22 @@ struct CheckedFileTests {
         }
     }
 
+    @Test func `for a realm that ignores case, names that differ in case only are not imported`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("kim:*\nann:*\nKim:*\nbob:no hash\nBOB:*\n")
+        let groups = try folder.write("staff: ANN\n", to: "groups")
+        var options = ReadOptions()
+        options.isCaseSensitive = false
+        let checked = try FileRealm.checkFile(file, groupFile: groups, readOptions: options, partSize: 64)
+        let found = try users(checked)
+        #expect(found.map(\.record.name.text) == ["ann"])
+        #expect(found.map(\.record.groups) == [["staff"]])
+        #expect(checked.users.count == 1 && checked.lineWarningCount == 3)
+        let text = "\(file):3: duplicate user Kim (also on line 1; the realm ignores case): the user is not imported"
+        #expect(checked.lineWarnings.first == text)
+        #expect(!checked.fileWarnings.contains { $0.contains("group file") })
+    }
+
     @Test func `a user whose first line is not UTF-8 is not imported by the second line`() throws {
         let folder = try TemporaryFolder()
         let line = "ann;\(KnownHashes.ssha);"

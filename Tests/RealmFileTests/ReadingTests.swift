@@ -200,6 +200,25 @@ struct ReadingTests {
         #expect(realm.warnings == [])
     }
 
+    @Test func `with case-sensitive false a name in any case finds the record of the user`() async throws {
+        let hash = KnownHashes.ssha
+        let realm = try ignoringCase("kim;\(hash);a\nann;\(hash);b\nAnn;\(hash);c\n")
+        #expect(realm.ignoresCase)
+        for name in ["kim", "KIM"] {
+            let record = try #require(try await realm.user(try Username(name)))
+            #expect(record.name.text == "kim" && record.groups == ["a"])
+        }
+        #expect(try await realm.user(try Username("kin")) == nil)
+        // Of several lines, the one with the name that is given is meant.
+        for (given, found) in [("ann", "ann"), ("Ann", "Ann"), ("ANN", "ann")] {
+            let record = try #require(try await realm.user(try Username(given)))
+            #expect(record.name.text == found && !record.isEnabled && record.groups == [])
+        }
+        let sensitive = try FileRealm.make(folder)
+        #expect(!sensitive.ignoresCase)
+        #expect(try await sensitive.user(try Username("KIM")) == nil)
+    }
+
     @Test func `with case-sensitive false a change by a name in any case changes the line of the user`() async throws {
         let realm = try ignoringCase("Ann:\(KnownHashes.ssha)\n", groups: "staff: ANN\nall: ann bob\n")
         var changes = UserChanges()

@@ -20,6 +20,11 @@ struct CanonicalNameTests {
         // Values with case, in BER, that are not UTF-8, and a letter of which there are two capitals.
         ("memberUid=Ann,dc=X", "memberuid=Ann,dc=x"), ("CN=#0C03416E6E", "cn=#0c03416e6e"), ("cn=A\\FF", "cn=A\\ff"),
         ("cn=\u{212A}É", "cn=\u{212A}é"),
+        // Object identifiers of the attributes of RFC 4514 section 3, and of another one.
+        ("2.5.4.3=Ann,2.5.4.7=L,2.5.4.8=S,2.5.4.10=O,2.5.4.11=U", "cn=ann,l=l,st=s,o=o,ou=u"),
+        ("2.5.4.6=DE,2.5.4.9=Way,0.9.2342.19200300.100.1.25=X", "c=de,street=way,dc=x"),
+        ("0.9.2342.19200300.100.1.1=Ann,2.5.4.4=Smith", "uid=ann,2.5.4.4=Smith"),
+        ("2.5.4.3=#0C03416E6E", "cn=#0c03416e6e"),
     ])
     func `a name has one form`(text: String, expected: String) throws {
         #expect(Array(try #require(DistinguishedName(text)).key.utf8) == Array(expected.utf8))
@@ -30,7 +35,7 @@ struct CanonicalNameTests {
         ("cn=a b", "cn=a  b"), ("cn=a", "cn=\\20a"), ("cn=k", "cn=\u{212A}"), ("cn=ss", "cn=ß"), ("cn=s", "cn=ſ"),
         ("cn=i", "cn=ı"), ("cn=é", "cn=e\u{301}"), ("cn=e", "cn=é"), ("cn=a", "cn=\u{FF41}"),
         ("cn=ab", "cn=a\u{200B}b"),
-        ("cn=abc", "cn=#616263"), ("cn=\\#616263", "cn=#616263"), ("uidNumber=A", "uidNumber=a"), ("cn=a", "2.5.4.3=a"),
+        ("cn=abc", "cn=#616263"), ("cn=\\#616263", "cn=#616263"), ("uidNumber=A", "uidNumber=a"), ("sn=a", "2.5.4.4=a"),
         ("cn=a\\00", "cn=a"), ("cn=a\\0a", "cn=a"), ("cn=a+cn=a", "cn=a"), ("cn=\\FF", "cn=\u{FFFD}"),
     ])
     func `different names have different forms`(first: String, second: String) throws {

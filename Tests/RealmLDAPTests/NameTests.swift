@@ -15,7 +15,8 @@ struct NameTests {
         ("cn=a\\, b,dc=org", ["cn=a, b", "dc=org"]), ("cn=a\\2c b,dc=org", ["cn=a, b", "dc=org"]),
         ("cn=\\C5\\BB,dc=org", ["cn=Ż", "dc=org"]), ("CN=A+OU=b,DC=org", ["cn=A+ou=b", "dc=org"]),
         ("cn=a\\+b\\=c\\\"d\\\\e\\<f\\>g\\;h", ["cn=a+b=c\"d\\e<f>g;h"]), ("cn=\\ a\\ ", ["cn= a "]),
-        ("cn=\\#a", ["cn=#a"]), ("2.5.4.3=a", ["2.5.4.3=a"]), ("cn=,dc=org", ["cn=", "dc=org"]),
+        ("cn=\\#a", ["cn=#a"]), ("2.5.4.3=a", ["cn=a"]), ("2.5.4.4=a", ["2.5.4.4=a"]),
+        ("cn=,dc=org", ["cn=", "dc=org"]),
         ("cn=(a*)", ["cn=(a*)"]),
     ])
     func `names are read by RFC 4514`(text: String, expected: [String]) throws {

@@ -282,15 +282,6 @@ struct SettingsTests {
         }
     }
 
-    @Test func `attributes that would show passwords give a warning`() throws {
-        let changes = ["user-name-attribute": ["userPassword"], "attributes": ["mail", "pin=sambaNTPassword", "cn"]]
-        let warnings = try LDAPSetup.realm(Self.words.merging(changes) { $1 }).warnings.filter {
-            $0.message.contains("has passwords or their hashes")
-        }
-        let places = warnings.map { "\($0.setting) \($0.word)" }
-        #expect(places == ["user-name-attribute 0", "attributes 1"], "\(warnings)")
-    }
-
     @Test func `no mistake contains the password`() {
         let problem = Self.problem(["search-bind-password": ["a secret password"]])
         #expect(problem.map { "\($0)".contains("secret password") } == false)

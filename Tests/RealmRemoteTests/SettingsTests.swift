@@ -108,13 +108,6 @@ struct SettingsTests {
         #expect(table.outcome(status: status, reason: reason) == expected)
     }
 
-    @Test func `an error of the service that accepts a login gives a warning`() throws {
-        let words = ["200:accepted", "401:accepted", "403/ok:accepted", "5xx:accepted", "423:locked"]
-        let realm = try RemoteSetup.realm(Self.valid.merging(["outcomes": words]) { $1 })
-        #expect(realm.warnings.map(\.word) == [1, 2, 3] && realm.warnings.allSatisfy { $0.setting == "outcomes" })
-        #expect(try RemoteSetup.realm(Self.valid).warnings == [])
-    }
-
     @Test func `fields, the User-Agent and the method are sent`() async throws {
         try await RemoteSetup.run(respond: { _ in [empty("204 No Content")] }) { setup in
             let realm = try setup.realm([

@@ -69,28 +69,11 @@ package struct AccessRequest {
         self.isActivity = isActivity
     }
 
-    /// A request whose path is not ambiguous.
-    package init(
-        method: String,
-        path: RequestPath,
-        host: Host,
-        client: RequestClient,
-        isActivity: Bool = true
-    ) {
-        self.init(
-            method: method,
-            path: PathReadings(path),
-            host: host,
-            client: client,
-            isActivity: isActivity
-        )
-    }
-
     /// A request whose host is read only if a rule or a session needs it.
     ///
     /// - Parameters:
     ///   - method: The method, in its original spelling.
-    ///   - path: The path.
+    ///   - path: The path, which is not ambiguous.
     ///   - fields: The header fields.
     ///   - client: The client's address, certificate and cookies.
     ///   - rules: The rules that decide.
@@ -106,7 +89,7 @@ package struct AccessRequest {
         let needsHost = rules.hasHosts || client.cookies.session.isToken
         self.init(
             method: method,
-            path: path,
+            path: PathReadings(path),
             host: needsHost ? .text(client.authority(fields)) : .notNeeded,
             client: client,
             isActivity: isActivity

@@ -21,7 +21,11 @@ package struct PathReadings: Sendable, Hashable {
     /// The reason why the path is ambiguous; nil if programs do not read it differently.
     package let ambiguity: AmbiguousPath?
 
-    /// The maximum number of bytes of all texts that the steps lead to, so that the path of a client costs little time.
+    /// The maximum number of texts that the steps lead to, so that the path of a client costs little time.
+    ///
+    /// The time grows with the square of it. Paths of applications lead to five texts at most.
+    private static let maximumTexts = 64
+    /// The maximum number of bytes of all texts.
     private static let maximumBytes = 32_768
 
     /// The readings of a path that is not ambiguous.
@@ -77,7 +81,9 @@ package struct PathReadings: Sendable, Hashable {
                 Array(text.prefix { $0 != UInt8(ascii: "#") }),
             ]
             for text in next where !texts.contains(text) {
-                guard texts.reduce(text.count, { $0 + $1.count }) <= maximumBytes else { throw .tooManyReadings }
+                guard texts.count < maximumTexts, texts.reduce(text.count, { $0 + $1.count }) <= maximumBytes else {
+                    throw .tooManyReadings
+                }
                 texts.append(text)
             }
         }

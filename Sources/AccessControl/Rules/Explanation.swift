@@ -162,7 +162,7 @@ extension ProtectionRules {
         if case .rule = match {
             return "programs may read the path differently; all readings lead to the rule that decides"
         }
-        return "a rule with ambiguous-paths allow; decides about such a path if all readings lead to this rule"
+        return "a rule decides about such a path only if it has ambiguous-paths allow and all readings lead to it"
     }
 
     /// Returns the line about a CORS preflight to a host that allows preflights.

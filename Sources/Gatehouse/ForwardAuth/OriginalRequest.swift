@@ -161,11 +161,15 @@ extension OriginalRequest.Description {
 
     /// The value of `Access-Control-Request-Method`, if the fields of a CORS preflight are there.
     ///
+    /// Some proxies join a field that occurs twice, so a value with a comma or a blank is none.
+    ///
     /// Source: Fetch Standard, CORS-preflight request: `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
     fileprivate var preflightMethod: String? {
         let (origins, methods) = (values("origin"), values("access-control-request-method"))
         guard origins.count == 1, methods.count == 1, let origin = origins.first, !origin.isEmpty,
-            let method = methods.first, (1...32).contains(method.count)
+            !origin.string.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: ",") }),
+            let method = methods.first, (1...32).contains(method.count),
+            method.string.utf8.allSatisfy({ (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: "-") })
         else { return nil }
         return method.string
     }

@@ -260,7 +260,9 @@ public struct GatehouseServer: Service {
             logger.notice("the development certificate was renewed", metadata: ["file": "\(tls.certificate.file)"])
             return ActiveConfiguration(configuration: active.configuration, tls: tls)
         } catch {
-            logger.error("the development certificate cannot be renewed:\n\(error.logText)")
+            for reason in Self.reasons(error) {
+                logger.error("the development certificate cannot be renewed: \(reason)")
+            }
             return active
         }
     }
@@ -319,10 +321,17 @@ public struct GatehouseServer: Service {
             return active
         } catch {
             metrics?.countReload(isSuccess: false)
-            let reason = (error as? ConfigurationErrors)?.logText ?? "\(error)"
-            logger.error("the configuration was not reloaded:\n\(reason)")
+            for reason in Self.reasons(error) { logger.error("the configuration was not reloaded: \(reason)") }
             return nil
         }
+    }
+
+    /// Returns the errors of a configuration, or the text of another error.
+    ///
+    /// Each is a text of one line, for an entry of its own in the log.
+    private static func reasons(_ error: any Error) -> [String] {
+        guard let errors = error as? ConfigurationErrors else { return ["\(error)"] }
+        return errors.diagnostics.filter { $0.severity == .error }.map(\.logLine)
     }
 
     /// Returns the names of the changed settings that a reload cannot apply.

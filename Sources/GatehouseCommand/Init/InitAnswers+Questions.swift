@@ -64,8 +64,8 @@ extension InitAnswers {
             throw CommandError(
                 .usage,
                 """
-                --host is given \(options.host.count) times and --application \(options.application.count) times: give one \
-                --application for each --host, in the same order
+                the numbers of --host (\(options.host.count)) and --application (\(options.application.count)) are different: \
+                give one --application for each --host, in the same order
                 """
             )
         }

@@ -30,6 +30,11 @@ struct InitNextSteps {
         }
         if let note = InitFiles(answers: answers).otherPaths { lines.append(note) }
         if answers.proxy != nil, !isAddition {
+            if answers.signInHost == nil {
+                lines.append(
+                    "one sign-in for all applications must be chosen now: --sign-in-host NAME, in a new folder"
+                )
+            }
             let folder = ShellWord.quoted(answers.folder)
             lines.append(
                 "a further application: gatehouse init --add --folder \(folder) --host NAME --application ADDRESS"
@@ -38,7 +43,7 @@ struct InitNextSteps {
         return lines.joined(separator: "\n")
     }
 
-    /// The commands that copy the files of a proxy, the certificates that it needs, and the addresses of the applications.
+    /// The certificates that a proxy needs, the commands that copy its files, and the addresses of the applications.
     ///
     /// The files of a proxy that exist may have other applications, and are not replaced.
     private func proxySteps(_ proxy: ProxyFile.Proxy) -> [String] {
@@ -55,9 +60,9 @@ struct InitNextSteps {
         commands += proxy.reloadCommands
         commands[commands.count - 1] += "      # without systemd: \(proxy.reloadWithoutSystemd)"
         let hosts = answers.applications.map(\.host) + [answers.signInHost].compactMap(\.self)
-        return ["then, as root (a file that exists is not replaced: add the lines of the new one to it):"]
+        return hosts.map { "\(proxy.rawValue) reads the certificate of \($0) from \(proxy.certificateFiles(of: $0))" }
+            + ["then, as root (a file that exists is not replaced: add the lines of the new one to it):"]
             + commands.map { "      \($0)" }
-            + hosts.map { "\(proxy.rawValue) reads the certificate of \($0) from \(proxy.certificateFiles(of: $0))" }
             + answers.applications.map { "the application of \($0.host) is expected at \($0.address)" }
     }
 

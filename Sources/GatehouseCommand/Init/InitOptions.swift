@@ -11,10 +11,11 @@ extension GatehouseOptions {
             commandName: "init",
             abstract: "Make a configuration, the files of a proxy, and a first user.",
             discussion: """
-                The command asks on the terminal for each option that is missing. With --defaults, a missing option has its \
-                default. Without a terminal, all options that have no default, or --defaults, must be given. No file is \
-                overwritten, and a command that fails writes nothing. For users in a directory or a database, the servers \
-                are tested at the end, as by `gatehouse realm test`; exit status 4 if a step fails.
+                On a terminal, the command asks for --protect, --users, --property, --proxy, --host, --application, \
+                --folder and --user if they are missing. With --defaults, a missing option has its default, and only \
+                passwords are asked for. Without a terminal, all options that have no default, or --defaults, must be \
+                given. No file is overwritten, and a command that fails writes nothing. For users in a directory or a \
+                database, the servers are tested at the end, as by `gatehouse realm test`; exit status 4 if a step fails.
                 """
         )
 
@@ -88,7 +89,13 @@ extension GatehouseOptions {
         )
         var signInHost: String?
 
-        @Flag(name: .long, help: "Add applications to the configuration of the folder, and to the files of its proxy.")
+        @Flag(
+            name: .long,
+            help: """
+                Add applications to realms.conf of the folder. For nginx and Caddy, a file for each is made; for HAProxy, \
+                only commands are printed.
+                """
+        )
         var add = false
 
         @Option(
@@ -119,7 +126,7 @@ extension GatehouseOptions {
         )
         var user: String?
 
-        @Flag(name: .long, help: "Ask nothing but the password of the first user.") var defaults = false
+        @Flag(name: .long, help: "Ask for nothing but passwords.") var defaults = false
 
         @OptionGroup var password: NewPasswordOptions
 

@@ -8,16 +8,18 @@ internal import RealmKit
 struct InitQuestions {
     /// True if questions are asked; false if a missing option has its default.
     let asks: Bool
+    /// True if passwords are asked for, also with `--defaults`.
+    let asksForPasswords: Bool
     private let hasDefaults: Bool
 
     /// - Parameter options: The arguments.
     init(_ options: GatehouseOptions.Init) {
         hasDefaults = options.defaults
-        guard !options.defaults, case .some = Terminal() else {
-            asks = false
+        guard case .some = Terminal() else {
+            (asks, asksForPasswords) = (false, false)
             return
         }
-        asks = true
+        (asks, asksForPasswords) = (!options.defaults, true)
     }
 
     /// Checks that no option is missing if nothing can be asked.
@@ -71,11 +73,11 @@ struct InitQuestions {
         }
     }
 
-    /// Returns a secret that is typed without echo; nil if it is empty, or if nothing can be asked.
+    /// Returns a secret that is typed without echo; nil if it is empty, or if there is no terminal.
     ///
     /// - Throws: ``CommandError`` if the input of the terminal ends.
     func secret(_ question: String) throws(CommandError) -> Secret? {
-        guard asks, let terminal = Terminal() else { return nil }
+        guard asksForPasswords, let terminal = Terminal() else { return nil }
         guard let secret = terminal.readSecret("\(question) ") else { throw Self.noAnswer }
         return secret.isEmpty ? nil : secret
     }

@@ -7,7 +7,18 @@ struct RealmQuestion {
     let text: String
     /// The default; `none` for no value, and empty if an answer is needed.
     let standard: String
+    /// The only valid answers; empty if any text is one.
+    var choices: [String] = []
     var isAsked: (ServerUsers) -> Bool = { _ in true }
+
+    /// Returns the default: the earlier answer, or the default of the question.
+    ///
+    /// A text that is no distinguished name is not shown again as the account: it may be the password.
+    func standard(after earlier: ServerUsers?) -> String {
+        let before = earlier?.values(property).joined(separator: " ") ?? ""
+        let mayBeSecret = property == "search-bind-dn" && !before.utf8.contains(UInt8(ascii: "="))
+        return before.isEmpty || mayBeSecret ? standard : before
+    }
 }
 
 extension ServerUsers.Kind {
@@ -20,8 +31,11 @@ extension ServerUsers.Kind {
     var secretProperty: String { self == .ldap ? "search-bind-password" : "password" }
     var secretNames: [String] { [secretProperty, "db-password"] }
 
+    /// The property behind whose question the password is asked for.
+    var accountProperty: String { self == .ldap ? "search-bind-dn" : "database" }
+
     var passwordQuestion: String {
-        self == .ldap ? "The password of this account:" : "The password for the database? (empty for none)"
+        self == .ldap ? "The password of the account for searches:" : "The password for the database? (empty for none)"
     }
 
     func hasPassword(_ users: ServerUsers) -> Bool {
@@ -43,7 +57,12 @@ extension ServerUsers.Kind {
                     text: "Which directory? (such as ldaps://ldap.example.org; several URLs with blanks between them)",
                     standard: ""
                 ),
-                RealmQuestion(property: "start-tls", text: "Use StartTLS? (true, false)", standard: "true") { users in
+                RealmQuestion(
+                    property: "start-tls",
+                    text: "Use StartTLS? (true, false)",
+                    standard: "true",
+                    choices: ["true", "false"]
+                ) { users in
                     users.values("directory").contains { url in
                         url.hasPrefix("ldap:")
                             && !["127.", "[::1]", "localhost"].contains { url.hasPrefix("ldap://\($0)") }
@@ -58,9 +77,15 @@ extension ServerUsers.Kind {
                     standard: ""
                 ),
                 RealmQuestion(
+                    property: "search-bind-dn",
+                    text: "Which account searches for users? (its distinguished name, or none)",
+                    standard: "none"
+                ) { users in !users.has("user-dn-pattern") },
+                RealmQuestion(
                     property: "active-directory",
                     text: "Is it Active Directory or Samba? (true, false)",
-                    standard: "false"
+                    standard: "false",
+                    choices: ["true", "false"]
                 ),
                 RealmQuestion(
                     property: "group-base-dn",
@@ -74,11 +99,6 @@ extension ServerUsers.Kind {
                     standard: "(|(member=%d)(uniqueMember=%d)(memberUid=%s))",
                     isAsked: hasGroups
                 ),
-                RealmQuestion(
-                    property: "search-bind-dn",
-                    text: "Which account searches for users? (its distinguished name, or none)",
-                    standard: "none"
-                ) { users in !users.has("user-dn-pattern") },
             ]
         case .sql:
             let hasTable: (ServerUsers) -> Bool = { !$0.has("password-query") }

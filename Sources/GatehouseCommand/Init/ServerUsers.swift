@@ -30,7 +30,7 @@ struct ServerUsers {
 
     init(kind: Kind) { self.kind = kind }
 
-    /// Keeps only what no question is about, so that all questions are asked again.
+    /// Removes the answers, so that all questions are asked again.
     var unasked: ServerUsers {
         var users = self
         users.properties.removeAll { property in kind.questions.contains { $0.property == property.name } }
@@ -107,7 +107,7 @@ struct ServerUsers {
         return name == "ca-file" ? try InitAnswers.absolutePath(text) : text
     }
 
-    /// Asks for the properties that are not set.
+    /// Asks for the properties that are not set, and for the password.
     ///
     /// - Parameters:
     ///   - questions: The questions on the terminal.
@@ -116,32 +116,46 @@ struct ServerUsers {
     /// - Throws: ``CommandError`` if the input of the terminal ends.
     mutating func ask(_ questions: InitQuestions, earlier: ServerUsers?) throws(CommandError) -> [String] {
         var missing: [String] = []
-        for question in kind.questions where !has(question.property) && question.isAsked(self) {
-            let before = earlier?.values(question.property).joined(separator: " ") ?? ""
-            let standard = before.isEmpty ? question.standard : before
-            wasAsked = questions.asks
-            guard questions.asks || !standard.isEmpty else {
-                missing.append("--property \(question.property)=VALUE")
+        for question in kind.questions {
+            if !has(question.property), question.isAsked(self) {
+                wasAsked = questions.asks
+                let standard = question.standard(after: earlier)
+                if questions.asks || !standard.isEmpty {
+                    let values = try Self.answer(question, questions, default: standard)
+                    for value in values { add(question.property, value) }
+                } else {
+                    missing.append("--property \(question.property)=VALUE")
+                }
+            }
+            guard question.property == kind.accountProperty, case .none = password, kind.hasPassword(self) else {
                 continue
             }
-            let values = try questions.answer(
-                "--property",
-                given: nil,
-                question: question.text,
-                default: standard
-            ) { (text) throws(CommandError) -> [String] in
-                guard !text.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
-                guard text != "none", text != "false" else { return [] }
-                let parts = question.property == "directory" ? text.split(separator: " ").map(String.init) : [text]
-                var values: [String] = []
-                for part in parts { values.append(try Self.value(part, of: question.property)) }
-                return values
-            }
-            for value in values { add(question.property, value) }
+            if let secret = try questions.secret(kind.passwordQuestion) { password = .typed(secret) }
+            if kind == .ldap, !questions.asksForPasswords { missing.append("--password-file FILE") }
         }
-        guard case .none = password, kind.hasPassword(self) else { return missing }
-        if let secret = try questions.secret(kind.passwordQuestion) { password = .typed(secret) }
-        if kind == .ldap, !questions.asks { missing.append("--password-file FILE") }
         return missing
+    }
+
+    private static func answer(
+        _ question: RealmQuestion,
+        _ questions: InitQuestions,
+        default standard: String
+    ) throws(CommandError) -> [String] {
+        try questions.answer(
+            "--property",
+            given: nil,
+            question: question.text,
+            default: standard
+        ) { (text) throws(CommandError) -> [String] in
+            guard !text.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
+            guard question.choices.isEmpty || question.choices.contains(text) else {
+                throw CommandError(.usage, "the answer is one of: \(question.choices.joined(separator: ", "))")
+            }
+            guard text != "none", text != "false" else { return [] }
+            let parts = question.property == "directory" ? text.split(separator: " ").map(String.init) : [text]
+            var values: [String] = []
+            for part in parts { values.append(try Self.value(part, of: question.property)) }
+            return values
+        }
     }
 }

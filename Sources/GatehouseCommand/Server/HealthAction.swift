@@ -23,7 +23,7 @@ extension GatehouseOptions {
                 The command sends a request to the first address of listen. It accepts any certificate, because the request has \
                 no secrets. It names the certificates of the server and of the configuration that expire within 30 days, and \
                 the first error of a configuration with which the server could not be started again. Exit status: 0 the \
-                server answers, 3 it does not and the configuration has errors, 4 it does not.
+                server answers, 3 it does not and the configuration has errors, or they hide its address, 4 it does not.
                 """
         )
 
@@ -78,6 +78,10 @@ extension GatehouseOptions.Health: Subcommand {
                 throw CommandError(.configuration, error.description)
             }
             if let found {
+                // Without a readable listen statement, another server may answer at the default address.
+                guard configuration.server.listen.first?.isDefault == false else {
+                    throw CommandError(.configuration, found.description)
+                }
                 errors = CommandError(.configuration, found.description)
                 let first = found.diagnostics.first { $0.severity == .error }?.logLine ?? ""
                 warnings.append("the server could not be started again with the configuration: \(first)")

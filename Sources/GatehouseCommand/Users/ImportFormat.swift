@@ -17,8 +17,22 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
+    /// Returns the format of a file by the end of its name, or else by its beginning; nil for another file.
+    ///
+    /// Files of Jetty and of WildFly end in `.properties`, so the beginning of such a file decides first.
+    init?(_ file: String, beginning: @autoclosure () -> [UInt8]) {
+        guard let named = Self(endOf: file) else {
+            self.init(beginning: beginning())
+            return
+        }
+        switch named {
+        case .jetty, .wildfly: self = Self(beginning: beginning()) ?? named
+        case .htpasswd, .glassfish, .authelia, .keycloak, .tomcat: self = named
+        }
+    }
+
     /// Returns the format of a product by the end of a file's name; nil for another name.
-    init?(endOf file: String) {
+    private init?(endOf file: String) {
         let name = file.split(separator: "/").last.map(String.init) ?? ""
         switch UTF8Text(name.split(separator: ".").last.map(String.init) ?? "") {
         case "yml", "yaml": self = .authelia

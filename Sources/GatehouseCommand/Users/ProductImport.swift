@@ -68,7 +68,13 @@ struct ProductImport {
                     add(user, withoutPassword: reason)
                     continue
                 }
-                add(user, hash: try await administration.hash(password))
+                do throws(CommandError) {
+                    add(user, hash: try await administration.hash(password))
+                } catch {
+                    // The policy has a maximum length.
+                    guard error.status == .failed else { throw error }
+                    add(user, withoutPassword: error.message)
+                }
             }
         }
     }

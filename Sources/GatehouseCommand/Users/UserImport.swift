@@ -41,7 +41,7 @@ extension GatehouseOptions.User.Import: Subcommand {
 
     /// Returns the format; nil if the lines of the file decide.
     private func checkedFormat() throws(CommandError) -> ImportFormat? {
-        let format = format ?? ImportFormat(endOf: file) ?? ImportFormat(beginning: ImportFile.beginning(of: file))
+        let format = format ?? ImportFormat(file, beginning: ImportFile.beginning(of: file))
         guard algorithms.isEmpty || format == .tomcat else {
             throw CommandError(.usage, "--algorithm is for --format tomcat only")
         }
@@ -67,13 +67,18 @@ extension GatehouseOptions.User.Import: Subcommand {
             throw CommandError(.failed, "this program contains no realm that reads files of users")
         }
         let (file, groupFile, services) = (file, groupFile, administration.services)
+        let ignoresCase = administration.realm.ignoresCase
         let checked: CheckedUserFile
         do throws(RealmError) {
             checked = try await ProgressLine.during("checking users") { (line) throws(RealmError) in
                 line.begin("checking users", of: 100)
-                return try type.checkFile(file, groupFile: groupFile, format: format?.rawValue, services: services) {
-                    line.report($0)
-                }
+                return try type.checkFile(
+                    file,
+                    groupFile: groupFile,
+                    format: format?.rawValue,
+                    ignoringCase: ignoresCase,
+                    services: services
+                ) { line.report($0) }
             }
         } catch {
             let advice = format?.advice(beginning: ImportFile.beginning(of: file)).map { "; \($0)" } ?? ""
@@ -100,7 +105,8 @@ extension GatehouseOptions.User.Import: Subcommand {
         let contents = try contents(of: file)
         let imported: ImportedUsers
         do throws(BadUserFile) {
-            imported = try reader.read(contents.bytes, name: file)
+            let users = try reader.read(contents.bytes, name: file)
+            imported = administration.realm.ignoresCase ? users.ignoringCase() : users
         } catch {
             let advice = format.advice(beginning: Array(contents.bytes.prefix(4096))).map { "; \($0)" } ?? ""
             throw CommandError(.failed, "\(Printable.line(error.description))\(advice); nothing was imported")

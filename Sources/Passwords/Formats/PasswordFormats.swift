@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Bytes
+
 /// A format of stored password hashes.
 protocol PasswordFormat: Sendable {
     /// The names of the hashes that the format reads, such as `argon2id`.
@@ -50,6 +52,9 @@ public enum PasswordFormats {
     ]
     /// The formats of all other texts.
     private static let unmarked: [any PasswordFormat.Type] = [CryptFormat.self, DjangoFormat.self, WerkzeugFormat.self]
+    /// The texts, and the schemes, of users without a password.
+    private static let marks = ["x", "NP", "LK", "UP", "Nologin", "RESET"].map { Array($0.utf8) }
+    private static let unusableSchemes = ["NOLOGIN", "NOPASSWORD", "DISABLED", "LOCKED", "NONE"]
     /// The schemes of clear text that Dovecot, LDAP and Spring Security use.
     static let clearTextSchemes = ["CLEAR", "CLEARTEXT", "PLAIN", "NOOP"]
     /// The maximum length of a stored text, in bytes.
@@ -89,5 +94,32 @@ public enum PasswordFormats {
         let isText = !stored.utf8.contains { "${}:".utf8.contains($0) } && stored.utf8.count < 40
         let advice = isText ? "; if it is a password in clear text, replace it by the output of gatehouse hash" : ""
         throw BadHash("the format of the stored password is not supported\(advice)")
+    }
+
+    /// Returns whether a stored text means that the user has no password, and is no hash.
+    ///
+    /// Such texts are an empty one; one that begins with `!` or `*`, also before a hash, but not a hash of MySQL; `x`,
+    /// `NP`, `LK`, `UP`, `Nologin` and `RESET`; a text such as `{SSHA}!` or `{CRYPT}x`; and the schemes `{NOLOGIN}`,
+    /// `{NOPASSWORD}`, `{DISABLED}`, `{LOCKED}` and `{NONE}`. Sources: passwd(5), shadow(5), Django, GlassFish.
+    ///
+    /// A password in clear text without the name of a scheme must not be passed: it may be `x` or begin with `!`.
+    ///
+    /// - Parameter stored: The stored text.
+    /// - Returns: True if the user has no password.
+    public static func isNoPassword(_ stored: some StringProtocol) -> Bool {
+        switch stored.utf8.first {
+        case nil, UInt8(ascii: "!"): true
+        case UInt8(ascii: "*"):
+            stored.utf8.count != 41 || !stored.utf8.dropFirst().allSatisfy { Hexadecimal.value(of: $0) != nil }
+        case UInt8(ascii: "{"):
+            if let text = SchemeText(String(stored)) {
+                unusableSchemes.contains(text.uppercaseName)
+                    || text.uppercaseName.hasSuffix("CRYPT") && isNoPassword(text.rest)
+                    || !clearTextSchemes.contains(text.uppercaseName) && "!*".utf8.contains(text.rest.utf8.first ?? 0)
+            } else {
+                false
+            }
+        case _: marks.contains { $0.elementsEqual(stored.utf8) }
+        }
     }
 }

@@ -23,6 +23,9 @@ public struct Located<Value: Sendable>: Sendable {
         self.range = range
     }
 
+    /// True if the value is a default, and not in the file.
+    package var isDefault: Bool { range == .none }
+
     /// Returns a property of the value.
     public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
 

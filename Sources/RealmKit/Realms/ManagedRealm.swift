@@ -7,6 +7,11 @@
 /// same realm at the same time, no change is lost. Source: `FileRealm` of GlassFish (`addUser`, `removeUser`,
 /// `updateUser`, `persist`).
 public protocol ManagedRealm: UserListingRealm {
+    /// True if names that differ in case only are names of one user.
+    ///
+    /// The default is false.
+    var ignoresCase: Bool { get }
+
     /// Adds a user.
     ///
     /// - Parameters:
@@ -58,6 +63,9 @@ public protocol ManagedRealm: UserListingRealm {
 }
 
 extension ManagedRealm {
+    /// False: by default names that differ in case belong to different users.
+    public var ignoresCase: Bool { false }
+
     /// Throws `invalidOperation`: by default a realm does not export hashes.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
         throw .invalidOperation("a realm of type \(authType) does not export its hashes")

@@ -13,6 +13,7 @@ public protocol UserFileRealm: ManagedRealm {
     ///   - file: The path of the file.
     ///   - groupFile: The path of a file with the groups of the users; nil if there is none.
     ///   - format: The name of the format; nil if it is detected.
+    ///   - ignoresCase: True if names that differ in case only are names of one user.
     ///   - services: The services of the program, for example for the limits of password checks.
     ///   - progress: Called from time to time with the percentage of the file that was read.
     /// - Returns: The users and the problems of the file.
@@ -22,6 +23,7 @@ public protocol UserFileRealm: ManagedRealm {
         _ file: String,
         groupFile: String?,
         format: String?,
+        ignoringCase ignoresCase: Bool,
         services: RealmServices,
         progress: (Int) -> Void
     ) throws(RealmError) -> CheckedUserFile

@@ -22,7 +22,7 @@ extension ConformanceRun {
     func computesHashes() async -> Bool {
         guard test.computations == nil else { return true }
         guard let user = test.users.first, let trial = right(user) else { return false }
-        return await !PasswordChecks.costs(of: result(of: trial).report).isEmpty
+        return await !HashCosts.costs(of: result(of: trial).report).isEmpty
     }
 
     /// Compares the hash computations of logins of every kind.
@@ -39,7 +39,7 @@ extension ConformanceRun {
             if let report = results.first??.report { logins.append((trial.label, report)) }
             if let before, let after = await test.computations?() { work.append((trial.label, after - before)) }
         }
-        let differences = PasswordChecks.differences(logins)
+        let differences = HashCosts.differences(logins)
         guard let first = work.first else { return differences }
         if work.allSatisfy({ $0.count == 0 }) { return ["no login computes a hash, so computations counts nothing"] }
         return differences

@@ -54,7 +54,7 @@ extension ConformanceRun {
         let steps = report.steps.map { "\($0.phase.name) \($0.index)" }
         var text = "\(report.refusal?.failure.code ?? "a success") \(steps), \(conversation.questions.count) questions"
         if report.isUnavailable { text += ", 503" }
-        text += PasswordChecks.costs(of: report).map { ", \($0)" }.joined()
+        text += HashCosts.costs(of: report).map { ", \($0)" }.joined()
         if let computed, let now = await test.computations?() { text += ", \(now - computed) hashes" }
         return text
     }

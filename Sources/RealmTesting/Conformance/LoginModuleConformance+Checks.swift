@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Passwords
 internal import RealmKit
 
 extension LoginModuleConformance {
@@ -83,7 +84,7 @@ extension LoginModuleConformance {
             guard failure != .missingCredential, failure?.isTemporary != true else { continue }
             logins.append(("of \(credential.username)", report))
         }
-        return PasswordChecks.differences(logins)
+        return HashCosts.differences(logins)
     }
 
     // MARK: Faulty conversations
@@ -155,6 +156,33 @@ extension LoginModuleConformance {
             violations.append("the module does not return when its login is cancelled")
         }
         return violations
+    }
+}
+
+/// The comparison of the password checks that logins compute with a `PasswordService`.
+///
+/// A service adds a note to the report of a login. Checks of different costs take different times, so a client could
+/// find out which users exist, or whose password is stored in which way.
+enum HashCosts {
+    /// Returns the costs of the checks of one login, in the order in which they were computed.
+    static func costs(of report: LoginReport) -> [String] {
+        report.notes.compactMap { PasswordService.costs(inNote: $0.text) }
+    }
+
+    /// Returns a sentence for each login whose checks differ from those of the first login.
+    static func differences(_ logins: [(label: String, report: LoginReport)]) -> [String] {
+        guard let first = logins.first else { return [] }
+        let expected = costs(of: first.report)
+        return logins.dropFirst().compactMap { label, report in
+            let given = costs(of: report)
+            guard given != expected else { return nil }
+            return "the login \(label) checks \(text(given)), and the login \(first.label) checks "
+                + "\(text(expected)): pass hashPerCost a hash of each cost in the realm"
+        }
+    }
+
+    private static func text(_ costs: [String]) -> String {
+        costs.isEmpty ? "no hash" : costs.joined(separator: ", ")
     }
 }
 

@@ -15,6 +15,27 @@ extension FileRealm: ManagedRealm {
         return table.users.map(\.record)
     }
 
+    /// Returns the user with a name, in any case if case is ignored.
+    ///
+    /// If several lines differ in the case of the name, the record has the spelling that was given if a line has it.
+    public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
+        await files.reload()
+        let (version, fault) = files.state.withLock { ($0.version, $0.fault) }
+        if let fault { throw .unavailable(fault.description) }
+        guard let user = version.table[name] else { return nil }
+        var record = user.record
+        // A command that removes one of these lines removes the line with the name that was given.
+        if user.isAmbiguous, user.name != name,
+            !version.table.format.lines(of: name, in: version.file.bytes).isEmpty
+        {
+            record.name = name
+        }
+        return record
+    }
+
+    /// True with `case-sensitive false`.
+    public var ignoresCase: Bool { !files.settings.readOptions.isCaseSensitive }
+
     /// Returns the users in the order of the file, except users on several lines and users with an unreadable hash.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
         await files.reload()
@@ -61,10 +82,12 @@ extension FileRealm: UserFileRealm {
         _ file: String,
         groupFile: String?,
         format: String?,
+        ignoringCase ignoresCase: Bool,
         services: RealmServices,
         progress: (Int) -> Void
     ) throws(RealmError) -> CheckedUserFile {
         var readOptions = ReadOptions()
+        readOptions.isCaseSensitive = !ignoresCase
         readOptions.passwords = services[PasswordService.self]
         if let format {
             guard let known = KeyFileFormat(rawValue: format) else {

@@ -49,8 +49,6 @@ public struct RemoteRealm: Realm {
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
     let checks: PasswordChecks
-    /// The entries of `outcomes` by which an error of the service accepts a login.
-    public let warnings: [RealmWarning]
 
     /// The authentication type `remote`.
     public var authType: String { "remote" }
@@ -69,6 +67,5 @@ public struct RemoteRealm: Realm {
     init(_ properties: RealmProperties, now: @escaping @Sendable () -> UInt64) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         checks = try PasswordChecks(properties, now: now)
-        warnings = OutcomeTable.warnings(properties.has("outcomes") ? try properties.list("outcomes") : [])
     }
 }

@@ -97,6 +97,9 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
         }
     }
 
+    /// True with `case-sensitive false`.
+    public var ignoresCase: Bool { !isCaseSensitive }
+
     /// Returns the name of a user as it is stored; the name itself if there is no such user.
     func storedName(of user: Username) async throws(StoreFault) -> Username {
         guard !isCaseSensitive else { return user }

@@ -176,19 +176,19 @@ public final class FailureThrottle: LoginThrottle {
 
     /// Counts an attempt that waits for its user as a failure of its accounts.
     ///
-    /// - Returns: The failures, for ``settle(_:reserved:counted:by:results:)``.
+    /// - Returns: The failures, for ``settle(_:reserved:counted:by:results:)``, and the effects, for
+    ///   ``apply(_:of:by:)``.
     func countOpen(
         _ attempt: Attempt,
-        reserved: [ThrottleKey],
-        by username: Username
-    ) -> [ThrottleKey: FailureTable.CountedFailure] {
-        let (counted, effects) = state.withLock { $0.countOpen(attempt, reserved: reserved, at: moment) }
-        apply(effects, of: attempt, by: username)
-        return counted
+        reserved: [ThrottleKey]
+    ) -> (counted: [ThrottleKey: FailureTable.CountedFailure], effects: ThrottleState.Settlement) {
+        state.withLock { $0.countOpen(attempt, reserved: reserved, at: moment) }
     }
 
     /// Reports the locks of an attempt, and resumes the attempts whose wait it has ended.
-    private func apply(_ effects: ThrottleState.Settlement, of attempt: Attempt, by username: Username) {
+    ///
+    /// It calls the closure of the throttle's owner, so no mutex may be held.
+    func apply(_ effects: ThrottleState.Settlement, of attempt: Attempt, by username: Username) {
         for key in effects.locked {
             let isAccount = key != attempt.sourceKey
             let length = isAccount ? settings.lock : settings.sourceLock

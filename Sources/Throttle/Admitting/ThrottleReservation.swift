@@ -46,10 +46,15 @@ final class ThrottleReservation: LoginReservation {
     }
 
     func waitsForUser() {
-        progress.withLock { progress in
-            guard !progress.isSettled, progress.counted.isEmpty else { return }
-            progress.counted = throttle.countOpen(attempt, reserved: admission.reserved, by: username)
+        // The failures are recorded before the attempt can be settled, which may take them back.
+        let effects: ThrottleState.Settlement? = progress.withLock { progress in
+            guard !progress.isSettled, progress.counted.isEmpty else { return nil }
+            let (counted, effects) = throttle.countOpen(attempt, reserved: admission.reserved)
+            progress.counted = counted
+            return effects
         }
+        // The effects call other code, which must not run while the mutex is held.
+        if let effects { throttle.apply(effects, of: attempt, by: username) }
     }
 
     func settle(_ attempts: [RealmAttempt]) async {

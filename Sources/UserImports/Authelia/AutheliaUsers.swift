@@ -165,7 +165,7 @@ struct AutheliaUsers {
     private mutating func list(_ node: Node) throws(Fault) -> [String] {
         if Self.isNull(node) { return [] }
         guard case .sequence(let items) = node else { throw Self.fault(node, "a list is expected here") }
-        var names = NameSet()
+        var names = NameList()
         for item in items {
             try count(item)
             guard let text = try Self.text(item) else { throw Self.fault(item, "a text is expected here") }

@@ -78,7 +78,7 @@ enum KeycloakUsers {
         let groups = (user.groups ?? []).map { $0.utf8.first == UInt8(ascii: "/") ? String($0.dropFirst()) : $0 }
         // Every user of a realm has the role with the default roles of the realm.
         let roles = (user.realmRoles ?? []).filter { !$0.utf8.starts(with: "default-roles-".utf8) }
-        var names = NameSet()
+        var names = NameList()
         for name in groups + roles { names.insert(name) }
         fields.groups = names.names
         for credential in user.credentials ?? [] {

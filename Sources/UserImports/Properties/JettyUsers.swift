@@ -15,7 +15,7 @@ enum JettyUsers {
         var result = ImportedUsers()
         for property in try JavaProperties(bytes, name: name).properties {
             let credential = property.value[...].utf8.prefix { $0 != UInt8(ascii: ",") }
-            var roles = NameSet()
+            var roles = NameList()
             roles.insert(list: String(property.value[credential.endIndex...].utf8.dropFirst()))
             var fields = UserFields(place: "\(name):\(property.line)", name: property.key)
             fields.groups = roles.names

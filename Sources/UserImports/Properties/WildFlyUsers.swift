@@ -30,7 +30,7 @@ enum WildFlyUsers {
             }
         }
         for property in try JavaProperties(bytes, name: name).properties {
-            var names = NameSet()
+            var names = NameList()
             names.insert(list: rolesByUser[UTF8Text(property.key)]?.list)
             var fields = UserFields(place: "\(name):\(property.line)", name: property.key)
             fields.groups = names.names

@@ -13,7 +13,7 @@ struct TomcatUsers {
 
     func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
         var users: [XMLTag] = []
-        var rolesByGroup: [UTF8Text: NameSet] = [:]
+        var rolesByGroup: [UTF8Text: NameList] = [:]
         var result = ImportedUsers()
         do throws(XMLReader.Fault) {
             try XMLReader.read(bytes) { tag throws(XMLReader.Fault) in
@@ -30,7 +30,7 @@ struct TomcatUsers {
                     }
                 case "group":
                     if let group = tag["groupname"] ?? tag["name"] {
-                        rolesByGroup[UTF8Text(group), default: NameSet()].insert(list: tag["roles"])
+                        rolesByGroup[UTF8Text(group), default: NameList()].insert(list: tag["roles"])
                     }
                 case _: break
                 }
@@ -53,12 +53,12 @@ struct TomcatUsers {
     /// Returns the roles of a user without repetitions; at most one more than a user may have.
     private static func roles(
         of user: XMLTag,
-        rolesByGroup: [UTF8Text: NameSet],
+        rolesByGroup: [UTF8Text: NameList],
         inheritedCount: inout Int
     ) -> [String] {
-        var roles = NameSet()
+        var roles = NameList()
         roles.insert(list: user["roles"])
-        var groups = NameSet()
+        var groups = NameList()
         groups.insert(list: user["groups"])
         // A user with too many groups is rejected like one with too many roles.
         guard groups.names.count <= UserFields.maximumGroups else { return groups.names }

@@ -97,6 +97,30 @@ package struct ImportedUsers: Sendable {
         omitted.map { "not imported: \($0.what) (\($0.count == 1 ? "at" : "\($0.count), the first at") \($0.place))" }
     }
 
+    /// Removes the users whose names differ in case only, for a realm that ignores case.
+    ///
+    /// - Returns: The other users, and a problem for each user that was removed.
+    package func ignoringCase() -> ImportedUsers {
+        var result = self
+        var namesByKey: [UTF8Text: [Username]] = [:]
+        for name in placeByName.keys { namesByKey[UTF8Text(name.caseFolded), default: []].append(name) }
+        var others: [Username: Username] = [:]
+        for names in namesByKey.values where names.count > 1 {
+            let sorted = names.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+            for name in sorted { others[name] = sorted.first { $0 != name } }
+        }
+        for user in users {
+            let name = user.record.name
+            guard let other = others[name] else { continue }
+            let place = placeByName[other] ?? ""
+            result.addProblem(
+                "\(user.place): duplicate user \(name) (also at \(place), as \(other); the realm ignores case)"
+            )
+        }
+        result.users.removeAll { others[$0.record.name] != nil }
+        return result
+    }
+
     /// Removes the users whose names occur twice, or belong to a broken user as well.
     consuming func finished() -> ImportedUsers {
         users.removeAll { rejected.contains($0.record.name) }
@@ -171,7 +195,7 @@ struct UserFields {
 }
 
 /// Names without repetitions, in their order.
-struct NameSet {
+struct NameList {
     private(set) var names: [String] = []
     private var seen: Set<UTF8Text> = []
 

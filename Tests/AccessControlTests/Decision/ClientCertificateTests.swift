@@ -120,7 +120,7 @@ import Testing
         var client = RequestClient(address: "192.0.2.1")
         client.certificate = ClientCertificate(chain)
         let path = try #require(RequestPath(target: "/"))
-        let request = AccessRequest(method: "GET", path: path, host: .notNeeded, client: client)
+        let request = AccessRequest(method: "GET", path: PathReadings(path), host: .notNeeded, client: client)
         return site.controller.evaluate(request) { .nothing }
     }
 

@@ -9,6 +9,12 @@ import Testing
 @testable import AccessControl
 
 @Suite struct PathReadingsTests {
+    /// A short path that leads to 1,137 texts.
+    private static let manyReadings =
+        "/p/%252525252F%2525253B%253B%252F%25252F//%25253B%25252F%2F;%2523%252525252F%25253F%"
+        + "2F%25252F%2525%253B%25252F%3B%23//%252F%252523%2523%3B%23%253F%25252F/%23%25;%3F%23%23%2"
+        + "525253B%25253Fa%25253B/%25253F%3F%2525253B%25252F%3B%252F/%2525%3F"
+
     private static func read(_ target: String) throws -> PathReadings {
         try PathReadings(reading: target.utf8Span.span)
     }
@@ -48,7 +54,7 @@ import Testing
             ("/a/.%2Fb", .dots), ("/a%255Cb", .encoding), ("/a%2500;", .encoding), ("/a//%ff", .encoding),
             ("/a//%25ff", .encoding), ("/a;\\b", .character), ("/a//b%4", .encoding), ("/a;b#c", .fragment),
             ("//\(String(repeating: "a", count: 8192))", .tooLong),
-            ("/%\(String(repeating: "25", count: 300))2F", .tooManyReadings),
+            ("/%\(String(repeating: "25", count: 300))2F", .tooManyReadings), (manyReadings, .tooManyReadings),
         ] as [(String, AmbiguousPath)]
     )
     func `a path is refused if one of its readings has dot segments or characters that are never allowed`(

@@ -159,7 +159,7 @@ struct ExplanationTests {
         #expect(
             explain("/private%2fname") == [
                 "400: the path is ambiguous: its readings lead to different rules",
-                "a rule with ambiguous-paths allow; decides about such a path if all readings lead to this rule",
+                "a rule decides about such a path only if it has ambiguous-paths allow and all readings lead to it",
                 "  realms.conf:2:9 protect npm.example/private: a reading of the path leads here",
                 "  realms.conf:1:9 protect npm.example/: a reading of the path leads here",
             ]

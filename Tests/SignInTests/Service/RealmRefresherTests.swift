@@ -77,7 +77,7 @@ private struct VillageModule: ImmediateLoginModule {
     }
 
     private func request(_ path: RequestPath, _ peer: String? = nil) -> AccessRequest {
-        AccessRequest(method: "GET", path: path, host: .text("h"), client: RequestClient(address: peer))
+        AccessRequest(method: "GET", path: PathReadings(path), host: .text("h"), client: RequestClient(address: peer))
     }
 
     /// Returns true if the credentials are cached.

@@ -14,7 +14,8 @@ struct UserFileCheck {
     private let readOptions: ReadOptions
     private var detection: KeyFileFormat.Detection
     private var isContinued = false
-    private var lineByName: [Username: Int] = [:]
+    /// The first line of each name, by the key of the name.
+    private var lineByKey: [UTF8Text: Int] = [:]
     private var costs: Set<HashCost> = []
     private var hasContent = false
     private(set) var format: KeyFileFormat
@@ -62,7 +63,7 @@ struct UserFileCheck {
             warnings.append(warning)
         }
         let unknown = (groups ?? [:]).keys.map(\.string).filter { name in
-            GroupFile.username(name).flatMap { lineByName[$0] } == nil
+            GroupFile.username(name).flatMap { lineByKey[readOptions.key(of: $0)] } == nil
         }
         if !unknown.isEmpty {
             let list = unknown.sorted().prefix(10).joined(separator: ", ") + (unknown.count > 10 ? ", ..." : "")
@@ -105,8 +106,10 @@ struct UserFileCheck {
 
     private mutating func add(_ line: UserLine, in bytes: [UInt8], reader: UserLineReader) {
         let number = line.line.number
-        if let first = lineByName[line.name] {
-            add("duplicate user \(line.name) (also on line \(first)): the user is not imported", line: number)
+        let key = readOptions.key(of: line.name)
+        if let first = lineByKey[key] {
+            let note = readOptions.isCaseSensitive ? "" : "; the realm ignores case"
+            add("duplicate user \(line.name) (also on line \(first)\(note)): the user is not imported", line: number)
             addBroken(line.name, line: number)
             return
         }
@@ -116,7 +119,7 @@ struct UserFileCheck {
             addBroken(line.name, line: number)
             return
         }
-        lineByName[line.name] = number
+        lineByKey[key] = number
         count += 1
         if let cost = user.usablePassword?.hash.cost { costs.insert(cost) }
     }
@@ -124,8 +127,9 @@ struct UserFileCheck {
     /// Skips a line of a name, and the line that has the name already; later lines of the name are duplicates.
     private mutating func addBroken(_ name: Username, line: Int) {
         skippedLines.insert(line)
-        guard let first = lineByName[name] else {
-            lineByName[name] = line
+        let key = readOptions.key(of: name)
+        guard let first = lineByKey[key] else {
+            lineByKey[key] = line
             return
         }
         if skippedLines.insert(first).inserted { count -= 1 }

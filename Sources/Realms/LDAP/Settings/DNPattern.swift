@@ -50,7 +50,7 @@ struct DNPattern: Sendable {
         guard isDistinguishedName else {
             return Self.isPlain(user) && !user.utf8.contains { "@\\".utf8.contains($0) } ? prefix + user + suffix : nil
         }
-        // Without the domain, the rest of a user name may be none.
+        // Without the domain, the rest may not be a valid user name.
         guard (try? Username(user)) != nil else { return nil }
         return prefix + LDAPText.nameValue(user.utf8) + suffix
     }

@@ -24,16 +24,10 @@ enum WritableAttributes {
     ]
 
     static func contains(_ name: String) -> Bool { names.contains(UTF8Text(name)) }
-
-    /// The attributes with passwords or their hashes, in lower case.
-    static let passwords: Set<UTF8Text> = [
-        "userpassword", "unicodepwd", "authpassword", "sambantpassword", "sambalmpassword", "ipanthash",
-        "krbprincipalkey",
-    ]
 }
 
 extension LDAPSettings {
-    /// Returns a warning for each property with such an attribute, and for each password that would be shown.
+    /// Returns a warning for each property with such an attribute.
     func writableAttributes(_ properties: RealmProperties) -> [RealmWarning] {
         let condition = ", which users can write in many directories: they can meet such a condition themselves"
         let hint = "allow only administrators to write it, or compare another attribute, such as uid or sAMAccountName"
@@ -60,11 +54,6 @@ extension LDAPSettings {
         all += warnings("group-search-filter", groups.filter)
         all += warnings("nested-group-search-filter", groups.nestedFilter)
         all += warnings("dynamic-group-search-filter", groups.dynamic?.filter)
-        let shown = [("user-name-attribute", 0, name)] + attributes.enumerated().map { ("attributes", $0, $1.source) }
-        for (setting, word, name) in shown where WritableAttributes.passwords.contains(UTF8Text(name)) {
-            let text = "\(name) has passwords or their hashes, which applications and the log would get"
-            all.append(RealmWarning(text, setting: setting, word: word, hint: "name another attribute"))
-        }
         return all
     }
 }

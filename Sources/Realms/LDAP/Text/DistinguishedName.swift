@@ -10,6 +10,8 @@ struct DistinguishedName: Sendable {
     /// One attribute of a relative name.
     struct Part: Sendable, Hashable {
         /// The name of the attribute, in lower case.
+        ///
+        /// It may be an object identifier, but not one of an attribute of RFC 4514 section 3, which has its name.
         let attribute: String
         let value: [UInt8]
         /// True if ``value`` was written as `#` and the digits of its BER encoding, which is no text.
@@ -40,7 +42,7 @@ struct DistinguishedName: Sendable {
                 while let pair = unsafe relative[index] {
                     unsafe parts.append(
                         Part(
-                            attribute: String(decoding: Self.bytes(pair.pointee.la_attr), as: UTF8.self).lowercased(),
+                            attribute: Part.name(String(decoding: Self.bytes(pair.pointee.la_attr), as: UTF8.self)),
                             value: Self.bytes(pair.pointee.la_value),
                             isEncoded: pair.pointee.la_flags & UInt32(LDAP_AVA_BINARY) != 0
                         )
@@ -81,8 +83,9 @@ struct DistinguishedName: Sendable {
 
     /// The canonical form of the name, by RFC 4514, which is the same for all its spellings.
     ///
-    /// Attributes are in lower case, and so are the values of attributes whose values have no case. There are no blanks
-    /// around `,`, `+` and `=`, and no more escapes than needed. The parts of a relative name are sorted by their bytes.
+    /// Attributes are in lower case, and so are the values of attributes whose values have no case. An attribute of
+    /// RFC 4514 section 3 has its name, even if its object identifier was written. There are no blanks around `,`, `+`
+    /// and `=`, and no more escapes than needed. The parts of a relative name are sorted by their bytes.
     ///
     /// Different names never have the same form. Directories ignore further differences, such as repeated blanks; names
     /// that differ so are different here.
@@ -116,13 +119,24 @@ struct DistinguishedName: Sendable {
 
     /// Returns the value of an attribute of the most specific relative name; nil if it has another attribute.
     func value(of attribute: String) -> [UInt8]? {
-        names.first?.first { !$0.isEncoded && $0.attribute.hasBytes(of: attribute.lowercased()) }?.value
+        let name = Part.name(attribute)
+        return names.first?.first { !$0.isEncoded && $0.attribute.hasBytes(of: name) }?.value
     }
 }
 
 extension DistinguishedName.Part {
-    /// The attributes of RFC 4514 section 3, whose values have no case (RFC 4519).
-    private static let caselessAttributes: Set<String> = ["cn", "l", "st", "o", "ou", "c", "street", "dc", "uid"]
+    /// The attributes of RFC 4514 section 3 by their object identifiers; their values have no case (RFC 4519).
+    private static let nameByIdentifier = [
+        "2.5.4.3": "cn", "2.5.4.7": "l", "2.5.4.8": "st", "2.5.4.10": "o", "2.5.4.11": "ou", "2.5.4.6": "c",
+        "2.5.4.9": "street", "0.9.2342.19200300.100.1.25": "dc", "0.9.2342.19200300.100.1.1": "uid",
+    ]
+    private static let caselessAttributes = Set(nameByIdentifier.values)
+
+    /// Returns the name of an attribute in lower case; the name is written, or an object identifier.
+    fileprivate static func name(_ attribute: String) -> String {
+        let lowered = attribute.lowercased()
+        return nameByIdentifier[lowered] ?? lowered
+    }
 
     /// The canonical form of the attribute and its value.
     fileprivate var key: String {

@@ -48,18 +48,6 @@ struct OutcomeTable: Sendable {
         }
     }
 
-    /// Returns a warning for each entry by which a status of an error accepts a login.
-    ///
-    /// - Parameter words: The entries.
-    /// - Returns: The warnings.
-    static func warnings(_ words: [String]) -> [RealmWarning] {
-        words.enumerated().compactMap { index, word in
-            guard word.hasSuffix(":accepted"), word.hasPrefix("4") || word.hasPrefix("5") else { return nil }
-            let text = "\(word) accepts logins that the service rejects or cannot check"
-            return RealmWarning(text, setting: "outcomes", word: index, hint: "accept statuses from 200 to 299 only")
-        }
-    }
-
     private static func entry(_ word: String) throws(BadValue) -> (Key, Outcome) {
         let error = BadValue(
             "takes entries such as 401:wrong-credentials or 403/expired:credential-expired, not \(word)"
