@@ -14,6 +14,8 @@ struct ValueTests {
             let id = try SessionID()
             #expect(id.description.utf8.count == 22)
             #expect(SessionID(id.description) == id)
+            // A command takes a text that begins with `-` for an option.
+            #expect(!id.description.hasPrefix("-"))
             #expect(seen.insert(id).inserted)
         }
     }

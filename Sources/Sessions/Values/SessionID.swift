@@ -4,7 +4,9 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// The id of a session for clients and administrators: 128 random bits, written as 22 characters of base64url.
+/// The id of a session for clients and administrators: 127 random bits, written as 22 characters of base64url.
+///
+/// The first bit is 0, so no id begins with `-` as an option of a command does.
 ///
 /// It is not a secret and gives no access. The token of the session cannot be derived from it.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
@@ -15,7 +17,7 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     init() throws(OpenSSLError) {
         let random = try RandomBytes.make(16)
-        for index in random.indices { set(index, to: random[index]) }
+        for index in random.indices { set(index, to: index == 0 ? random[index] & 0x7F : random[index]) }
     }
 
     /// Parses a ``description``; nil if the text is not a session id.
