@@ -242,12 +242,11 @@ extension ProtectionRules {
             // There is no challenge for certificates.
             return (rule.schemes == [.certificate] ? 403 : 401, "\(name) cannot sign in: \(obstacle)")
         }
-        if rule.allows(user) {
-            return (200, "\(name) is allowed" + (request.lock.map { "; a new sign-in is refused \($0)" } ?? ""))
-        }
+        let lock = request.lock.map { "; a new sign-in is refused \($0)" } ?? ""
+        if rule.allows(user) { return (200, "\(name) is allowed\(lock)") }
         let required = rule.requirements.map(\.explanation).joined(separator: ", or ")
         let groups = user.groups.isEmpty ? "no group" : GroupName.list(user.groups)
-        return (403, "\(name), in \(groups), does not meet: \(required)")
+        return (403, "\(name), in \(groups), does not meet: \(required)\(lock)")
     }
 
     /// Returns the reason why a rule decides about a request or why it does not decide.

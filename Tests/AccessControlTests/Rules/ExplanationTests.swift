@@ -101,11 +101,16 @@ struct ExplanationTests {
         }
     }
 
-    @Test func `a lock is reported if the user is allowed, because it refuses new sign-ins only`() throws {
+    @Test func `a lock is reported where the user decides, because it refuses new sign-ins only`() throws {
         let rules = ProtectionRules(try InMemoryConfiguration(Self.conf).load().rules)
         for (url, line) in [
             ("/x", "200: zed of realm a is allowed; a new sign-in is refused until 10:00 (3 failed logins)"),
             ("/public", "200: the rule allows all requests"), ("/never", "403: the rule denies all requests"),
+            (
+                "https://app.example/x",
+                "403: zed of realm a, in no group, does not meet: role admin (group Ops, user bob of realm a), "
+                    + "or user ann; a new sign-in is refused until 10:00 (3 failed logins)"
+            ),
         ] {
             let lock = "until 10:00 (3 failed logins)"
             let request = Explanation.Request(method: "GET", url: url, user: try user("zed", "a"), lock: lock)
