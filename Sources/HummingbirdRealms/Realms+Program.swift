@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-internal import Glibc
 public import Hummingbird
 internal import LoginConf
 internal import NIOCore
@@ -17,18 +16,10 @@ extension Realms {
         do {
             try await application.runService()
         } catch let error as IOError {
-            guard let listen = configuration.server.listen.first, application.configuration.address == address else {
-                throw error
-            }
-            let reason: String? =
-                switch error.errnoCode {
-                case EADDRINUSE: "the address is in use"
-                case EACCES: "not permitted"
-                case EADDRNOTAVAIL: "the address does not belong to this machine"
-                case _: nil
-                }
-            guard let reason else { throw error }
-            throw listen.errors("cannot listen on \(listen.value): \(reason)")
+            guard let listen = configuration.server.listen.first, application.configuration.address == address,
+                let errors = listen.bindErrors(error.errnoCode)
+            else { throw error }
+            throw errors
         }
     }
 }

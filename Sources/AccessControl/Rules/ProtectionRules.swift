@@ -85,7 +85,9 @@ public struct ProtectionRules: Sendable {
     }
 
     /// Returns the result of matching a request whose host is already parsed.
-    package func match(host: RequestHost?, path: RequestPath, method: String) -> Match { match(host, path, method) }
+    package func match(host: RequestHost?, path: RequestPath, method: String) -> Match {
+        hostTable.first(for: host) { $0.match(path, method) } ?? .none
+    }
 
     /// Returns the result of matching a request whose path may have several readings.
     package func match(host: String?, path: PathReadings, method: String) -> Match {
@@ -99,21 +101,18 @@ public struct ProtectionRules: Sendable {
     /// If it has several, all must lead to the same rule, which must allow that. So no client can choose a spelling of
     /// a path for which another rule decides than for the path that the application reads.
     package func match(host: RequestHost?, path: PathReadings, method: String) -> Match {
-        let match = match(host, path.path, method)
+        let match = match(host: host, path: path.path, method: method)
         guard let ambiguity = path.ambiguity else { return match }
         guard case .rule(let compiled) = match, compiled.rule.ambiguousPaths == .allow else {
             return .ambiguousPath("the path is ambiguous: \(ambiguity)")
         }
         for other in path.others {
-            guard case .rule(let deciding) = self.match(host, other, method), deciding === compiled else {
+            guard case .rule(let deciding) = self.match(host: host, path: other, method: method), deciding === compiled
+            else {
                 return .ambiguousPath("the path is ambiguous: its readings lead to different rules")
             }
         }
         return match
-    }
-
-    private func match(_ host: RequestHost?, _ path: RequestPath, _ method: String) -> Match {
-        hostTable.first(for: host) { $0.match(path, method) } ?? .none
     }
 
     // MARK: CORS preflights

@@ -11,23 +11,11 @@ enum BindErrors {
     /// Returns the error of an address, with the line of the address in the configuration.
     static func errors(_ error: any Error, _ address: Located<ServerSettings.Address>) -> ConfigurationErrors {
         switch error {
-        case let error as IOError where error.errnoCode == EADDRINUSE:
-            address.errors(
-                "cannot listen on \(address.value): the address is in use",
-                hint: "stop the program that uses the port, or choose another port"
-            )
-        case let error as IOError where error.errnoCode == EACCES:
-            address.errors(
-                "cannot listen on \(address.value): not permitted",
-                hint: "ports below 1024 need root or CAP_NET_BIND_SERVICE"
-            )
-        case let error as IOError where error.errnoCode == EADDRNOTAVAIL:
-            address.errors(
-                "cannot listen on \(address.value): the address does not belong to this machine",
-                hint: "HOST must be a name or an address of this machine"
-            )
         case let error as IOError:
-            address.errors("cannot listen on \(address.value): \(unsafe String(cString: strerror(error.errnoCode)))")
+            address.bindErrors(error.errnoCode)
+                ?? address.errors(
+                    "cannot listen on \(address.value): \(unsafe String(cString: strerror(error.errnoCode)))"
+                )
         case is SocketAddressError, is SocketAddressError.UnknownHost:
             address.errors(
                 "cannot listen on \(address.value): the host name cannot be resolved",

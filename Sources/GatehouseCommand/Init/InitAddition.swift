@@ -104,8 +104,7 @@ extension InitAnswers {
             )
         }
         try answers.askForProxy(options, questions)
-        let missing = [("--host", options.host.isEmpty), ("--application", options.application.isEmpty)]
-        try questions.requireAnswers(missing.filter(\.1).map(\.0), [])
+        try questions.requireAnswers(options.missingApplication, [])
         return answers
     }
 }

@@ -130,11 +130,15 @@ extension GatehouseOptions {
 
         @OptionGroup var password: NewPasswordOptions
 
+        /// The options of an application without which a question would be asked.
+        var missingApplication: [String] {
+            [("--host", host.isEmpty), ("--application", application.isEmpty)].filter(\.1).map(\.0)
+        }
+
         /// The options without which a question would be asked.
         func missing(hasProxy: Bool) -> [String] {
-            var options = [("--protect", protect != nil), ("--users", users != nil), ("--folder", folder != nil)]
-            if hasProxy { options += [("--host", !host.isEmpty), ("--application", !application.isEmpty)] }
-            return options.filter { !$0.1 }.map(\.0)
+            let options = [("--protect", protect == nil), ("--users", users == nil), ("--folder", folder == nil)]
+            return options.filter(\.1).map(\.0) + (hasProxy ? missingApplication : [])
         }
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
+internal import Glibc
 public import HTTPLimits
+package import LoginConf
 public import RealmKit
 public import Sessions
 public import Throttle
@@ -90,5 +92,32 @@ public struct ServerSettings: Sendable {
     public init(listen: [Located<Address>], stateFolder: Located<String>) {
         self.listen = listen
         self.stateFolder = stateFolder
+    }
+}
+
+extension Located<ServerSettings.Address> {
+    /// Returns the error of an address that cannot be bound; nil if the code is of no cause that has a hint.
+    ///
+    /// - Parameter code: The `errno` of bind(2).
+    /// - Returns: The error, with the line of the address in the configuration.
+    package func bindErrors(_ code: CInt) -> ConfigurationErrors? {
+        switch code {
+        case EADDRINUSE:
+            errors(
+                "cannot listen on \(value): the address is in use",
+                hint: "stop the program that uses the port, or choose another port"
+            )
+        case EACCES:
+            errors(
+                "cannot listen on \(value): not permitted",
+                hint: "ports below 1024 need root or CAP_NET_BIND_SERVICE"
+            )
+        case EADDRNOTAVAIL:
+            errors(
+                "cannot listen on \(value): the address does not belong to this machine",
+                hint: "HOST must be a name or an address of this machine"
+            )
+        case _: nil
+        }
     }
 }
