@@ -197,7 +197,7 @@ timing:
 	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse
 	Tests/Timing/timing.py "$(or $(GATEHOUSE),$$($(SWIFT_BUILD) -c release --show-bin-path)/gatehouse)"
 
-# FILEWRITER is the path of a binary with the arguments of Tests/Durability/filewriter.
+# FILEWRITER is the path of a binary with the arguments of Tests/filewriter.
 durability:
 	@[ -n "$(FILEWRITER)" ] || $(SWIFT_BUILD) --product filewriter
 	@[ -n "$(GATEHOUSE)" ] || $(SWIFT_BUILD) -c release --product gatehouse

@@ -7,8 +7,10 @@ The compiler also accepts a module that another target happens to have built bef
 and only sometimes. `swift build --explicit-target-dependency-import-check error` finds the same faults, but compiles every
 target again. This script only reads the files.
 
-A dependency that no file imports is reported too, because it is built and linked without need. Executables are an exception: a test may
-depend on an executable in order to run it.
+A dependency that no file imports is reported too, because it is built and linked without need; those of tests are not.
+
+It also checks the floors, the folders of Sources: a target depends on targets of its own floor and of lower floors only, and no target of
+Realms on one of Text, or the other way round.
 
 Usage: declared-imports.py PACKAGE_FOLDER ..."""
 import json
@@ -17,6 +19,8 @@ import re
 import subprocess
 import sys
 
+# From the bottom up. Realms and Text stand side by side, and so do Web and Testing.
+FLOORS = {"System": 0, "Base": 1, "Core": 2, "Realms": 3, "Text": 3, "Web": 4, "Testing": 4, "Programs": 5}
 # Modules of the toolchain and of the system.
 TOOLCHAIN = {"Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Synchronization", "Testing"}
 IMPORT = re.compile(
@@ -57,6 +61,22 @@ def files(place):
                 yield os.path.join(below, name)
 
 
+def floor(target):
+    """The floor of a target of Sources."""
+    parts = (target.get("path") or "").split("/")
+    return parts[1] if len(parts) == 3 and parts[0] == "Sources" and parts[1] in FLOORS else None
+
+
+def arrows(targets):
+    """The dependencies that lead up, or between floors that stand side by side."""
+    floors = {target["name"]: floor(target) for target in targets}
+    for target in targets:
+        above = floors[target["name"]]
+        for below in filter(None, (floors.get(name) for name in sorted(declared(target)) if above)):
+            if FLOORS[below] > FLOORS[above] or (FLOORS[below] == FLOORS[above] and below != above):
+                yield f"the target {target['name']} of {above} depends on a target of {below}"
+
+
 def main(packages):
     findings = 0
     for package in packages:
@@ -66,7 +86,9 @@ def main(packages):
             stdout=subprocess.PIPE,
         )
         targets = json.loads(dump.stdout)["targets"]
-        executables = {target["name"] for target in targets if target["type"] == "executable"}
+        for arrow in arrows(targets):
+            print(f"{package}: {arrow}")
+            findings += 1
         for target in targets:
             if target["type"] in ("system", "plugin", "macro", "binary"):
                 continue
@@ -78,7 +100,7 @@ def main(packages):
                     if is_needed and module not in allowed:
                         print(f"{path}: imports {module}, which the target {target['name']} does not declare")
                         findings += 1
-            for module in sorted(declared(target) - imported - executables):
+            for module in sorted(declared(target) - imported if target["type"] != "test" else ()):
                 print(f"{package}: the target {target['name']} declares {module}, which none of its files imports")
                 findings += 1
     return 1 if findings else 0

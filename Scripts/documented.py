@@ -99,12 +99,13 @@ def literals(source, expression):
 
 def statements():
     """The statements that only the parser or only the index of docs/configuration.md has."""
-    known = {"limits": set(re.findall(r'(?m)^\s+Setting\(\s*"([^"]+)"', text("Sources/HTTPLimits/HTTPLimits+Settings.swift")))}
-    for path in sorted(ROOT.glob("Sources/RealmConfiguration/Linking/*.swift")):
+    limits = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("Sources/Base/HTTPLimits/*.swift"))
+    known = {"limits": set(re.findall(r'(?m)^\s+Setting\(\s*"([^"]+)"', limits))}
+    for path in sorted(ROOT.glob("Sources/Text/RealmConfiguration/**/*.swift")):
         source = path.read_text(encoding="utf-8")
         for block, names in re.findall(r'Block\(\s*statements,\s*of: "([^"]+)",\s*((?:\[[^\]]*\]|[\w.]+))', source):
             known.setdefault(block, set()).update(literals(source, names))
-        if path.name == "RealmLinker.swift":
+        if "struct RealmLinker" in source:
             known["realm"] = set(literals(source, "common"))
     known.pop("the translation")
     index = {plain(cells[0]): set(re.findall(r"`([a-z0-9-]+)`", cells[1])) for cells in rows(section("docs/configuration.md", "Index"))[1:]}
@@ -119,7 +120,8 @@ def statements():
 def targets():
     """The targets that the table of CONTRIBUTING.md lacks."""
     listed = section("CONTRIBUTING.md", "Where things live")
-    for name in re.findall(r'\.(?:target|executableTarget|systemLibrary)\(\s*name: "([^"]+)"', text("Package.swift")):
+    for name in re.findall(r'(?m)^(?:        "([\w-]+)": \[|    (?:systemLibrary\(|\.target\(name: |    name: )"(\w+)")', text("Package.swift")):
+        name = "".join(name)
         if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", listed):
             yield f"CONTRIBUTING.md: the table lacks the target {name}"
 

@@ -9,7 +9,7 @@ import Testing
     private static let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardized
 
-    /// The version of Sources/GatehouseVersion/BuildVersion.swift, as scripts read it.
+    /// The version of Sources/Base/GatehouseVersion/BuildVersion.swift, as scripts read it.
     private static func version() async throws -> String {
         let script = source.appendingPathComponent("Scripts/version.sh")
         return try await Program.run(script, []).output.trimmingCharacters(in: .newlines)

@@ -3,7 +3,7 @@
 
 import Bytes
 import Foundation
-import LogReader
+import GatehouseCommand
 import RealmTesting
 import SeededRandom
 import Testing

@@ -2,9 +2,9 @@
 // Gatehouse
 
 import RealmKit
-import Slots
 import TestTools
 import Testing
+import Workers
 
 @testable import HelperProcesses
 

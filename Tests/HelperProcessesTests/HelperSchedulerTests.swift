@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gatehouse
 
-import Slots
 import TestTools
 import Testing
+import Workers
 
 @testable import HelperProcesses
 

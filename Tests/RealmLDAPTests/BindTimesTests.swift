@@ -5,7 +5,7 @@
 import DirectoryTesting
 import RealmKit
 import Testing
-import WorkerThreads
+import Workers
 
 @testable import RealmLDAP
 

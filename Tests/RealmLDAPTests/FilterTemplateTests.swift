@@ -5,8 +5,8 @@
 import RealmKit
 import SeededRandom
 import ServerConnections
-import Slots
 import Testing
+import Workers
 
 @testable import RealmLDAP
 

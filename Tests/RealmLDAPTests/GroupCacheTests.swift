@@ -6,7 +6,7 @@ import Bytes
 import RealmKit
 import Synchronization
 import Testing
-import WorkerThreads
+import Workers
 
 @testable import RealmLDAP
 

@@ -5,11 +5,10 @@
 import DirectoryTesting
 import RealmKit
 import ServerConnections
-import Slots
 import Synchronization
 import TestTools
 import Testing
-import WorkerThreads
+import Workers
 
 @testable import RealmLDAP
 

@@ -7,8 +7,8 @@ import Foundation
 import RealmKit
 import SeededRandom
 import ServerConnections
-import Slots
 import Testing
+import Workers
 
 @testable import RealmLDAP
 

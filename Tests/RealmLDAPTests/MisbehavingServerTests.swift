@@ -5,11 +5,10 @@
 import Foundation
 import RealmKit
 import ServerConnections
-import Slots
 import Synchronization
 import TLSTesting
 import Testing
-import WorkerThreads
+import Workers
 
 @testable import RealmLDAP
 

@@ -5,8 +5,8 @@
 import DirectoryTesting
 import RealmKit
 import ServerConnections
-import Slots
 import Testing
+import Workers
 
 @testable import RealmLDAP
 

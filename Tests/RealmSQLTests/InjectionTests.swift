@@ -7,7 +7,7 @@ import RealmKit
 import SeededRandom
 import ServerConnections
 import Testing
-import WorkerThreads
+import Workers
 
 @testable import RealmSQL
 

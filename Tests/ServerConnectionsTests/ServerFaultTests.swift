@@ -5,7 +5,7 @@ import Glibc
 import RealmKit
 import ServerConnections
 import Testing
-import WorkerThreads
+import Workers
 
 struct ServerFaultTests {
     @Test func `a server that never stops sending is late, too`() throws {

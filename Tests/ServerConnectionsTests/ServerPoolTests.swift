@@ -3,11 +3,10 @@
 
 import Foundation
 import RealmKit
-import Slots
 import Synchronization
 import TestTools
 import Testing
-import WorkerThreads
+import Workers
 
 @testable import ServerConnections
 

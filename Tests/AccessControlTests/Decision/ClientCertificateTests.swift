@@ -3,7 +3,7 @@
 
 import Bytes
 import OpenSSLKit
-import RealmCertificate
+import RealmBasics
 import RealmConfiguration
 import RealmKit
 import RealmTesting

@@ -5,9 +5,9 @@ import Bytes
 import Foundation
 import HTTPServer
 import HTTPTypes
-import IdentityTokens
 import OpenSSLKit
 import RealmTesting
+import SignIn
 import Testing
 
 @testable import AccessControl

@@ -2,7 +2,7 @@
 // Gatehouse
 
 import Bytes
-import LogReader
+import GatehouseCommand
 import Testing
 
 @testable import AccessControl

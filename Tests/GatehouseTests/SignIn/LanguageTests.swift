@@ -129,7 +129,7 @@ import Testing
                 #expect(script.keys.contains { $0.rawValue == name }, "\(name)")
             }
         }
-        let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/SignIn").standardized
+        let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/Web/SignIn").standardized
         let sources = try ["Pages/PageTemplate.swift", "SignInPage/SignInPage+SignOut.swift"].map { name in
             try String(contentsOf: folder.appending(path: name), encoding: .utf8)
         }

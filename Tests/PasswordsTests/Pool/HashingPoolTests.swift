@@ -5,7 +5,7 @@ import OpenSSLKit
 import Synchronization
 import TestTools
 import Testing
-import WorkerThreads
+import Workers
 
 @testable import Passwords
 

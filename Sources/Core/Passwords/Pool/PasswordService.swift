@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import OpenSSLKit
+public import RealmKit
+internal import Workers
+
+/// Checks and hashes passwords for login modules on the threads of a ``HashingPool``.
+///
+/// A check takes the same work for every user of a realm. A program provides the service to its realms in
+/// ``RealmServices``.
+public final class PasswordService: Sendable {
+    /// The algorithm and cost with which new passwords are hashed.
+    public let policy: HashPolicy
+    /// The pool that computes hashes.
+    public let pool: HashingPool
+    private let mac: HMACKey
+    /// The decoy that is checked in a realm without hashes.
+    ///
+    /// A check of the decoy costs as much as a check of a new hash.
+    private let decoy: any PasswordHash
+
+    /// Creates a service.
+    ///
+    /// - Parameters:
+    ///   - policy: The algorithm and cost with which new passwords are hashed.
+    ///   - pool: The pool that computes hashes.
+    /// - Throws: ``HashFault`` with code `failed` if no random bytes can be generated, or a hash of the policy takes
+    ///   more memory than the pool may use.
+    public init(policy: HashPolicy, pool: HashingPool) throws(HashFault) {
+        decoy = try policy.decoy()
+        let memory = decoy.cost.memory
+        guard memory <= pool.settings.memory else {
+            throw HashFault(
+                .failed,
+                "one hash takes \(memory >> 10) KiB, and the limit for all hashes is \(pool.settings.memory >> 10) KiB"
+            )
+        }
+        do throws(OpenSSLError) {
+            var key = try RandomBytes.make(32)
+            defer { for index in key.indices { key[index] = 0 } }
+            mac = try HMACKey(key.span)
+        } catch {
+            throw HashFault(.failed, "cannot create the key that identifies equal checks: \(error)")
+        }
+        self.policy = policy
+        self.pool = pool
+    }
+
+    /// Returns the reason why checks of a cost are never computed, so that users with such a hash cannot sign in.
+    ///
+    /// - Parameter cost: The cost.
+    /// - Returns: The limit that a check exceeds; nil if it can be computed.
+    public func limitFault(_ cost: HashCost) -> String? {
+        guard cost.memory <= pool.settings.memory else {
+            return "a check of \(cost) takes more memory than the limit for all checks"
+        }
+        guard cost.time > longestCheck else { return nil }
+        let time = Self.text(cost.time)
+        return "a check of \(cost) takes about \(time), more than longest-check (\(Self.text(longestCheck)))"
+    }
+
+    /// The maximum time of a check: the limit of the pool, or the time of the policy if that is longer.
+    package var longestCheck: Duration { max(pool.settings.longestCheck, decoy.cost.time) }
+
+    /// Checks a password.
+    ///
+    /// One check is computed for each cost in `hashPerCost`, at most eight and at most twice the longest check, even if
+    /// `stored` is nil. The time therefore does not reveal whether the user exists or how the password is stored. Logins
+    /// with an identical check at the same time share one computation. If all checks are single digests, they are computed at once, on the thread of the login.
+    ///
+    /// - Parameters:
+    ///   - password: The password that the client has sent.
+    ///   - stored: The stored password of the user; nil if the user does not exist or may not sign in.
+    ///   - hashPerCost: One hash or decoy for each cost in the realm. If it is empty, a decoy of the policy is checked.
+    ///   - attempt: The login. Its peer is the source of the request. A note with the waiting time and the running time
+    ///     is added to its report.
+    /// - Returns: True if `password` is the stored password. Always false if `stored` is nil or the password is empty.
+    /// - Throws: ``LoginFault``: `unavailable` if the queue is full, the check has waited too long, or the library
+    ///   fails; `unusableCredential` if the format would ignore a part of the password.
+    public func check(
+        _ password: Secret,
+        against stored: StoredPassword?,
+        hashPerCost: [any PasswordHash],
+        for attempt: LoginAttempt
+    ) async throws(LoginFault) -> Bool {
+        let own = stored.flatMap { limitFault($0.hash.cost) == nil ? $0 : nil }
+        let plan = plan(own, hashPerCost: hashPerCost)
+        let hashed: TimedHashingResult
+        if plan.isNegligible {
+            hashed = pool.runAtOnce { plan.compute(password) }
+        } else {
+            let key = key(password, stored: stored, plan: plan, attempt: attempt)
+            let source = ClientNetwork.source(attempt.peer)
+            hashed = try await run(memory: plan.memory, source: source, key: key) { plan.compute(password) }
+        }
+        attempt.note(Self.note(plan, hashed: hashed, statistics: pool.statistics))
+        switch hashed.result {
+        case .checked(let matches): return matches && !password.isEmpty
+        case .failed(let fault): throw Self.fault(fault)
+        case .hashed: throw .internalError("the result of a password check is a hash")
+        }
+    }
+
+    /// Queues a new password and hashes it by the policy.
+    ///
+    /// - Parameter password: The new password.
+    /// - Returns: The text to store.
+    /// - Throws: ``LoginFault``, as in ``check(_:against:hashPerCost:for:)``.
+    public func hash(_ password: Secret) async throws(LoginFault) -> String {
+        let policy = policy
+        let hashed = try await run(memory: decoy.cost.memory, source: "new hashes", key: nil) {
+            do throws(HashFault) {
+                return .hashed(try policy.hash(password))
+            } catch {
+                return .failed(error)
+            }
+        }
+        switch hashed.result {
+        case .hashed(let text): return text
+        case .failed(let fault): throw Self.fault(fault)
+        case .checked: throw .internalError("the result of a hash computation is a check")
+        }
+    }
+
+    private static let waiting = " after waiting "
+
+    private static func text(_ time: Duration) -> String {
+        let tenths = Int((time / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+
+    private func run(
+        memory: Int,
+        source: String,
+        key: Digest?,
+        work: @escaping @Sendable () -> HashingResult
+    ) async throws(LoginFault) -> TimedHashingResult {
+        do throws(HashingRefusal) {
+            return try await pool.run(memory: memory, source: source, key: key, work: work)
+        } catch {
+            switch error {
+            case .full, .timedOut, .noThread: throw .overloaded(error.description)
+            case .cancelled, .exceedsMemoryLimit: throw .unavailable(error.description)
+            }
+        }
+    }
+
+    private func plan(_ own: StoredPassword?, hashPerCost: [any PasswordHash]) -> CheckPlan {
+        let affordable = hashPerCost.filter { limitFault($0.cost) == nil }
+        return CheckPlan(
+            own: own?.hash,
+            hashPerCost: affordable.isEmpty && own == nil ? [decoy] : affordable,
+            longestCheck: longestCheck
+        )
+    }
+
+    /// Returns the key of a check: identical checks have the same key.
+    ///
+    /// Every field is preceded by its length, so the input of the HMAC differs for different checks (CVE-2026-71326).
+    /// The stored text is one of the fields, so a login after a change of the password never shares a check of the old
+    /// password.
+    private func key(
+        _ password: Secret,
+        stored: StoredPassword?,
+        plan: CheckPlan,
+        attempt: LoginAttempt
+    ) -> Digest? {
+        do throws(OpenSSLError) {
+            return try mac.tag { message in
+                message.append(field: attempt.realm.utf8Span.span)
+                message.append(field: attempt.username.text.utf8Span.span)
+                message.append(stored == nil ? 0 : 1)
+                message.append(field: (stored?.text ?? "").utf8Span.span)
+                message.append(field: plan.description.utf8Span.span)
+                password.withBytes { message.append(field: $0) }
+            }
+        } catch {
+            // A check without a key is not shared.
+            return nil
+        }
+    }
+
+    private static func fault(_ fault: HashFault) -> LoginFault {
+        switch fault.code {
+        case .unusable: LoginFault(.unusableCredential, log: fault.description)
+        case .failed: .unavailable(fault.description)
+        }
+    }
+
+    private static func note(_ plan: CheckPlan, hashed: TimedHashingResult, statistics: HashingStatistics) -> String {
+        "\(plan): \(MonotonicTime.text(hashed.runTime))\(waiting)\(MonotonicTime.text(hashed.waitTime)); "
+            + "\(statistics.running) running, \(statistics.waiting) waiting, \(statistics.coalesced) coalesced, "
+            + "\(statistics.refused + statistics.timedOut) refused"
+    }
+
+    /// Returns the costs of the checks that a login has computed, from the note in its report; nil for another note.
+    package static func costs(inNote text: String) -> String? {
+        guard text.firstRange(of: waiting) != nil, let end = text.firstRange(of: ": ") else { return nil }
+        return String(text[..<end.lowerBound])
+    }
+}

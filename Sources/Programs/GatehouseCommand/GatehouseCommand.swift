@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import ArgumentParser
+internal import CommandSupport
+internal import Glibc
+internal import HelperProcesses
+internal import LoginConf
+internal import RealmConfiguration
+public import RealmKit
+internal import Store
+internal import Synchronization
+
+/// The command `gatehouse`: serves, checks configurations, and manages users, sessions and locks.
+public enum GatehouseCommand {
+    /// Runs the command with the process's arguments and ends the process.
+    ///
+    /// Other processes of the user cannot read the memory of this one.
+    ///
+    /// The exit status:
+    ///
+    /// - 0: the command has succeeded.
+    /// - 1: the command has failed.
+    /// - 2: the arguments are wrong.
+    /// - 3: the configuration is wrong, or a file or another resource that it names cannot be used.
+    /// - 4: a realm or the store is not available now.
+    /// - 5: the command has succeeded, but its output could not be written.
+    ///
+    /// - Parameter kinds: The types of realms and modules that the program contains.
+    public static func main(_ kinds: [RealmKind]) async -> Never {
+        ProcessMemory.protect()
+        let arguments = DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
+        let status = await run(arguments, kinds: kinds)
+        LineWriter.standardOutput.flush()
+        LineWriter.standardError.flush()
+        exit(status)
+    }
+
+    static func run(_ arguments: [String], kinds: [RealmKind]) async -> Int32 {
+        let subcommand: any Subcommand
+        do {
+            var command = try GatehouseOptions.parseAsRoot(arguments)
+            guard let ours = command as? any Subcommand else {
+                // The subcommand is missing, or this is a command of the argument parser, such as `help`.
+                if let group = type(of: command) as? any CommandGroup.Type {
+                    print(GatehouseOptions.helpMessage(for: group), on: STDERR_FILENO)
+                    return 2
+                }
+                try command.run()
+                return 0
+            }
+            subcommand = ours
+        } catch {
+            let isHelp = GatehouseOptions.exitCode(for: error) == .success
+            // The message quotes the arguments, so control characters must be replaced.
+            let full = GatehouseOptions.fullMessage(for: error)
+            let unknown = isHelp ? nil : UnknownSubcommand(arguments, of: GatehouseOptions.self)?.message
+            let password = isHelp ? nil : PasswordArgument.message(arguments, insteadOf: full)
+            let unexpected = isHelp ? nil : UnexpectedArgument.message(insteadOf: full)
+            let message = Printable.text(unknown ?? password ?? unexpected ?? full)
+            print(message, on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
+            return isHelp ? 0 : 2
+        }
+        do throws(CommandError) {
+            try await subcommand.perform(kinds)
+            guard hasLostOutput.load(ordering: .relaxed) else { return 0 }
+            print("the command has succeeded, but its output could not be written", on: STDERR_FILENO)
+            return CommandError.Status.unwritten.rawValue
+        } catch {
+            if !error.message.isEmpty {
+                print(DiagnosticColors.standardError(Printable.text(error.message)), on: STDERR_FILENO)
+            }
+            return error.status.rawValue
+        }
+    }
+
+    /// Returns the services for the realms of a command.
+    static func services(_ access: StateAccess, log: RealmLog = .discarding) -> ProgramServices {
+        ProgramServices(.store, access: access, log: log)
+    }
+
+    /// The log of realms, which writes to standard error.
+    ///
+    /// It writes a repeated message only once, and each message on one line.
+    static var realmLog: RealmLog { .once { print(Printable.line($0), on: STDERR_FILENO) } }
+
+    /// Reads the configuration, and opens its store.
+    static func loadStore(
+        _ options: ConfigurationOptions,
+        kinds: [RealmKind],
+        access: StateAccess
+    ) throws(CommandError) -> (Configuration, GatehouseStore) {
+        let configuration = try load(options, kinds: kinds, services: services(access))
+        guard let source = configuration.services[LazyStore.self] else {
+            throw CommandError(.configuration, "this program has no store")
+        }
+        do throws(StoreFault) {
+            return (configuration, try source.store())
+        } catch {
+            throw CommandError(.unavailable, error.description)
+        }
+    }
+
+    /// Waits until a running server has carried out what this command has stored.
+    ///
+    /// - Throws: ``CommandError`` if the server has not done so within five seconds.
+    static func waitForServer(_ store: GatehouseStore) async throws(CommandError) {
+        do {
+            for _ in 0..<250 {
+                guard try await store.isServerBehind() else { return }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        } catch {
+            throw CommandError(.unavailable, "\(error)")
+        }
+        throw CommandError(
+            .unavailable,
+            "the change is stored, but the running server has not carried it out within 5 seconds; see its log"
+        )
+    }
+
+    /// Reads the configuration, and shows its warnings, or how many they are.
+    static func load(
+        _ options: ConfigurationOptions,
+        kinds: [RealmKind],
+        services: ProgramServices,
+        showsWarnings: Bool = false,
+        text: ([Diagnostic]) -> String = { $0.map(\.rendered).joined(separator: "\n") },
+        warn: (String) -> Void = { print(DiagnosticColors.standardError(Printable.text($0)), on: STDERR_FILENO) }
+    ) throws(CommandError) -> Configuration {
+        do throws(ConfigurationErrors) {
+            let configuration = try options.load(kinds, services: services)
+            if showsWarnings {
+                for warning in configuration.warnings { warn(text([warning])) }
+            } else if let line = options.line(aboutWarningsOf: configuration) {
+                warn(line)
+            }
+            return configuration
+        } catch {
+            throw CommandError(.configuration, text(error.diagnostics))
+        }
+    }
+
+    /// True if output of the command could not be written.
+    private static let hasLostOutput = Atomic(false)
+
+    /// Writes a line of output.
+    ///
+    /// It blocks while the reader of the stream does not read, so that no output is lost.
+    ///
+    /// A server must not block, so it uses ``LineWriter``.
+    static func print(_ text: String, on descriptor: Int32) {
+        if !Output.write(text, to: descriptor) { hasLostOutput.store(true, ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Glibc
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The answers to the questions of `gatehouse init`, checked.
+struct InitAnswers {
+    /// The source of the users.
+    enum Users {
+        /// Users in the store.
+        case new
+        /// The users of the system.
+        case pam
+        /// A file of users.
+        case file(String)
+        /// The users of a directory or a database.
+        case servers(ServerUsers)
+    }
+
+    /// The path that is protected.
+    var path = "/"
+    var users = Users.new
+    /// Nil without a proxy.
+    var proxy: ProxyFile.Proxy?
+    /// The applications behind the proxy; empty without one.
+    var applications: [ProxyFile.Application] = []
+    /// The host at which users sign in for all applications; nil if each has its own sign-in page.
+    var signInHost: String?
+    var folder = "."
+    /// The state folder of a server that runs as another user, as an absolute path; nil for a folder of the files.
+    var state: String?
+    /// The first user, or the user to look up if the users are at servers; nil for none.
+    var user: Username?
+
+    /// Returns the path of a file of the folder.
+    func file(_ name: String) -> String { folder == "/" ? "/\(name)" : "\(folder)/\(name)" }
+
+    /// The path of the configuration.
+    var configurationFile: String { file("realms.conf") }
+
+    /// The path of the state folder.
+    var stateFolder: String { state ?? file("var") }
+}
+
+extension InitAnswers {
+    /// Checks the options, and asks for those that are missing.
+    ///
+    /// - Parameters:
+    ///   - options: The arguments.
+    ///   - questions: The questions on the terminal.
+    ///   - kinds: The types of realms and modules that the program contains.
+    /// - Returns: The answers. The loader has accepted a configuration with them.
+    /// - Throws: ``CommandError`` if an option cannot be used.
+    static func asked(
+        _ options: GatehouseOptions.Init,
+        _ questions: InitQuestions,
+        _ kinds: [RealmKind]
+    ) async throws(CommandError) -> InitAnswers {
+        var answers = InitAnswers()
+        answers = try questions.answer(
+            "--protect",
+            given: options.protect,
+            question: "Which path is protected?",
+            default: answers.path
+        ) { (text) throws(CommandError) in
+            var next = answers
+            next.path = try Self.path(text)
+            try UnwrittenConfiguration.check(next, kinds, status: .usage)
+            return next
+        }
+        answers = try questions.answer(
+            "--users",
+            given: options.users,
+            question: "Which users? (new, pam, ldap, sql, or the path of a file of users)",
+            default: "new"
+        ) { (text) throws(CommandError) in
+            var next = answers
+            next.users = try Self.users(text)
+            if case .servers = next.users { return next }
+            try UnwrittenConfiguration.check(next, kinds, status: .configuration)
+            return next
+        }
+        let missing = try answers.askForServers(options, questions, kinds)
+        try answers.askForProxy(options, questions)
+        answers.state = try options.state.map(Self.state)
+        try questions.requireAnswers(missing, options.missing(hasProxy: answers.proxy != nil))
+        answers = try questions.answer(
+            "--folder",
+            given: options.folder,
+            question: "In which folder?",
+            default: answers.folder
+        ) { (text) throws(CommandError) in
+            var next = answers
+            next.folder = try Self.folder(text)
+            try next.checkFolder()
+            return next
+        }
+        try await answers.askForUser(options, questions, kinds)
+        return answers
+    }
+}

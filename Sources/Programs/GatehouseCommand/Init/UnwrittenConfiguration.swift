@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import CommandSupport
+internal import ConfiguredTLS
+internal import Glibc
+internal import LoginConf
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The configuration of `gatehouse init`, read by the loader before it is written.
+enum UnwrittenConfiguration {
+    /// Reads the configuration with the answers, and checks it as `gatehouse check` does.
+    ///
+    /// - Parameters:
+    ///   - answers: The answers.
+    ///   - kinds: The types of realms and modules that the program contains.
+    ///   - access: The access to the state folder. With `createIfMissing`, loading may create it.
+    ///   - log: The log for messages of realms.
+    /// - Returns: The configuration.
+    /// - Throws: `ConfigurationErrors`.
+    static func load(
+        _ answers: InitAnswers,
+        _ kinds: [RealmKind],
+        access: StateAccess,
+        log: RealmLog = .discarding
+    ) throws(ConfigurationErrors) -> Configuration {
+        var answers = answers
+        // The folder of --state may be of another user, and is not read.
+        answers.state = nil
+        return try load(InitFiles(answers: answers).configurationFiles, kinds, access: access, log: log)
+    }
+
+    /// Reads a configuration some of whose files are not written yet, and checks it as `gatehouse check` does.
+    ///
+    /// - Parameters:
+    ///   - unwritten: The files; the first is realms.conf. The others are found by their names alone.
+    ///   - kinds: The types of realms and modules that the program contains.
+    ///   - access: The access to the state folder.
+    ///   - log: The log for messages of realms.
+    /// - Returns: The configuration.
+    /// - Throws: `ConfigurationErrors`.
+    static func load(
+        _ unwritten: [NewFile],
+        _ kinds: [RealmKind],
+        access: StateAccess,
+        log: RealmLog = .discarding
+    ) throws(ConfigurationErrors) -> Configuration {
+        let path = unwritten[0].path
+        let files = ConfigurationFiles(
+            read: { asked in
+                let name = asked.utf8.split(separator: UInt8(ascii: "/")).last ?? asked.utf8[...]
+                let file = unwritten.first { file in
+                    file.path == path
+                        ? file.path.utf8.elementsEqual(asked.utf8)
+                        : file.path.utf8.split(separator: UInt8(ascii: "/")).last?.elementsEqual(name) ?? false
+                }
+                return file.map { .success(ConfigurationFiles.Contents(bytes: $0.bytes)) }
+                    ?? ConfigurationFiles.system.read(asked)
+            },
+            environment: ConfigurationFiles.system.environment,
+            findings: ConfigurationFiles.system.findings
+        )
+        let loader = ConfigurationLoader(
+            kinds,
+            files: files,
+            clock: SystemClock(),
+            properties: SystemProperties.all,
+            services: GatehouseCommand.services(access, log: log)
+        )
+        let configuration = try loader.load(path)
+        _ = try ServerTLS.check(configuration.server, files: files, clock: .system)
+        return configuration
+    }
+
+    /// Checks an answer in a configuration.
+    ///
+    /// - Parameters:
+    ///   - answers: The answers so far.
+    ///   - kinds: The types of realms and modules that the program contains.
+    ///   - status: The exit status if the loader rejects the configuration.
+    /// - Throws: ``CommandError`` with the message of the loader.
+    static func check(
+        _ answers: InitAnswers,
+        _ kinds: [RealmKind],
+        status: CommandError.Status
+    ) throws(CommandError) {
+        // The answer does not depend on the folder, which is not known yet. A missing state folder is an empty one.
+        var answers = answers
+        answers.folder = "./.gatehouse-init.\(getpid())"
+        do throws(ConfigurationErrors) {
+            _ = try load(answers, kinds, access: .existingOnly)
+        } catch {
+            let lines = error.diagnostics.filter { $0.severity == .error }.map { diagnostic in
+                diagnostic.message + (diagnostic.hint.map { "\n    hint: \($0)" } ?? "")
+            }
+            throw CommandError(status, (lines + advice(answers)).joined(separator: "\n"))
+        }
+    }
+
+    /// Returns the contents of a missing service file of PAM.
+    private static func advice(_ answers: InitAnswers) -> [String] {
+        guard case .pam = answers.users, unsafe access("/etc/pam.d/gatehouse", F_OK) != 0 else { return [] }
+        let lines = ["common-auth", "common-account", "common-password"].map { "        @include \($0)" }
+        return ["    hint: for the users of Debian or Ubuntu, write to /etc/pam.d/gatehouse:"] + lines
+    }
+
+    /// Returns the users whom the state folder of an earlier configuration contains, and shows a warning about them.
+    ///
+    /// - Parameters:
+    ///   - answers: The answers; the users are new.
+    ///   - kinds: The types of realms and modules that the program contains.
+    /// - Returns: The names.
+    /// - Throws: ``CommandError`` if the state folder cannot be used.
+    static func users(of answers: InitAnswers, _ kinds: [RealmKind]) async throws(CommandError) -> [Username] {
+        guard NewFiles.exists(answers.stateFolder) else { return [] }
+        let configuration: Configuration
+        do throws(ConfigurationErrors) {
+            configuration = try load(answers, kinds, access: .existingOnly)
+        } catch {
+            throw CommandError(.configuration, error.description)
+        }
+        let realm = try UserAdministration(configuration).realm
+        let names: [Username]
+        do throws(RealmError) { names = try await realm.users().map(\.name) } catch { throw CommandError(error) }
+        guard !names.isEmpty else { return [] }
+        let list = names.prefix(10).map { Printable.line($0.text) } + (names.count > 10 ? ["..."] : [])
+        GatehouseCommand.print(
+            "warning: \(answers.stateFolder) exists already, and its users can sign in: "
+                + list.joined(separator: ", "),
+            on: STDERR_FILENO
+        )
+        return names
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import CommandSupport
+internal import Glibc
+internal import RealmConfiguration
+internal import RealmKit
+internal import Sessions
+internal import Store
+
+/// The sessions in the store of a configuration.
+struct SessionAdministration {
+    let configuration: Configuration
+    let store: GatehouseStore
+
+    init(_ options: ConfigurationOptions, kinds: [RealmKind], access: StateAccess) throws(CommandError) {
+        (configuration, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: access)
+    }
+
+    init(_ configuration: Configuration, store: GatehouseStore) {
+        (self.configuration, self.store) = (configuration, store)
+    }
+
+    /// Reads the sessions of sign-ins that have not expired, the session that was used last first.
+    ///
+    /// - Parameters:
+    ///   - selection: The sessions to select.
+    ///   - use: Takes some of the sessions, at least one.
+    /// - Throws: ``CommandError`` when the store cannot be read.
+    func forEachBatch(
+        _ selection: SessionSelection,
+        use: ([ListedSession]) -> Void
+    ) async throws(CommandError) {
+        let now = WallClock.system.seconds
+        do throws(SessionStoreError) {
+            var rest = try await store.signInSessions(selection, at: now)[...]
+            while !rest.isEmpty {
+                let ids = Array(rest.prefix(GatehouseStore.listedSessionsBatch))
+                rest = rest.dropFirst(ids.count)
+                let sessions = try await store.listedSessions(ids, at: now)
+                if !sessions.isEmpty { use(sessions) }
+            }
+        } catch {
+            throw CommandError(.unavailable, error.message)
+        }
+    }
+
+    /// Ends the sessions of a removed user, so that a user who gets the name later does not have them.
+    func endSessions(of user: Username, in realm: String) async throws(CommandError) {
+        var selections = [SessionSelection.user(realm: realm, name: user)]
+        for other in configuration.realms where other.allNested.contains(where: { $0.name.hasBytes(of: realm) }) {
+            try await forEachBatch(.realm(other.name)) { batch in
+                selections += batch.map(\.session).filter {
+                    other.isConcerned($0.user.username, by: [user], of: realm)
+                }.map { SessionSelection.one($0.id) }
+            }
+        }
+        for selection in selections { _ = try await stored(.end(selection)) }
+        try await GatehouseCommand.waitForServer(store)
+    }
+
+    /// Stores a command for the server, waits until the server has carried it out, and prints the number of affected
+    /// sessions.
+    func send(_ action: SessionCommand.Action, done: String) async throws(CommandError) {
+        let count = try await stored(action)
+        try await GatehouseCommand.waitForServer(store)
+        let sessions = count == 1 ? "1 session" : "\(count) sessions"
+        GatehouseCommand.print("\(sessions) \(done)", on: STDOUT_FILENO)
+    }
+
+    private func stored(_ action: SessionCommand.Action) async throws(CommandError) -> Int {
+        do throws(SessionStoreError) {
+            return try await store.storeCommand(action)
+        } catch {
+            throw CommandError(.unavailable, error.message)
+        }
+    }
+
+    /// Returns a selection of all sessions of a user.
+    ///
+    /// If `realm` is nil, the realm is the default realm. A session has the name as the realm spells it.
+    func selection(user: String, of realm: String?) async throws(CommandError) -> SessionSelection {
+        let bound = try configuration.realm(realm)
+        var name = try Username(argument: user)
+        if let managed = bound.realm as? any ManagedRealm {
+            do throws(RealmError) {
+                // A user who was removed may still have sessions.
+                name = try await managed.user(name)?.name ?? name
+            } catch {
+                throw CommandError(error)
+            }
+        }
+        return .user(realm: bound.name, name: name)
+    }
+
+    static func id(_ text: String) throws(CommandError) -> SessionID {
+        guard let id = SessionID(text) else {
+            throw CommandError(.usage, "a session id has 22 characters; gatehouse sessions list shows the ids")
+        }
+        return id
+    }
+}

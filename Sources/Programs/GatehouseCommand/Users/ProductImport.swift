@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandSupport
+internal import Passwords
+internal import RealmConfiguration
+internal import RealmKit
+
+/// The import of users from a file of another product.
+struct ProductImport {
+    /// The users, with their hashes.
+    private(set) var users: [NewUser] = []
+    /// The first reasons why users cannot be imported.
+    private(set) var problems: [String]
+    /// The number of users that cannot be imported.
+    private(set) var problemCount: Int
+    /// The reasons why passwords cannot be taken over.
+    private(set) var passwordProblems: [String] = []
+    /// The parts that are not imported, a line for each kind.
+    private(set) var omissions: [String]
+    /// A warning about many different costs of the hashes; nil if there are only few.
+    var costWarning: String? {
+        HashCost.warning(about: costs.sorted { $0.description < $1.description }, longestCheck: longestCheck)
+    }
+
+    private let longestCheck: Duration
+    /// The costs of the hashes of users who can sign in.
+    private var costs: Set<HashCost> = []
+
+    /// Checks the hashes of users, and hashes their passwords in clear text.
+    ///
+    /// - Parameters:
+    ///   - imported: The users of the file.
+    ///   - administration: The realm, with the settings for new passwords.
+    ///   - progress: Called with the number of users done so far.
+    /// - Throws: ``CommandError`` if a password cannot be hashed now.
+    init(
+        _ imported: ImportedUsers,
+        for administration: UserAdministration,
+        progress: @Sendable (Int) -> Void
+    ) async throws(CommandError) {
+        problems = imported.problems
+        problemCount = imported.problemCount
+        omissions = imported.omissions
+        longestCheck = administration.passwords.longestCheck
+        for (index, user) in imported.users.enumerated() {
+            progress(index)
+            guard user.record.attributes.values(of: UserAttribute.mail).allSatisfy(UserAttributeOptions.isAddress)
+            else {
+                addProblem("\(user.place): the user \(user.record.name) is ignored: email is not one mail address")
+                continue
+            }
+            switch user.password {
+            case .none: add(user, hash: nil)
+            case .hash(let mark) where PasswordFormats.isNoPassword(mark): add(user, hash: nil)
+            case .unusable(let reason): add(user, withoutPassword: reason)
+            case .hash(let hash):
+                do throws(BadHash) {
+                    let cost = try Self.cost(of: hash, passwords: administration.passwords)
+                    if user.record.isEnabled { costs.insert(cost) }
+                    add(user, hash: hash)
+                } catch {
+                    add(user, withoutPassword: error.description)
+                }
+            case .clearText(let password):
+                if let reason = Self.refusal(of: password, settings: administration.settings) {
+                    add(user, withoutPassword: reason)
+                    continue
+                }
+                do throws(CommandError) {
+                    add(user, hash: try await administration.hash(password))
+                } catch {
+                    // The policy has a maximum length.
+                    guard error.status == .failed else { throw error }
+                    add(user, withoutPassword: error.message)
+                }
+            }
+        }
+    }
+
+    /// Checks a hash; returns its cost.
+    private static func cost(of hash: String, passwords: PasswordService) throws(BadHash) -> HashCost {
+        let cost = try StoredPassword(hash).hash.cost
+        if let fault = passwords.limitFault(cost) { throw BadHash(fault) }
+        return cost
+    }
+
+    /// Returns why the settings do not allow a password, with the setting; nil if they allow it.
+    private static func refusal(of password: Secret, settings: PasswordSettings) -> String? {
+        do throws(HashFault) {
+            try settings.check(password)
+            return nil
+        } catch {
+            var shorter = settings
+            shorter.minimumLength = 1
+            let isTooShort = (try? shorter.check(password)) != nil
+            return error.description
+                + (isTooShort ? "; minimum-length of the passwords block in realms.conf sets it" : "")
+        }
+    }
+
+    private mutating func addProblem(_ problem: String) {
+        problemCount += 1
+        if problems.count < ImportedUsers.maximumMessages { problems.append(problem) }
+    }
+
+    private mutating func add(_ user: ImportedUser, hash: String?) {
+        users.append(NewUser(user.record, hash: hash, place: user.place))
+    }
+
+    private mutating func add(_ user: ImportedUser, withoutPassword reason: String) {
+        add(user, hash: nil)
+        passwordProblems.append("\(user.place): the password of \(user.record.name) cannot be taken over: \(reason)")
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CommandSupport
+internal import Glibc
+internal import Passwords
+internal import RealmConfiguration
+internal import RealmKit
+internal import Store
+
+/// A realm whose users can be changed, with the services and settings for new passwords.
+struct UserAdministration {
+    let configuration: Configuration
+    let realmName: String
+    let realm: any ManagedRealm
+    let passwords: PasswordService
+    let settings: PasswordSettings
+    let services: RealmServices
+    let stateFolder: String
+
+    init(
+        _ options: RealmOptions,
+        kinds: [RealmKind],
+        access: StateAccess = .createIfMissing
+    ) throws(CommandError) {
+        let program = GatehouseCommand.services(access, log: GatehouseCommand.realmLog)
+        let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
+        try self.init(configuration, realm: options.realm)
+    }
+
+    /// Selects a realm of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration.
+    ///   - name: The name of the realm; nil for the default realm.
+    /// - Throws: ``CommandError`` if the users of the realm cannot be changed.
+    init(_ configuration: Configuration, realm name: String? = nil) throws(CommandError) {
+        let bound = try configuration.realm(name) { $0 is any ManagedRealm }
+        guard let realm = bound.realm as? any ManagedRealm else {
+            let isListed = bound.realm is any UserListingRealm
+            throw Self.missing(isListed ? "changed here" : "listed or changed here", of: bound, in: configuration) {
+                $0 is any ManagedRealm
+            }
+        }
+        guard let passwords = configuration.services[PasswordService.self] else {
+            throw CommandError(.configuration, "this program cannot hash passwords")
+        }
+        self.configuration = configuration
+        realmName = bound.name
+        self.realm = realm
+        self.passwords = passwords
+        settings = configuration.passwords
+        services = configuration.services
+        stateFolder = configuration.server.stateFolder.value
+    }
+
+    /// Returns the error for a realm whose users cannot be listed or changed, with the realms whose users can.
+    static func missing(
+        _ action: String,
+        of bound: BoundRealm,
+        in configuration: Configuration,
+        _ isPossible: (any Realm) -> Bool
+    ) -> CommandError {
+        let others = configuration.realms.filter { isPossible($0.realm) }.map(\.name)
+        let hint =
+            others.isEmpty
+            ? "the configuration has no realm with such users"
+            : "realms with such users: \(others.joined(separator: ", "))"
+        return CommandError(
+            .failed,
+            "realm \(bound.name) is a \(bound.className), whose users cannot be \(action); \(hint)"
+        )
+    }
+
+    /// Returns the user with a name.
+    func record(_ text: String) async throws(CommandError) -> UserRecord {
+        try await UserDirectory.record(text, of: realm)
+    }
+
+    /// Changes a user, and prints what was done.
+    func change(_ text: String, to changes: UserChanges, done: String) async throws(CommandError) {
+        // A realm that ignores the case of names has another spelling.
+        let name = try await record(text).name
+        do throws(RealmError) {
+            try await realm.change(name, changes)
+        } catch {
+            throw CommandError(error)
+        }
+        let isServed = StateFolder.Lock.isServerRunning(in: stateFolder)
+        report("\(Printable.line(name.text)) \(done)", note: isServed ? "open sessions end within seconds" : nil)
+    }
+
+    /// Removes a user, and ends the user's sessions.
+    func remove(_ name: Username) async throws(CommandError) {
+        do throws(RealmError) {
+            try await realm.remove(name)
+        } catch {
+            throw CommandError(error)
+        }
+        // Without a store there are no sessions.
+        guard let source = services[LazyStore.self],
+            unsafe access("\(source.folder)/\(GatehouseStore.fileName)", F_OK) == 0
+        else { return }
+        let store: GatehouseStore
+        do throws(StoreFault) {
+            store = try source.store()
+        } catch {
+            throw CommandError(.unavailable, "the user was removed, but the user's sessions were not ended: \(error)")
+        }
+        try await SessionAdministration(configuration, store: store).endSessions(of: name, in: realmName)
+    }
+
+    /// Hashes a new password.
+    ///
+    /// Throws an error if the settings do not allow the password.
+    func hash(_ password: Secret) async throws(CommandError) -> String {
+        do throws(HashFault) {
+            try settings.check(password)
+        } catch {
+            throw CommandError(.failed, error.description)
+        }
+        do throws(LoginFault) {
+            return try await passwords.hash(password)
+        } catch {
+            throw CommandError(error.kind == .unusableCredential ? .failed : .unavailable, error.log)
+        }
+    }
+
+    /// Prints what the command has done, with the name of the realm.
+    func report(_ text: String, note: String? = nil) {
+        let details = ["realm \(realmName)", note].compactMap(\.self).joined(separator: "; ")
+        GatehouseCommand.print("\(text) (\(details))", on: STDOUT_FILENO)
+    }
+}

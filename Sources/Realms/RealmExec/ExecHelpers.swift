@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HelperProcesses
+internal import RealmKit
+internal import Workers
+
+/// The helper processes of a realm.
+final class ExecHelpers: Sendable {
+    private let program: HelperProgram
+    private let pool: HelperPool
+    private let answersLines: Bool
+
+    /// - Parameters:
+    ///   - program: The program with the arguments of the realm.
+    ///   - settings: The limits of the processes.
+    ///   - answersLines: True if one process answers many requests, by lines.
+    ///   - log: The log for the output of the program.
+    init(_ program: HelperProgram, settings: HelperPoolSettings, answersLines: Bool, log: RealmLog?) {
+        self.program = program
+        self.answersLines = answersLines
+        pool = HelperPool(settings, log: log)
+    }
+
+    /// Passes a login to the program and returns its answer.
+    ///
+    /// - Parameter request: The login.
+    /// - Returns: An answer with a decision. It accepts the user only if the program has ended with status 0, or has
+    ///   completed its answer if it answers by lines.
+    /// - Throws: ``HelperFault`` if there is no usable answer.
+    func answer(to request: ExecLoginRequest) async throws(HelperFault) -> ExecAnswer {
+        let (program, lines) = (program, answersLines)
+        let owner = JobOwner(source: ClientNetwork.source(request.peer), account: request.user.caseFolded)
+        return try await pool.run(for: owner) { slot, call throws(HelperFault) in
+            lines
+                ? try Self.answerByLine(request, program: program, slot: slot, call: call)
+                : try Self.answerOnce(request, program: program, slot: slot, call: call)
+        }
+    }
+
+    // MARK: A process for each request
+
+    private static func answerOnce(
+        _ request: ExecLoginRequest,
+        program: HelperProgram,
+        slot: HelperSlot,
+        call: HelperCall
+    ) throws(HelperFault) -> ExecAnswer {
+        var program = program
+        program.arguments += request.arguments
+        let secrets = request.secrets
+        let process = try process(program, withholding: secrets, slot: slot)
+        try process.send(request.message, call: call)
+        process.finishSending()
+        var bytes: [UInt8] = []
+        while true {
+            switch try process.wait(for: process.isChannelClosed ? .end : .reading, call: call) {
+            case .woken: continue
+            case .ready: _ = process.receive(into: &bytes)
+            case .ended:
+                try drain(process, into: &bytes)
+                return try finish(bytes, withholding: secrets, exit: process.end())
+            }
+            guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+        }
+    }
+
+    /// Reads what a program has sent between the last look at its channel and its end.
+    private static func drain(_ process: HelperProcess, into bytes: inout [UInt8]) throws(HelperFault) {
+        while true {
+            let count = bytes.count
+            _ = process.receive(into: &bytes)
+            guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+            guard bytes.count > count else { return }
+        }
+    }
+
+    /// Reads the answer of a program that has ended.
+    private static func finish(
+        _ bytes: [UInt8],
+        withholding secrets: [Secret],
+        exit: HelperProcess.Exit
+    ) throws(HelperFault) -> ExecAnswer {
+        guard case .status(let status) = exit else { throw ended(exit) }
+        var answer = ExecAnswer(withholding: secrets)
+        for line in bytes.split(separator: UInt8(ascii: "\n")) { try answer.add(line) }
+        if status != 0, answer.decision == nil { throw ended(exit) }
+        try answer.finish()
+        // A refusal counts with any status, as in BSD authentication.
+        if status != 0, answer.decision == .accepted { throw ended(exit) }
+        return answer
+    }
+
+    /// Returns a process whose output is not logged where it contains a secret.
+    private static func process(
+        _ program: HelperProgram,
+        withholding secrets: [Secret],
+        slot: HelperSlot
+    ) throws(HelperFault) -> HelperProcess {
+        let process = try slot.process(program, secret: nil)
+        for secret in secrets { process.withhold(secret) }
+        return process
+    }
+
+    static func ended(_ exit: HelperProcess.Exit) -> HelperFault {
+        switch exit {
+        case .status(let status): HelperFault(.ended, "the helper program has ended with status \(status)")
+        case .signal(let number): HelperFault(.ended, "the helper program was ended by signal \(number)")
+        case .unknown: HelperFault(.ended, "the helper program has ended, and its status is not known")
+        }
+    }
+
+    // MARK: A process for many requests
+
+    private static func answerByLine(
+        _ request: ExecLoginRequest,
+        program: HelperProgram,
+        slot: HelperSlot,
+        call: HelperCall
+    ) throws(HelperFault) -> ExecAnswer {
+        let secrets = request.secrets
+        let process = try process(program, withholding: secrets, slot: slot)
+        // Children of earlier requests may have the descriptor. They cannot guess a random number, and so cannot answer.
+        let number = UInt64.random(in: .min ... .max)
+        try process.send(request.line(number), call: call)
+        let prefix = Array("\(number) ".utf8)
+        var answer = ExecAnswer(withholding: secrets)
+        var bytes: [UInt8] = []
+        var total = 0
+        while true {
+            let event = try process.wait(for: .reading, call: call)
+            guard event != .woken else { continue }
+            let count = bytes.count
+            guard event == .ready else { throw ended(process.end()) }
+            guard process.receive(into: &bytes) else { throw ended(process.endAfterClosing()) }
+            total += bytes.count - count
+            guard total <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+            while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = bytes[..<end]
+                guard line.starts(with: prefix) else {
+                    throw ExecAnswer.malformed("a line does not begin with the number of the request")
+                }
+                let rest = line.dropFirst(prefix.count)
+                if rest.elementsEqual("done".utf8) {
+                    guard end == bytes.endIndex - 1 else { throw ExecAnswer.malformed("it goes on after done") }
+                    try answer.finish()
+                    return answer
+                }
+                try answer.add(rest)
+                bytes.removeSubrange(...end)
+            }
+        }
+    }
+}

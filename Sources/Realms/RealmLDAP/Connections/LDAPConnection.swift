@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import CLDAP
+internal import RealmKit
+internal import ServerConnections
+internal import Workers
+
+/// The connections of one thread to one server: one for searches, and one for the binds of users.
+final class LDAPConnection: ServerConnection {
+    /// What the root entry of the server says about it (RFC 4512 section 5.1).
+    struct Abilities: Sendable {
+        /// True for Active Directory and Samba.
+        var isActiveDirectory = false
+        /// True if the extended operation of RFC 3062 is supported.
+        var changesPasswords = false
+    }
+
+    let url: LDAPServerURL
+    let settings: LDAPSettings
+    /// The connection for searches; nil if users bind without a search.
+    private var service: LDAPHandle?
+    private var user: LDAPHandle?
+    private var knownAbilities: Abilities?
+
+    /// Connects to a server, and binds for searches.
+    init(_ url: LDAPServerURL, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
+        self.url = url
+        self.settings = settings
+        _ = try searchHandle(call)
+    }
+
+    private static func open(
+        _ url: LDAPServerURL,
+        settings: LDAPSettings,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPHandle {
+        let time = call.end(within: settings.transport.connectTimeout)
+        return try LDAPHandle(url, transport: settings.transport, call: call, until: time)
+    }
+
+    private static func bind(_ handle: LDAPHandle, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
+        let reply: LDAPReply
+        let name: String
+        switch settings.serviceBind {
+        case .none, .anonymous: return
+        case .external:
+            name = "the client certificate"
+            reply = try handle.bindExternal(call: call, limit: settings.bindTimeout)
+        case .simple(let dn, let password):
+            name = dn
+            reply = try handle.bind(
+                dn,
+                password: password,
+                asksForPolicy: false,
+                call: call,
+                limit: settings.bindTimeout
+            )
+        }
+        guard reply.isSuccess else {
+            throw ServerFault(.rejected, "the bind of this program as \(name) was rejected: \(reply.description)")
+        }
+    }
+
+    var isUsable: Bool { (service?.isUsable ?? true) && (user?.isUsable ?? true) }
+
+    func close() {
+        let isBroken = !isUsable
+        service?.close(isBroken: isBroken)
+        user?.close(isBroken: isBroken)
+    }
+
+    /// The connection for the binds of users, which is opened if there is none.
+    private func userHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
+        if let user { return user }
+        let handle = try Self.open(url, settings: settings, call: call)
+        user = handle
+        return handle
+    }
+
+    /// The connection for searches, which is opened if there is none: after a direct bind, that of the user.
+    private func searchHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
+        if case .none = settings.serviceBind { return try userHandle(call) }
+        if let service, !service.isClosed { return service }
+        let handle = try Self.open(url, settings: settings, call: call)
+        do throws(ServerFault) {
+            try Self.bind(handle, settings: settings, call: call)
+        } catch {
+            handle.close(isBroken: true)
+            throw error
+        }
+        service = handle
+        return handle
+    }
+
+    /// True if the last search has failed because its answer was too large.
+    private(set) var wasTooLarge = false
+
+    /// Allows a login to receive as many bytes as one may.
+    func beginLogin() {
+        service?.bytesLeft = LDAPHandle.maximumBytes
+        user?.bytesLeft = LDAPHandle.maximumBytes
+    }
+
+    // MARK: Operations
+
+    /// Binds as a user.
+    func bind(_ name: String, password: Secret, call: ServerCall) throws(ServerFault) -> LDAPReply {
+        try userHandle(call).bind(
+            name,
+            password: password,
+            asksForPolicy: true,
+            call: call,
+            limit: settings.bindTimeout
+        )
+    }
+
+    /// Searches, and returns the entries.
+    ///
+    /// - Throws: ``ServerFault``; of code `failed` if the server answers with an error, also if it has more entries than
+    ///   it returns.
+    func search(_ search: LDAPSearch, call: ServerCall) throws(ServerFault) -> [LDAPEntry] {
+        let found = try reply(to: search, call: call)
+        // More entries than were asked for are an answer, too; fewer are one of a server with a lower limit.
+        let isLimited =
+            found.reply.code == LDAP_SIZELIMIT_EXCEEDED && search.sizeLimit > 0
+            && found.entries.count >= Int(search.sizeLimit)
+        guard found.reply.isSuccess || isLimited else { throw Self.fault(found.reply, search: search) }
+        return found.entries
+    }
+
+    private func reply(
+        to search: LDAPSearch,
+        page: (size: Int32, cookie: [UInt8])? = nil,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPSearchReply {
+        wasTooLarge = false
+        do throws(ServerFault) {
+            return try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
+        } catch {
+            throw checked(error, call: call)
+        }
+    }
+
+    /// Returns the fault of a search, after which the server is lost if no answer of it can be read.
+    ///
+    /// If it answers another search, the answer was too large: a user may have made the own entry so large.
+    private func checked(_ fault: ServerFault, call: ServerCall) -> ServerFault {
+        guard fault.code == .failed, service?.isClosed == true else { return fault }
+        let root = LDAPSearch.entry("", attributes: Self.abilityAttributes)
+        do throws(ServerFault) {
+            _ = try searchHandle(call).search(root, call: call, limit: settings.searchTimeout)
+            wasTooLarge = true
+            return fault
+        } catch {
+            return error.code == .failed ? ServerFault(.lost, error.log) : error
+        }
+    }
+
+    /// Searches with pages, and passes the entries of each page to a function.
+    func searchAll(
+        _ search: LDAPSearch,
+        call: ServerCall,
+        _ body: ([LDAPEntry]) throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        var cookie: [UInt8] = []
+        repeat {
+            let page = (size: Self.pageSize, cookie: cookie)
+            let found = try reply(to: search, page: page, call: call)
+            guard found.reply.isSuccess else { throw Self.fault(found.reply, search: search) }
+            try body(found.entries)
+            cookie = found.cookie
+        } while !cookie.isEmpty
+    }
+
+    /// Makes searches, and sends each without waiting for the answers to those before it.
+    ///
+    /// - Parameters:
+    ///   - searches: The searches.
+    ///   - call: The call.
+    ///   - body: Takes the number of a search and its entries, in the order of the searches; nil if the server does not
+    ///     return so many entries at once. It may search itself.
+    /// - Throws: ``ServerFault``; of code `failed` if the server answers with an error.
+    func search(
+        each searches: [LDAPSearch],
+        call: ServerCall,
+        _ body: (Int, [LDAPEntry]?) throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        let handle = try searchHandle(call)
+        var sent: [SentSearch] = []
+        var failure: ServerFault?
+        var received = 0
+        while true {
+            while failure == nil, sent.count < min(searches.count, received + Self.maximumSent) {
+                let search = searches[sent.count]
+                do throws(ServerFault) {
+                    sent.append(try handle.send(search, call: call, limit: settings.searchTimeout))
+                } catch {
+                    guard error.code == .failed else { throw Self.fault(error, search: search) }
+                    failure = error
+                }
+            }
+            guard received < sent.count else { break }
+            let (number, search) = (received, searches[received])
+            received += 1
+            let found: LDAPSearchReply
+            do throws(ServerFault) {
+                found = try handle.reply(to: sent[number], call: call, limit: settings.searchTimeout)
+            } catch {
+                guard let failure else { throw Self.fault(checked(error, call: call), search: search) }
+                // An answer that arrives later must not be taken for that of another login.
+                handle.close(isBroken: true)
+                throw failure
+            }
+            // After a failure the other answers are received only so that the connection can be used again.
+            guard failure == nil else { continue }
+            do throws(ServerFault) {
+                try body(number, try Self.entries(found, of: search))
+            } catch {
+                guard error.code == .failed else { throw error }
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Returns the entries of an answer; nil if the server has more, and does not return them at once.
+    private static func entries(_ found: LDAPSearchReply, of search: LDAPSearch) throws(ServerFault) -> [LDAPEntry]? {
+        let code = found.reply.code
+        if search.sizeLimit > 0, code == LDAP_SIZELIMIT_EXCEEDED || code == LDAP_ADMINLIMIT_EXCEEDED { return nil }
+        guard found.reply.isSuccess else { throw fault(found.reply, search: search) }
+        return found.entries
+    }
+
+    /// Adds the request to the text of a fault.
+    private static func fault(_ fault: ServerFault, search: LDAPSearch) -> ServerFault {
+        ServerFault(fault.code, "\(LDAPText.printable(search.text)): \(fault.log)")
+    }
+
+    /// The number of entries that a server is asked for at once.
+    static let pageSize: Int32 = 500
+
+    /// The maximum number of searches without an answer; slapd allows 100 before a bind.
+    private static let maximumSent = 32
+
+    private static func fault(_ reply: LDAPReply, search: LDAPSearch) -> ServerFault {
+        ServerFault(
+            .failed,
+            "the search below \(search.base) for \(LDAPText.printable(search.filter)) has failed: "
+                + reply.description
+        )
+    }
+
+    /// Changes the password of the user who has bound with ``bind(_:password:call:)``.
+    func changeOwnPassword(
+        of name: String,
+        from old: Secret,
+        to new: Secret,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPReply {
+        try userHandle(call).changePassword(of: name, from: old, to: new, call: call, limit: settings.bindTimeout)
+    }
+
+    /// Changes the password of a user of Active Directory, by the old password.
+    ///
+    /// A user whose password has expired cannot bind, so this is done on the connection for searches. The directory
+    /// checks the old password and its rules, as for a change by the user.
+    func changeActiveDirectoryPassword(
+        of name: String,
+        from old: Secret,
+        to new: Secret,
+        call: ServerCall
+    ) throws(ServerFault) -> LDAPReply {
+        try searchHandle(call).replace(
+            "unicodePwd",
+            of: name,
+            from: old,
+            to: new,
+            call: call,
+            limit: settings.bindTimeout
+        )
+    }
+
+    /// The abilities of the server; they are read once for each connection.
+    func abilities(_ call: ServerCall) throws(ServerFault) -> Abilities {
+        if let knownAbilities { return knownAbilities }
+        let search = LDAPSearch.entry("", attributes: Self.abilityAttributes)
+        let root = try self.search(search, call: call).first
+        let capabilities = root?.values(of: "supportedcapabilities") ?? []
+        let extensions = root?.values(of: "supportedextension") ?? []
+        let abilities = Abilities(
+            isActiveDirectory: capabilities.contains(Array("1.2.840.113556.1.4.800".utf8)),
+            changesPasswords: extensions.contains(Array("1.3.6.1.4.1.4203.1.11.1".utf8))
+        )
+        knownAbilities = abilities
+        return abilities
+    }
+
+    private static let abilityAttributes = LDAPAttributeList(["supportedCapabilities", "supportedExtension"])
+}
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+#if LDAP
+internal import Bytes
+internal import Glibc
+internal import RealmKit
+internal import ServerConnections
+internal import Workers
+
+extension Directory {
+    /// Tests all servers, one after the other.
+    ///
+    /// - Parameters:
+    ///   - typed: A user to look up; nil for none.
+    ///   - report: Receives each step.
+    func test(_ typed: TypedName?, report: @escaping @Sendable (BackEndStep) -> Void) async {
+        await ServerTest.run(settings.servers, report: report) { [self] server in
+            test(server, typed: typed, report: report)
+        }
+    }
+
+    /// Tests a server; runs on a thread that may block.
+    private func test(_ server: LDAPServerURL, typed: TypedName?, report: @escaping @Sendable (BackEndStep) -> Void) {
+        let call = ServerCall(until: MonotonicTime.now &+ pool.settings.timeout.nanoseconds)
+        let steps = DirectorySteps(server: server.text) { report(BackEndStep($0)) }
+        do throws(ServerFault) {
+            var connection: LDAPConnection?
+            try steps.measure("connection and bind for searches") { () throws(ServerFault) in
+                connection = try LDAPConnection(server, settings: settings, call: call)
+                return settings.serviceName
+            }
+            guard let connection else { return }
+            defer { connection.close() }
+            let login = DirectoryLogin(
+                connection: connection,
+                call: call,
+                cache: GroupCache(.zero),
+                bindTimes: bindTimes,
+                steps: steps
+            )
+            try login.test(typed, report: report)
+        } catch {
+            report(BackEndStep("\(server.text): \(error.log)", isFailure: true))
+        }
+    }
+}
+
+extension LDAPSettings {
+    /// The account for searches, for the administrator.
+    fileprivate var serviceName: String {
+        switch serviceBind {
+        case .anonymous: "anonymous"
+        case .simple(let name, _): name
+        case .external: "the client certificate"
+        case .none: "no bind: users bind directly"
+        }
+    }
+}
+
+extension DirectoryLogin {
+    /// Reads the root entry and the bases, and looks a user up.
+    fileprivate func test(_ typed: TypedName?, report: (BackEndStep) -> Void) throws(ServerFault) {
+        let settings = connection.settings
+        guard case .search(let filter, let scope) = settings.location else {
+            guard let typed, case .directBind(let pattern, _) = settings.location else { return }
+            let name = pattern.bindName(typed.user)
+            report(
+                BackEndStep(
+                    name.map { "a login binds as \($0); only the password shows whether there is this user" }
+                        ?? DNPattern.unusableName,
+                    isFailure: name == nil
+                )
+            )
+            return
+        }
+        try steps.measure("root entry") { () throws(ServerFault) in
+            let abilities = try connection.abilities(call)
+            return abilities.isActiveDirectory
+                ? "Active Directory" : "password change by RFC 3062: \(abilities.changesPasswords ? "yes" : "no")"
+        }
+        for base in [settings.base, settings.groups.base] where typed == nil {
+            let search = LDAPSearch.entry(base, attributes: LDAPAttributeList([]))
+            var isFound = false
+            try steps.measure("entry \(base)") { () throws(ServerFault) in
+                isFound = try !connection.search(search, call: call).isEmpty
+                return isFound ? "found" : "not found, or this account has no right to read it"
+            }
+            // The account may read the entries below without reading the base.
+        }
+        guard let typed else { return }
+        guard let user = try find(typed, filter: filter, scope: scope, attributes: settings.recordAttributes) else {
+            report(BackEndStep("\(steps.server): there is no user \(typed.full)", isFailure: true))
+            return
+        }
+        let found = try groups(of: user)
+        let names = found.isEmpty ? "none" : GroupName.list(found)
+        report(BackEndStep("\(steps.server): user \(user.username), groups: \(names)"))
+        let record = user.record(groups: found)
+        var problems = record.isEnabled ? [] : ["the account is disabled"]
+        if user.isLocked { problems.append("the directory has locked the account") }
+        if let expiry = record.expiry, expiry <= time(nil) { problems.append("the account has expired") }
+        if record.mustChangePassword { problems.append("the password must be changed") }
+        for problem in problems { report(BackEndStep("\(steps.server): \(user.name): \(problem)", isFailure: true)) }
+        report(BackEndStep("\(steps.server): a login binds as \(user.name) with the password of the user"))
+    }
+}
+#endif

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HelperProcesses
+internal import PAMMessages
+internal import RealmKit
+internal import Synchronization
+internal import Workers
+
+/// The dialog of one login between the thread that talks with the helper and the task that talks with the user.
+final class PAMDialog: Sendable {
+    /// An event for the task.
+    enum Event: Sendable {
+        /// Prompts for the user; the task answers with ``answer(_:call:)``.
+        case prompts(PAMStage, [PAMPrompt], texts: [String], HelperCall)
+        /// The user has answered, or the conversation has failed.
+        case answered(Result<(PAMAnswers, [Secret?]), LoginFault>, HelperCall)
+        case finished(Result<PAMResult, HelperFault>, texts: [String])
+    }
+
+    let events: AsyncStream<Event>
+    private let sink: AsyncStream<Event>.Continuation
+    private let answers = Mutex<[Secret?]?>(nil)
+    private let conversationFault = Mutex<LoginFault?>(nil)
+    private let promptTimeout: Duration
+
+    /// - Parameter promptTimeout: The time for the user to answer.
+    init(promptTimeout: Duration) {
+        (events, sink) = AsyncStream.makeStream()
+        self.promptTimeout = promptTimeout
+    }
+
+    /// Passes the user's answers to the thread; nil for a prompt without an answer.
+    func answer(_ secrets: [Secret?], call: HelperCall) {
+        answers.withLock { $0 = secrets }
+        call.wakeUp()
+    }
+
+    /// Passes the result of a conversation to the task.
+    func receive(_ result: Result<(PAMAnswers, [Secret?]), LoginFault>, call: HelperCall) {
+        conversationFault.withLock { fault in if case .failure(let found) = result { fault = found } }
+        sink.yield(.answered(result, call))
+    }
+
+    /// The fault of the last conversation; nil if there is none.
+    var lastFault: LoginFault? { conversationFault.withLock { $0 } }
+
+    /// Ends the dialog.
+    func finish(_ result: Result<PAMResult, HelperFault>, texts: [String] = []) {
+        sink.yield(.finished(result, texts: texts))
+        sink.finish()
+    }
+
+    // MARK: On the thread
+
+    /// Runs a login in a helper, and passes its prompts to the task.
+    func conduct(
+        _ request: PAMLoginRequest,
+        process: HelperProcess,
+        call: HelperCall
+    ) throws(HelperFault) -> (PAMResult, texts: [String]) {
+        var channel = PAMChannel(process, request: request.number, call: call)
+        try process.send(request.message, call: call)
+        var texts: [String] = []
+        var (rounds, textCount) = (0, 0)
+        while true {
+            switch try channel.receive() {
+            case .text(let text):
+                textCount += 1
+                guard textCount <= PAMMessage.maximumRounds else { throw Self.tooMuch }
+                texts.append(text)
+            case .prompts(let stage, let prompts):
+                rounds += 1
+                guard rounds <= PAMMessage.maximumRounds else { throw Self.tooMuch }
+                sink.yield(.prompts(stage, prompts, texts: texts, call))
+                texts = []
+                let secrets = try waitForUser(process, call: call)
+                for case .some(let secret) in secrets { process.withhold(secret) }
+                try process.send(request.answers(secrets), call: call)
+            case .result(let result):
+                try channel.finish()
+                return (result, texts)
+            case .user, .userUnavailable: throw Self.wrongKind
+            }
+        }
+    }
+
+    /// Waits for the answers of the user; this time does not count for the helper.
+    private func waitForUser(_ process: HelperProcess, call: HelperCall) throws(HelperFault) -> [Secret?] {
+        let now = MonotonicTime.now
+        let left = Self.timeLeft(until: call.deadline, at: now)
+        call.deadline = now &+ promptTimeout.nanoseconds
+        while true {
+            let secrets = answers.withLock { answers in
+                defer { answers = nil }
+                return answers
+            }
+            if let secrets {
+                call.deadline = MonotonicTime.now &+ left
+                return secrets
+            }
+            if try process.wait(for: .end, call: call) == .ended { throw PAMChannel.ended(process.end()) }
+        }
+    }
+
+    /// Returns the nanoseconds from a time to a deadline; 0 if the deadline has passed.
+    ///
+    /// The time is read once: a second, later reading would give a negative number for a deadline that has passed.
+    static func timeLeft(until deadline: UInt64, at now: UInt64) -> UInt64 { deadline > now ? deadline - now : 0 }
+
+    private static let tooMuch = HelperFault(.malformed, "the helper for PAM asks too much")
+    private static let wrongKind = HelperFault(.malformed, "the helper for PAM has sent a message of another kind")
+}
+
+/// The messages of a helper.
+struct PAMChannel {
+    private let process: HelperProcess
+    private let request: UInt64
+    private let call: HelperCall
+    private var bytes: [UInt8] = []
+
+    /// - Parameters:
+    ///   - process: The helper.
+    ///   - request: The number of the request; a message with another one is malformed.
+    ///   - call: The request.
+    init(_ process: HelperProcess, request: UInt64, call: HelperCall) {
+        self.process = process
+        self.request = request
+        self.call = call
+    }
+
+    /// Waits for the next message.
+    mutating func receive() throws(HelperFault) -> PAMReply {
+        while true {
+            if bytes.count >= 4 {
+                guard let length = MessageReader.length(bytes[...]) else {
+                    throw HelperFault(.malformed, "the helper for PAM has sent a message that is too long")
+                }
+                if bytes.count >= length + 4 {
+                    defer { bytes.removeSubrange(..<(length + 4)) }
+                    return try PAMReply(bytes[4..<(length + 4)], request: request)
+                }
+            }
+            switch try process.wait(for: .reading, call: call) {
+            case .woken: continue
+            case .ready: guard process.receive(into: &bytes) else { throw Self.ended(process.endAfterClosing()) }
+            case .ended: throw Self.ended(process.end())
+            }
+        }
+    }
+
+    /// Checks that nothing follows the last message of a request.
+    func finish() throws(HelperFault) {
+        guard bytes.isEmpty else {
+            throw HelperFault(.malformed, "the helper for PAM has sent more after its last message")
+        }
+    }
+
+    static func ended(_ exit: HelperProcess.Exit) -> HelperFault {
+        switch exit {
+        case .status(let status): HelperFault(.ended, "the helper for PAM has ended with status \(status)")
+        case .signal(let number): HelperFault(.ended, "the helper for PAM was ended by signal \(number)")
+        case .unknown: HelperFault(.ended, "the helper for PAM has ended")
+        }
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import Glibc
+internal import HelperProcesses
+public import RealmKit
+internal import Workers
+
+/// A realm whose users are authenticated by PAM, with a service file of the system.
+///
+/// libpam and its modules run in helper processes, never in this program. A module that crashes, hangs, exits or breaks
+/// its process makes its own login unavailable and nothing else.
+///
+/// Properties: `jaas-context` (`pamRealm`), `service` (`gatehouse`), `confdir`, `helper`, `helpers` (8),
+/// `requests-per-helper` (200), `timeout` (`20s`), `prompt-timeout` (`60s`), `memory` (256, in MiB), `user`,
+/// `change-expired-password` (`true`), `queue` (128), `when-full` (`refuse`), `idle-time` (`60s`). See
+/// docs/realms/pam.md. It may be used from any thread. The model is `PamRealm` of GlassFish, whose service is always
+/// `sshd`.
+public struct PAMRealm: Realm {
+    /// `PAMRealm` and the names of GlassFish's realm, older and newer.
+    public static let classNames = [
+        "PAMRealm", "com.sun.enterprise.security.auth.realm.pam.PamRealm",
+        "com.sun.enterprise.security.ee.authentication.glassfish.pam.PamRealm",
+    ]
+
+    /// True: the realm depends on another system.
+    public static let dependsOnOtherSystems = true
+
+    /// The properties that are listed above.
+    public static let properties: PropertySchema = [
+        .jaasContext(default: "pamRealm"),
+        .string("service", default: "gatehouse"),
+        // Its files choose the modules that the helpers load.
+        .optional("confdir", .path).naming(.program),
+        .optional("helper", .path).naming(.program),
+        Property("helpers", .integer(1...256), default: "8"),
+        Property("requests-per-helper", .integer(1...1_000_000), default: "200"),
+        Property("timeout", .duration, default: "20s"),
+        Property("prompt-timeout", .duration, default: "60s"),
+        Property("memory", .integer(0...1_048_576), default: "256"),
+        .optional("user"),
+        Property("change-expired-password", .boolean, default: "true"),
+        Property("queue", .integer(0...100_000), default: "128"),
+        Property("when-full", .choice(HelperPoolSettings.WhenFull.allCases.map(\.rawValue)), default: "refuse"),
+        Property("idle-time", .duration, default: "60s"),
+    ]
+
+    /// The entry of login.conf that checks this realm's users.
+    public let jaasContext: String
+    let helpers: PAMHelpers
+    let outages: OutageLog
+    let service: String
+    let folder: String?
+    let promptTimeout: Duration
+    let mayChangePassword: Bool
+
+    /// The authentication type `pam`.
+    public var authType: String { "pam" }
+
+    /// Checks the helper program and the service, and creates the realm; no process is started.
+    ///
+    /// - Parameter properties: The properties of the schema. If the services contain a `RealmLog`, it receives the output
+    ///   of the modules.
+    /// - Throws: ``BadRealm`` if the helper program is missing, the service has no file, other users could replace one of
+    ///   them, or `user` cannot be used.
+    public init(_ properties: RealmProperties) throws(BadRealm) {
+        jaasContext = try properties.jaasContext
+        service = try properties.string("service")
+        folder = properties.has("confdir") ? try Self.folder(try properties.string("confdir")) : nil
+        promptTimeout = try HelperPoolSettings.time("prompt-timeout", of: properties)
+        mayChangePassword = try properties.boolean("change-expired-password")
+        try Self.check(service, folder: folder)
+        var program = try Self.program(properties)
+        program.memory = UInt64(try properties.integer("memory")) << 20
+        // pam_unix starts unix_chkpwd, which has rights of its own.
+        program.forbidsNewPrivileges = false
+        helpers = PAMHelpers(
+            program,
+            settings: try HelperPoolSettings(
+                properties,
+                processes: "helpers",
+                requestsPerProcess: "requests-per-helper"
+            ),
+            log: properties.services[RealmLog.self]
+        )
+        outages = OutageLog(
+            properties.services[RealmLog.self],
+            realmName: properties.realmName,
+            now: { MonotonicTime.now }
+        )
+    }
+
+    private static func program(_ properties: RealmProperties) throws(BadRealm) -> HelperProgram {
+        let path: String
+        if properties.has("helper") {
+            path = try properties.string("helper")
+        } else {
+            guard let installed = PAMHelpers.installedPath() else {
+                throw BadRealm(
+                    "gatehouse-pam-helper is not installed beside this program; install it, or set helper to its path"
+                )
+            }
+            path = installed
+        }
+        let user = properties.has("user") ? try properties.string("user") : nil
+        do throws(HelperFault) {
+            var program = HelperProgram(try HelperProgram.trustedPath(path))
+            if let user { program.account = try HelperAccount(user) }
+            return program
+        } catch {
+            let isAboutUser = error.code == .unusableAccount
+            throw BadRealm(error.log, setting: isAboutUser ? "user" : properties.has("helper") ? "helper" : nil)
+        }
+    }
+
+    /// Returns the absolute path of a folder, because the helpers run in another folder than this program.
+    private static func folder(_ path: String) throws(BadRealm) -> String {
+        guard let resolved = unsafe realpath(path, nil) else {
+            let reason = unsafe String(cString: strerror(errno))
+            throw BadRealm("\(path): \(reason)", setting: "confdir")
+        }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    /// Checks that the service has a file, which other users cannot change: libpam would otherwise use the service `other`.
+    private static func check(_ service: String, folder: String?) throws(BadRealm) {
+        let isPlain = service.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        guard isPlain, !service.utf8.isEmpty, service.utf8.first != UInt8(ascii: ".") else {
+            throw BadRealm("is the name of a PAM service: letters, digits, -, _ and .", setting: "service")
+        }
+        let folders = folder.map { [$0] } ?? ["/etc/pam.d", "/usr/lib/pam.d", "/usr/etc/pam.d"]
+        // Without these folders the services are in /etc/pam.conf.
+        guard folder != nil || folders.contains(where: { unsafe access($0, F_OK) == 0 }) else { return }
+        // libpam reads the name in lower case.
+        let files = folders.map { "\($0)/\(service.lowercased())" }
+        guard let file = files.first(where: { unsafe access($0, F_OK) == 0 }) else {
+            throw BadRealm(
+                "PAM has no service \(service): there is no file \(files[0]); "
+                    + "create it, as in docs/realms/pam.md, or name another service",
+                setting: "service"
+            )
+        }
+        if let finding = FileTrust.error(file, as: .program) {
+            throw BadRealm(finding.message, setting: folder == nil ? "service" : "confdir", hint: finding.hint)
+        }
+    }
+
+    /// Returns the groups of a user of the system.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        try await find(user).groups
+    }
+
+    /// Returns the full name of a user of the system, as the attribute `displayName`.
+    public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
+        try await find(user).attributes
+    }
+
+    private func find(_ user: Username) async throws(RealmError) -> PAMUser {
+        let found: PAMUser?
+        do throws(HelperFault) {
+            found = try await helpers.find(user)
+        } catch {
+            throw .temporary(error.loginFault())
+        }
+        guard let found else { throw .noSuchUser(user) }
+        return found
+    }
+}

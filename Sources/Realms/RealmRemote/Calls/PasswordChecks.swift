@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HTTPSClient
+internal import OpenSSLKit
+internal import RealmKit
+internal import ServerConnections
+internal import Synchronization
+internal import Workers
+
+/// Asks the services about user names and passwords.
+///
+/// The number of concurrent calls is limited, and identical calls at the same time are made once. A password is sent to
+/// each server at most once in a check.
+final class PasswordChecks: Sendable {
+    let settings: RemoteSettings
+    private let client: HTTPSClient
+    private let slots: CallSlots
+    private let shared = SharedCalls<Digest, Result<RemoteAnswer, LoginFault>>()
+    private let key: HMACKey
+    private let timeout: Duration
+    private let outages: OutageLog
+    private let now: @Sendable () -> UInt64
+    /// The time of the last answer of a service.
+    private let answered = Atomic<UInt64>(0)
+
+    init(_ properties: RealmProperties, now: @escaping @Sendable () -> UInt64) throws(BadRealm) {
+        settings = try RemoteSettings(properties)
+        client = try ClientSettings.client(properties)
+        timeout = try ServerPoolSettings.time("timeout", of: properties)
+        slots = CallSlots(
+            count: try properties.integer("connections"),
+            queue: try properties.integer("queue"),
+            wait: timeout,
+            cancelsOldest: try properties.string("when-full") == "cancel-oldest",
+            unlimitedSource: ClientNetwork.source(nil),
+            now: now
+        )
+        outages = OutageLog(properties.services[RealmLog.self], realmName: properties.realmName, now: now)
+        key = try Self.makeKey()
+        self.now = now
+    }
+
+    private static func makeKey() throws(BadRealm) -> HMACKey {
+        do throws(OpenSSLError) {
+            let bytes = try RandomBytes.make(32)
+            return try HMACKey(bytes.span)
+        } catch {
+            throw BadRealm("\(error)")
+        }
+    }
+
+    /// The number of logins that wait for a slot.
+    var waitingCalls: Int { slots.waitingCalls }
+
+    /// The number of logins that wait for an answer.
+    var sharedCallers: Int { shared.waitingCallers }
+
+    /// Checks a user name and a password.
+    ///
+    /// - Parameters:
+    ///   - name: The user name.
+    ///   - password: The password; not empty.
+    ///   - source: The source of the login.
+    /// - Returns: The answer of the first service that answers.
+    /// - Throws: ``LoginFault`` of kind `unavailable` or `overloaded`, or `unusableCredential` if the password cannot be sent.
+    func check(_ name: Username, password: Secret, source: String) async throws(LoginFault) -> RemoteAnswer {
+        let identity: Digest
+        do throws(OpenSSLError) {
+            identity = try key.tag { message in
+                message.append(field: name.text.utf8Span.span)
+                password.withBytes { message.append(field: $0) }
+            }
+        } catch {
+            throw .internalError("\(error)")
+        }
+        let start = now()
+        let owner = JobOwner(source: source, account: name.caseFolded)
+        let result = await shared.value(of: identity) { [self] in
+            do throws(CallSlots.Refusal) {
+                return try await slots.run(for: owner) { await call(name, password: password, since: start) }
+            } catch {
+                return .failure(refused(error))
+            }
+        }
+        guard let result else { throw .unavailable("the login was cancelled") }
+        return try result.get()
+    }
+
+    private static let waitedTooLong = "a login has waited too long for the service"
+
+    private func refused(_ refusal: CallSlots.Refusal) -> LoginFault {
+        let cause: String
+        switch refusal {
+        case .full: cause = "too many logins wait for the service"
+        case .timedOut: cause = Self.waitedTooLong
+        case .cancelled: return .unavailable("the login was cancelled")
+        }
+        outages.write(cause, kind: "\(refusal)")
+        return .overloaded(cause)
+    }
+
+    /// Asks the servers in order.
+    private func call(
+        _ name: Username,
+        password: Secret,
+        since start: UInt64
+    ) async -> Result<RemoteAnswer, LoginFault> {
+        var last = LoginFault.overloaded(Self.waitedTooLong)
+        for server in settings.servers {
+            let passed = Duration.nanoseconds(Int64(clamping: now() &- start))
+            guard passed < timeout else {
+                return .failure(LoginFault(last.kind, log: "no answer in \(timeout); \(last.log)"))
+            }
+            let request: HTTPSRequest
+            do throws(HTTPSClientError) {
+                guard var made = try settings.requests.request(to: server, name: name, password: password) else {
+                    return .failure(
+                        LoginFault(.unusableCredential, log: "the user name or the password cannot be sent")
+                    )
+                }
+                made.timeout = timeout - passed
+                request = made
+            } catch {
+                return .failure(LoginFault(.unusableCredential, log: error.cause))
+            }
+            let reader = AnswerReader(settings.format)
+            await client.send(request, to: reader)
+            switch reader.result {
+            case .success(let answer):
+                answered.store(now(), ordering: .relaxed)
+                return .success(answer)
+            case .failure(let outage):
+                // A service that answers others meanwhile is slow for this login, or has too much to do.
+                let isSlow = outage.isTimeout && answered.load(ordering: .relaxed) > start
+                let kind = outage.isOverload || isSlow ? LoginFailure.overloaded : .unavailable
+                last = LoginFault(kind, log: "\(server): \(outage.cause)")
+                guard outage.kind != HTTPSClientError.Code.cancelled.rawValue else {
+                    return .failure(.unavailable("the login was cancelled"))
+                }
+                outages.write(outage.cause, kind: outage.kind, server: server.description)
+                guard !outage.mayHaveReachedServer || settings.asksNextIfUnavailable else {
+                    return .failure(last)
+                }
+            }
+        }
+        return .failure(last)
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import HTTPSClient
+internal import OpenSSLKit
+internal import RealmKit
+
+/// The properties of a ``RemoteRealm``, checked.
+struct RemoteSettings: Sendable {
+    let servers: [HTTPSURL]
+    let requests: RequestMaker
+    let format: AnswerFormat
+    /// True if a request is sent to the next server after a server was reached but is unavailable.
+    let asksNextIfUnavailable: Bool
+
+    init(_ properties: RealmProperties) throws(BadRealm) {
+        let isGatehouse = properties.has("gatehouse")
+        if isGatehouse { try Self.checkPreset(properties) }
+        servers = try Self.servers(properties, setting: isGatehouse ? "gatehouse" : "url")
+        requests = try Self.requests(properties, isGatehouse: isGatehouse)
+        format = try isGatehouse ? Self.gatehouse() : Self.format(properties)
+        asksNextIfUnavailable = try properties.string("fail-over") == "unavailable"
+        do throws(HTTPSClientError) {
+            for server in servers { _ = try requests.empty(server) }
+        } catch {
+            throw BadRealm(error.cause, setting: "fields")
+        }
+    }
+
+    private static func checkPreset(_ properties: RealmProperties) throws(BadRealm) {
+        let preset = [
+            "url", "method", "credentials", "body-template", "user-path", "groups-path", "reason-path",
+            "attribute-paths", "attributes-path", "outcomes",
+        ]
+        for name in preset where properties.has(name) {
+            throw BadRealm("is set by gatehouse already", setting: name)
+        }
+    }
+
+    private static func servers(_ properties: RealmProperties, setting: String) throws(BadRealm) -> [HTTPSURL] {
+        guard properties.has(setting), case let texts = try properties.list(setting), !texts.isEmpty else {
+            throw BadRealm("must be set", setting: setting)
+        }
+        guard texts.count <= 16 else { throw BadRealm("takes at most 16 servers", setting: setting) }
+        var servers: [HTTPSURL] = []
+        do throws(HTTPSClientError) {
+            for text in texts { servers.append(try HTTPSURL(text)) }
+        } catch {
+            throw BadRealm(error.cause, setting: setting)
+        }
+        var names: Set<String> = []
+        for server in servers where !names.insert(name(of: server)).inserted {
+            throw BadRealm(
+                "names the server \(server.authority) twice; a password must not be sent twice to the same server",
+                setting: setting
+            )
+        }
+        return servers
+    }
+
+    /// Returns the host and the port of a server, in one spelling.
+    private static func name(of server: HTTPSURL) -> String {
+        // An IPv6 address has several spellings.
+        let address = NetworkAddress(server.host[...])
+        return "\(address.map { "\($0.bits)" } ?? server.host):\(server.port)"
+    }
+
+    private static func requests(
+        _ properties: RealmProperties,
+        isGatehouse: Bool
+    ) throws(BadRealm) -> RequestMaker {
+        let kind = properties.has("credentials") ? try properties.string("credentials") : nil
+        let isJSON = isGatehouse || kind == "json" || kind == nil && properties.has("body-template")
+        let token = properties.has("token") ? try properties.secret("token") : nil
+        guard isJSON || !properties.has("body-template") else {
+            throw BadRealm("needs credentials json", setting: "body-template")
+        }
+        guard isJSON || token == nil else {
+            throw BadRealm("cannot be sent together with Basic credentials", setting: "token")
+        }
+        let method = properties.has("method") ? try properties.string("method") : isJSON ? "POST" : "GET"
+        guard !isJSON || method != "GET" else { throw BadRealm("must be POST for credentials json", setting: "method") }
+        let text =
+            properties.has("body-template")
+            ? try properties.string("body-template") : #"{"username":"%u","password":"%p"}"#
+        let fields = try fields(properties)
+        do throws(BadValue) {
+            return RequestMaker(
+                method: method,
+                isCheck: isGatehouse,
+                credentials: isJSON ? .json(try BodyTemplate(text)) : .basic,
+                fields: fields,
+                token: token
+            )
+        } catch {
+            throw BadRealm(error.description, setting: "body-template")
+        }
+    }
+
+    /// Reads fields such as `Name: value`.
+    private static func fields(_ properties: RealmProperties) throws(BadRealm) -> [(name: String, value: String)] {
+        guard properties.has("fields") else { return [] }
+        var fields: [(name: String, value: String)] = []
+        for word in try properties.list("fields") {
+            guard let colon = word.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+                throw BadRealm("takes fields such as \"X-Key: value\", not \(word)", setting: "fields")
+            }
+            let name = String(word[..<colon])
+            guard !["authorization", "content-type", "user-agent"].contains(name.lowercased()) else {
+                throw BadRealm("cannot set \(name)", setting: "fields")
+            }
+            fields.append((name, String(word[word.index(after: colon)...].drop { $0 == " " })))
+        }
+        return fields
+    }
+
+    private static func gatehouse() throws(BadRealm) -> AnswerFormat {
+        do throws(BadValue) { return try .gatehouse() } catch { throw BadRealm("\(error)") }
+    }
+
+    private static func format(_ properties: RealmProperties) throws(BadRealm) -> AnswerFormat {
+        let outcomes = properties.has("outcomes") ? try properties.list("outcomes") : []
+        var format: AnswerFormat
+        do throws(BadValue) {
+            format = AnswerFormat(outcomes: try OutcomeTable(outcomes))
+        } catch {
+            throw BadRealm(error.description, setting: "outcomes")
+        }
+        if properties.has("user-path") {
+            format.userPath = try path(try properties.string("user-path"), setting: "user-path")
+        }
+        if properties.has("groups-path") {
+            format.groupsPath = try path(try properties.string("groups-path"), setting: "groups-path")
+        }
+        if properties.has("reason-path") {
+            for text in try properties.list("reason-path") {
+                format.reasonPaths.append(try path(text, setting: "reason-path"))
+            }
+        }
+        if properties.has("attributes-path") {
+            let text = try properties.string("attributes-path")
+            format.attributeMembers = try path(text + "/*", setting: "attributes-path")
+        }
+        if properties.has("attribute-paths") {
+            for word in try properties.list("attribute-paths") {
+                format.attributes.append(try attribute(word))
+            }
+        }
+        return format
+    }
+
+    private static func attribute(_ word: String) throws(BadRealm) -> AnswerFormat.Attribute {
+        guard let sign = word.firstIndex(of: "="), sign != word.startIndex else {
+            throw BadRealm("takes entries such as mail=/user/mail, not \(word)", setting: "attribute-paths")
+        }
+        let text = String(word[word.index(after: sign)...])
+        guard UserAttribute.isValid(name: String(word[..<sign])) else {
+            throw BadRealm("has an entry whose name is not that of an attribute: \(word)", setting: "attribute-paths")
+        }
+        return AnswerFormat.Attribute(name: String(word[..<sign]), path: try path(text, setting: "attribute-paths"))
+    }
+
+    private static func path(_ text: String, setting: String) throws(BadRealm) -> JSONPath {
+        guard let path = JSONPath(text) else {
+            throw BadRealm("takes a JSON Pointer such as /user/name, with at most one *, not \(text)", setting: setting)
+        }
+        return path
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import ServerConnections
+internal import Workers
+
+/// An open connection to a database of one kind.
+protocol DatabaseConnection: AnyObject {
+    /// True if the connection can be used again.
+    var isUsable: Bool { get }
+
+    /// Closes the connection.
+    func close()
+
+    /// Runs a query.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - values: The values of its parameters.
+    ///   - call: The call, with its deadline.
+    /// - Returns: The rows; none if the database cannot compare a value with a column, for example a word with a number.
+    /// - Throws: ``ServerFault``.
+    func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows
+
+    /// Runs queries that change no row, in their order.
+    ///
+    /// - Parameters:
+    ///   - queries: The queries.
+    ///   - values: The values of their parameters.
+    ///   - call: The call, with its deadline.
+    /// - Returns: The rows of each query.
+    /// - Throws: ``ServerFault``.
+    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows]
+
+    /// Checks a query without changing a row.
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - call: The call, with its deadline.
+    /// - Throws: ``ServerFault`` of code `failed` for a missing table, column or right.
+    func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault)
+}
+
+extension DatabaseConnection {
+    func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows] {
+        var received: [SQLRows] = []
+        try runEach(queries, values: values, call: call, received: &received)
+        return received
+    }
+
+    /// Runs queries one after the other, and adds the rows of each to `received`.
+    func runEach(
+        _ queries: [SQLQuery],
+        values: SQLValues,
+        call: ServerCall,
+        received: inout [SQLRows]
+    ) throws(ServerFault) {
+        for query in queries {
+            let start = MonotonicTime.now
+            var rows = try run(query, values: values, call: call)
+            rows.time = MonotonicTime.now &- start
+            received.append(rows)
+        }
+    }
+}
+
+/// A connection of a pool to a database.
+final class SQLConnection: ServerConnection {
+    /// The connection of the database's kind.
+    let database: any DatabaseConnection
+    /// The name of the server, for messages.
+    let server: String
+
+    init(_ database: any DatabaseConnection, server: String) {
+        self.database = database
+        self.server = server
+    }
+
+    var isUsable: Bool { database.isUsable }
+
+    func close() { database.close() }
+}
+
+/// The servers of a database, for reading and for changes.
+struct SQLServers: Sendable {
+    /// Opens connections that cannot change rows.
+    let readers: Servers<SQLConnection>
+    /// Opens connections that can; a server that cannot is unavailable.
+    let writers: Servers<SQLConnection>
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+internal import Glibc
+internal import Synchronization
+internal import Workers
+
+/// One call to the servers, with its deadline and its cancellation.
+///
+/// The thread of a connection waits for its server with ``wait(for:events:until:)``. Any thread may cancel the call,
+/// which ends the wait at once.
+package final class ServerCall: Sendable {
+    private struct State {
+        var isCancelled = false
+        /// How the wait of the thread is interrupted; nil if it does not wait.
+        var interruption: WaitWatch.Interruption?
+    }
+
+    /// The time at which the call ends, of `MonotonicTime`.
+    package let deadline: UInt64
+    private let state = Mutex(State())
+
+    /// Creates a call.
+    ///
+    /// - Parameter deadline: The time at which the call ends, of `MonotonicTime`.
+    package init(until deadline: UInt64) {
+        self.deadline = deadline
+    }
+
+    /// Returns the earlier one of the deadline and a time from now.
+    ///
+    /// - Parameter limit: The time for one step of the call.
+    /// - Returns: A time of `MonotonicTime`.
+    package func end(within limit: Duration) -> UInt64 {
+        min(deadline, MonotonicTime.now &+ limit.nanoseconds)
+    }
+
+    /// Returns the time until the earlier one of the deadline and a time from now, for libraries that wait themselves.
+    ///
+    /// - Parameter limit: The time for one step of the call.
+    /// - Returns: The time, more than zero.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
+    package func timeLeft(atMost limit: Duration) throws(ServerFault) -> Duration {
+        try check()
+        let now = MonotonicTime.now
+        guard deadline > now else { throw Self.late }
+        return min(limit, .nanoseconds(Int64(clamping: deadline - now)))
+    }
+
+    /// Throws if the call is cancelled or late.
+    package func check() throws(ServerFault) {
+        if state.withLock({ $0.isCancelled }) { throw Self.cancelled }
+        if MonotonicTime.now >= deadline { throw Self.late }
+    }
+
+    /// Waits until a descriptor can be read or written, or has failed.
+    ///
+    /// - Parameters:
+    ///   - descriptor: An open socket. If the call is cancelled, it is shut down.
+    ///   - events: The events of poll(2).
+    ///   - time: The time at which the wait ends, of `MonotonicTime`.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
+    package func wait(for descriptor: Int32, events: Int32, until time: UInt64) throws(ServerFault) {
+        try interruptible(.shutdown(descriptor)) { () throws(ServerFault) in
+            var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+            while true {
+                let count = unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: time))
+                // A server that never stops sending is late, too.
+                if count > 0, MonotonicTime.now < time { return }
+                if count < 0, errno != EINTR { throw ServerFault(.lost, "the connection cannot be waited for") }
+                if MonotonicTime.now >= time { throw Self.late }
+            }
+        }
+    }
+
+    /// Calls a library that waits for a descriptor itself.
+    ///
+    /// - Parameters:
+    ///   - descriptor: An open socket. If the call is cancelled or the time is up, it is shut down, which ends the wait of
+    ///     the library.
+    ///   - time: The time at which the wait ends, of `MonotonicTime`.
+    ///   - body: Calls the library, and does not close the socket.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`, or the fault of `body`.
+    @inlinable
+    package func guarding<Value>(
+        _ descriptor: Int32,
+        until time: UInt64,
+        _ body: () throws(ServerFault) -> Value
+    ) throws(ServerFault) -> Value {
+        // Only this part is generic; it is compiled with the module that calls it.
+        var result: Result<Value, ServerFault>?
+        try guardingSocket(descriptor, until: time) { () throws(ServerFault) in result = .success(try body()) }
+        guard let result else { preconditionFailure("the body was not called") }
+        return try result.get()
+    }
+
+    /// Calls a library that can be interrupted by a function.
+    ///
+    /// - Parameters:
+    ///   - time: The time at which the wait ends, of `MonotonicTime`.
+    ///   - interrupt: Ends the wait of the library; it is called on another thread, and must not block.
+    ///   - body: Calls the library.
+    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`, or the fault of `body`.
+    package func interrupting(
+        at time: UInt64,
+        by interrupt: @escaping @Sendable () -> Void,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        try guardingBody(.call(interrupt), until: time, body)
+    }
+
+    @usableFromInline
+    func guardingSocket(
+        _ descriptor: Int32,
+        until time: UInt64,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        try guardingBody(.shutdown(descriptor), until: time, body)
+    }
+
+    private func guardingBody(
+        _ interruption: WaitWatch.Interruption,
+        until time: UInt64,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        try check()
+        guard let number = WaitWatch.shared.add(interruption, until: time) else {
+            throw ServerFault(.full, "the system has no more threads")
+        }
+        var fault: ServerFault?
+        do throws(ServerFault) {
+            try interruptible(interruption, body)
+        } catch {
+            fault = error
+        }
+        let isLate = WaitWatch.shared.remove(number)
+        if let fault, fault.code == .cancelled { throw fault }
+        guard !isLate else { throw Self.late }
+        if let fault { throw fault }
+    }
+
+    /// Runs `body`, and shuts the socket down meanwhile if the call is cancelled.
+    private func interruptible(
+        _ interruption: WaitWatch.Interruption,
+        _ body: () throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.interruption = interruption }
+            return state.isCancelled
+        }
+        guard !isCancelled else { throw Self.cancelled }
+        var fault: ServerFault?
+        do throws(ServerFault) {
+            try body()
+        } catch {
+            fault = error
+        }
+        let wasCancelled = state.withLock { state in
+            state.interruption = nil
+            return state.isCancelled
+        }
+        guard !wasCancelled else { throw Self.cancelled }
+        if let fault { throw fault }
+    }
+
+    /// Cancels the call, and ends the wait of its thread.
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            state.interruption?.perform()
+        }
+    }
+
+    private static let cancelled = ServerFault(.cancelled, "the login was cancelled")
+    private static let late = ServerFault(.timedOut, "no answer in time")
+}

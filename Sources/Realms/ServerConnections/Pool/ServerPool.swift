@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import Bytes
+package import RealmKit
+internal import Synchronization
+package import Workers
+
+/// Connections to the servers of one realm, each with a thread, with a bounded queue of calls.
+///
+/// A call uses the first server that is up. If that server fails, the call uses the next one, within the deadline of the
+/// call. The server is then checked by a thread of its own, and calls use it again when it answers. If no server is up,
+/// calls fail at once. The connections are closed when the pool is released.
+package final class ServerPool<Connection: ServerConnection>: Sendable {
+    /// The limits.
+    package let settings: ServerPoolSettings
+    private let slots: CallSlots
+    private let core: PoolCore<Connection>
+    /// The time of the last answer, of `MonotonicTime`.
+    private let answered = Atomic<UInt64>(0)
+
+    /// Creates a pool; no connection is opened.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers.
+    ///   - settings: The limits.
+    ///   - log: The log for servers that fail and that answer again; nil to discard the messages.
+    ///   - realmName: The name of the realm in messages.
+    package init(
+        _ servers: Servers<Connection>,
+        settings: ServerPoolSettings,
+        log: RealmLog?,
+        realmName: String
+    ) {
+        self.settings = settings
+        slots = CallSlots(
+            count: settings.connections,
+            queue: settings.queue,
+            wait: settings.timeout,
+            cancelsOldest: settings.cancelsOldest,
+            unlimitedSource: ClientNetwork.source(nil),
+            now: { MonotonicTime.now }
+        )
+        core = PoolCore(servers, settings: settings, log: log, realmName: realmName)
+    }
+
+    deinit { core.close() }
+
+    /// The number of calls that have a slot.
+    package var runningCalls: Int { settings.connections - slots.freeSlots }
+
+    /// The number of waiting calls.
+    package var waitingCalls: Int { slots.waitingCalls }
+
+    /// Waits for a connection, and runs a call with it.
+    ///
+    /// - Parameters:
+    ///   - owner: The source and the user of the call. Sources take turns; one source, and one user, hold at most half of
+    ///     the connections.
+    ///   - isRepeatable: True if the call may be made again after a fault, on a new connection or with another server.
+    ///   - note: Receives the faults of servers, for the administrator. It is called on any thread.
+    ///   - body: Makes the call. It runs on a thread that may block; all its waits must be waits of the `ServerCall`.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``ServerFault``: the last fault of `body`, or the reason why it was not run.
+    package func run<Value: Sendable>(
+        for owner: JobOwner,
+        isRepeatable: Bool = true,
+        note: @escaping @Sendable (String) -> Void = { _ in },
+        _ body: @escaping @Sendable (Connection, ServerCall) throws(ServerFault) -> Value
+    ) async throws(ServerFault) -> Value {
+        let begin = MonotonicTime.now
+        let call = ServerCall(until: begin &+ settings.timeout.nanoseconds)
+        let result: Result<Value, ServerFault>
+        do throws(CallSlots.Refusal) {
+            result = try await slots.run(for: owner) { [core] in
+                let first = FirstValue<Result<Value, ServerFault>>()
+                let hasBegun = core.begin { connections in
+                    do throws(ServerFault) {
+                        let value = try connections.run(call, isRepeatable: isRepeatable, note: note, body)
+                        return { first.set(.success(value)) }
+                    } catch {
+                        return { first.set(.failure(error)) }
+                    }
+                }
+                guard hasBegun else { return .failure(ServerFault(.full, "the system has no more threads")) }
+                return await withTaskCancellationHandler {
+                    await first.value()
+                } onCancel: {
+                    call.cancel()
+                }
+            }
+        } catch {
+            throw Self.fault(error)
+        }
+        switch result {
+        case .success(let value):
+            answered.store(MonotonicTime.now, ordering: .relaxed)
+            return value
+        case .failure(let fault):
+            // A server that answers others meanwhile is slow for this call, or has too much to do.
+            guard fault.code == .timedOut, answered.load(ordering: .relaxed) > begin else { throw fault }
+            throw ServerFault(.overloaded, fault.log)
+        }
+    }
+
+    private static func fault(_ refusal: CallSlots.Refusal) -> ServerFault {
+        switch refusal {
+        case .full: ServerFault(.full, "too many logins wait for a connection")
+        case .timedOut: ServerFault(.full, "a login has waited too long for a connection")
+        case .cancelled: ServerFault(.cancelled, "the login was cancelled")
+        }
+    }
+}

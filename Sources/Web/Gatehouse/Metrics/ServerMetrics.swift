@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CoreMetrics
+internal import HTTPServer
+internal import NIOOpenSSL
+internal import OpenSSLKit
+internal import SignIn
+internal import Synchronization
+
+/// The metrics of a server, and whether it is ready.
+///
+/// A server without a `metrics` block has none, and spends no time on them.
+final class ServerMetrics: Sendable {
+    /// What the server is doing.
+    enum Phase {
+        case starting
+        case serving
+        case stopping
+    }
+
+    let registry: PrometheusRegistry
+    let requests: RequestMetrics
+    private let handshakes: [HandshakeKey: Counter]
+    private let failedHandshakes: Counter
+    private let connections: Gauge
+    private let certificateExpiry: Gauge
+    /// The files that have a value of ``fileExpiry``.
+    private let certificateFiles = Mutex<Set<String>>([])
+    private let reloads: [Bool: Counter]
+    private let process: ProcessMetrics
+    private let state = Mutex<(phase: Phase, connectionCount: @Sendable () -> Int)>((.starting, { 0 }))
+
+    private struct HandshakeKey: Hashable {
+        let version: TLSVersion
+        let isResumed: Bool
+    }
+
+    init() {
+        registry = PrometheusRegistry(help: MetricName.help.merging(Self.help) { first, _ in first })
+        let registry = registry
+        func counter(_ name: String, _ dimensions: [(String, String)]) -> Counter {
+            Counter(label: name, dimensions: dimensions, factory: registry)
+        }
+        requests = RequestMetrics(registry)
+        var handshakes: [HandshakeKey: Counter] = [:]
+        for version in TLSVersion.allCases {
+            for isResumed in [false, true] {
+                handshakes[HandshakeKey(version: version, isResumed: isResumed)] = counter(
+                    Self.handshakes,
+                    [("version", version.rawValue), ("result", isResumed ? "resumed" : "full")]
+                )
+            }
+        }
+        self.handshakes = handshakes
+        failedHandshakes = counter(Self.handshakes, [("version", "none"), ("result", "failed")])
+        connections = Gauge(label: Self.connections, factory: registry)
+        certificateExpiry = Gauge(label: Self.certificateExpiry, factory: registry)
+        reloads = [
+            true: counter(Self.reloads, [("result", "success")]), false: counter(Self.reloads, [("result", "failure")]),
+        ]
+        process = ProcessMetrics(registry)
+    }
+
+    static let handshakes = "gatehouse_tls_handshakes_total"
+    static let connections = "gatehouse_connections"
+    static let certificateExpiry = "gatehouse_certificate_expiry_timestamp_seconds"
+    static let fileExpiry = "gatehouse_certificate_file_expiry_timestamp_seconds"
+    static let reloads = "gatehouse_configuration_reloads_total"
+
+    private static let help: [String: String] = RequestMetrics.help.merging(ProcessMetrics.help) { first, _ in first }
+        .merging([
+            handshakes: "TLS handshakes, by version and result.",
+            connections: "Open connections.",
+            certificateExpiry: "The time at which the first of the server's certificates expires, in Unix time.",
+            fileExpiry: "The time at which the first certificate of a file of the configuration expires, in Unix time.",
+            reloads: "Reloads of the configuration at SIGHUP.",
+        ]) { first, _ in first }
+
+    // MARK: Events
+
+    /// Counts a completed handshake.
+    func countHandshake(_ handshake: TLSHandshakeCompleted) {
+        handshakes[HandshakeKey(version: handshake.version, isResumed: handshake.isResumed)]?.increment()
+    }
+
+    /// Counts the error of a connection, if it is a failed handshake.
+    func countError(_ error: any Error) {
+        guard let error = error as? NIOOpenSSLError else { return }
+        switch error.code {
+        case .handshakeFailed, .handshakeTimeout, .closedDuringHandshake, .plainHTTP: failedHandshakes.increment()
+        default: break
+        }
+    }
+
+    /// Counts a reload of the configuration.
+    func countReload(isSuccess: Bool) { reloads[isSuccess]?.increment() }
+
+    /// Sets the expiry of the certificates, in seconds since 1970-01-01 00:00 UTC.
+    ///
+    /// - Parameters:
+    ///   - first: The earliest expiry of the server's certificates.
+    ///   - files: The earliest expiry of each file with certificates, by its path. Files of earlier calls that are
+    ///     missing here get the value NaN.
+    func setCertificateExpiry(_ first: Int64, byFile files: [String: Int64]) {
+        certificateExpiry.record(first)
+        let known = certificateFiles.withLock { known in
+            known.formUnion(files.keys)
+            return known
+        }
+        for file in known {
+            let gauge = Gauge(label: Self.fileExpiry, dimensions: [("file", file)], factory: registry)
+            gauge.record(files[file].map(Double.init) ?? .nan)
+        }
+    }
+
+    // MARK: Phases
+
+    /// Sets the phase to serving.
+    ///
+    /// - Parameter connectionCount: Returns the number of open connections.
+    func beginServing(connectionCount: @escaping @Sendable () -> Int) {
+        state.withLock { $0 = (.serving, connectionCount) }
+    }
+
+    /// Sets the phase to stopping: the server is not ready any more.
+    func beginStopping() { state.withLock { $0.phase = .stopping } }
+
+    /// What the server is doing.
+    var phase: Phase { state.withLock { $0.phase } }
+
+    /// The present values as text for Prometheus.
+    var text: String {
+        connections.record(state.withLock { $0.connectionCount }())
+        process.update()
+        return registry.text
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import HTTPServer
+internal import Logging
+internal import LoginConf
+internal import NIOCore
+internal import RealmConfiguration
+
+extension GatehouseServer {
+    /// The open listeners of the server.
+    struct Listening {
+        var channels: [any Channel] = []
+        /// The URL of each address, such as `https://127.0.0.1:8443`.
+        var urls: [String] = []
+    }
+
+    /// The error of an address on which the server cannot listen.
+    struct BindFailure: Error {
+        let errors: ConfigurationErrors
+        /// The listeners that are open already.
+        let channels: [any Channel]
+    }
+
+    /// Listens on the sockets of the service manager; if there are none, on the configured addresses.
+    func listen(_ server: HTTPListener) async throws(BindFailure) -> Listening {
+        let sockets = serviceManager.sockets
+        guard sockets.isEmpty else { return try await listen(server, on: sockets) }
+        var listening = Listening()
+        for address in configuration.server.listen {
+            do {
+                let channel = try await server.listen(host: address.host, port: address.port)
+                let port = channel.localAddress?.port ?? address.port
+                listening.channels.append(channel)
+                listening.urls.append(Self.url(host: address.host, port: port))
+            } catch {
+                throw BindFailure(errors: BindErrors.errors(error, address), channels: listening.channels)
+            }
+        }
+        return listening
+    }
+
+    private func listen(
+        _ server: HTTPListener,
+        on sockets: [InheritedSocket]
+    ) async throws(BindFailure) -> Listening {
+        var listening = Listening()
+        for socket in sockets {
+            do {
+                let channel = try await server.listen(onSocket: socket.descriptor)
+                listening.channels.append(channel)
+                let address = channel.localAddress
+                listening.urls.append(Self.url(host: address?.ipAddress ?? "", port: address?.port ?? 0))
+            } catch {
+                let text = SourceText(name: configuration.file, bytes: [])
+                let message = "cannot listen on descriptor \(socket.descriptor) of the service manager: \(error)"
+                throw BindFailure(
+                    errors: ConfigurationErrors(message, at: .none, in: text),
+                    channels: listening.channels
+                )
+            }
+        }
+        logger.notice("the service manager has passed sockets; `listen` in the configuration is not used")
+        return listening
+    }
+
+    private static func url(host: String, port: Int) -> String {
+        "https://\(ServerSettings.Address(host: host, port: port))"
+    }
+}

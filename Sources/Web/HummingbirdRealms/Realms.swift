@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gatehouse
+
+internal import CoreMetrics
+public import Hummingbird
+public import Logging
+public import LoginConf
+internal import OpenSSLKit
+public import RealmConfiguration
+public import RealmKit
+public import ServiceLifecycle
+public import Sessions
+internal import SignIn
+internal import Store
+
+/// The realms of a realms.conf, ready to protect the routes of an application.
+///
+/// Create it once, before the application, and add it to the services of the application. The service ends expired
+/// sessions and the sessions of users who have changed. If it does not run, these sessions do not end.
+public final class Realms: Service {
+    /// The contents of realms.conf.
+    public let configuration: Configuration
+    let access: RealmAccess
+    let files: ConfigurationFiles
+    let logger: Logger
+    private let signIn: SignInService
+
+    /// Reads and checks a configuration, and restores the sessions and locks of the previous run.
+    ///
+    /// - Parameters:
+    ///   - path: The path of realms.conf.
+    ///   - kinds: The kinds of realms that the file may use.
+    ///   - properties: The values of `${name}`, in addition to the system properties.
+    ///   - logger: The log of realms, logins and sessions.
+    /// - Throws: `ConfigurationErrors` with all errors of the configuration.
+    public convenience init(
+        _ path: String = "realms.conf",
+        kinds: [RealmKind],
+        properties: [String: String] = [:],
+        logger: Logger
+    ) async throws(ConfigurationErrors) {
+        let loader = ConfigurationLoader(
+            kinds,
+            files: .system,
+            clock: SystemClock(),
+            properties: SystemProperties.all.merging(properties) { _, given in given },
+            services: ProgramServices(.store, access: .createIfMissing, log: RealmLog(logger))
+        )
+        try await self.init(try loader.load(path), files: .system, logger: logger)
+    }
+
+    /// Creates the realms of a configuration, and restores the sessions and locks of the previous run.
+    ///
+    /// - Parameters:
+    ///   - configuration: Realms, rules and settings.
+    ///   - files: The access to the files of the certificate.
+    ///   - logger: The log of realms, logins and sessions.
+    /// - Throws: `ConfigurationErrors` when the state folder cannot be used, for example because another server uses it.
+    public init(
+        _ configuration: Configuration,
+        files: ConfigurationFiles,
+        logger: Logger
+    ) async throws(ConfigurationErrors) {
+        self.configuration = configuration
+        self.files = files
+        self.logger = logger
+        for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
+        signIn = try SignInService(configuration, logger: logger, metrics: MetricsSystem.factory)
+        do throws(OpenSSLError) {
+            // HSTS is sent only with a configured certificate: clients do not trust a development certificate.
+            access = try RealmAccess(
+                signIn,
+                configuration: configuration,
+                isTrusted: configuration.server.tls.files != nil
+            )
+        } catch {
+            throw configuration.server.stateFolder.errors("no random bytes can be generated: \(error)")
+        }
+        try await signIn.restore(configuration)
+    }
+
+    /// The first address of `listen`.
+    ///
+    /// Hummingbird listens on one address only. The limits of the `server` block do not apply to Hummingbird's server.
+    public var address: BindAddress {
+        guard let first = configuration.server.listen.first?.value else { return .hostname("127.0.0.1", port: 0) }
+        return .hostname(first.host, port: first.port)
+    }
+
+    /// Maintains sessions, failed logins and realms until the application ends.
+    public func run() async throws {
+        defer { signIn.releaseState() }
+        await withTaskCancellationOrGracefulShutdownHandler {
+            await cancelWhenGracefulShutdown { await self.signIn.run() }
+        } onCancelOrGracefulShutdown: {
+            self.signIn.close()
+        }
+    }
+
+    /// Watches a session, so that a long response can end with the session.
+    ///
+    /// An example of such a response is a stream of events.
+    ///
+    /// - Parameter session: The session.
+    /// - Returns: The watch.
+    /// - Throws: `SessionFault` when the session has ended, or when there are too many watches and streams.
+    public func watch(_ session: Session) throws(SessionFault) -> SessionWatch {
+        SessionWatch(realms: self, events: try access.events(of: session))
+    }
+
+    /// Checks the realms for changed users now.
+    ///
+    /// ``run()`` checks them every second.
+    package func refresh() async { await signIn.refresh() }
+
+    /// Ends all event streams.
+    ///
+    /// The last event of each stream reports that the server is shutting down.
+    package func close() { signIn.close() }
+
+    /// Waits for a graceful shutdown, and then ends all event streams.
+    ///
+    /// Hummingbird waits for open responses first and stops its services afterwards. So a service could not end the
+    /// streams in time.
+    func closeAtShutdown() async {
+        do {
+            try await gracefulShutdown()
+            close()
+        } catch {
+            // The task was cancelled because its stream ended before a shutdown.
+        }
+    }
+}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gatehouse
-
-import AuthcheckCommand
-import AuthcheckRemote
-import BuiltInRealms
-import StoreServices
-
-await Authcheck.main(builtInRealms, state: .store, remote: .https)
