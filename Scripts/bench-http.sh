@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Compares the server with other servers, as far as they are installed. docs/performance.md lists the variables that it reads.
 # GATEHOUSE_BINARY is the path of a server that is built already. By default it is built as for an installation.

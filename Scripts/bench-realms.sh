@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Measures logins through the realms, compared with plain clients that do the same, alternating in one run. Each realm has a lane: a folder
 # Benchmarks/Realms/NAME with a run.sh, which gets the path of the program realm-benchmarks. $@: the lanes; all by default.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Measures the engine and the parser, and those of the JDK in the same run if java and javac are installed. $1: rounds (5).
 set -eu

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # swift build with the given arguments, without two faults of SwiftPM 6.3:
 #

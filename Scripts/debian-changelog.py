@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Prints the released versions of CHANGELOG.md in the form of debian/changelog: Scripts/debian-changelog.py CHANGELOG.md"""
 import datetime
 import re

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Checks that every target declares the modules that its files import, and no others.
 
 The compiler also accepts a module that another target happens to have built before, so a missing dependency fails only in a clean build,

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Checks what the pages say about the program. Prints what is wrong, and exits with status 1.
 
 * A sentence that says "not available", "not yet", "not supported" or "planned" names something in the first column of the table of

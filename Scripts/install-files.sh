@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Installs the programs, pages, completions and the files of systemd; `make install` calls it:
 #   install-files.sh PROGRAMS DESTDIR PREFIX UNITDIR ZSH_COMPLETIONS CONFIGURATION_FOLDER STATE_FOLDER

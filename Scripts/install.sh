@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Installs the Debian packages in the arguments that are missing. If none is missing, it needs no root rights.
 set -eu

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Writes the manual pages and the shell completions of the commands, from the commands' own definitions.
 
     Scripts/manual.py FOLDER_OF_THE_PROGRAMS [--check]

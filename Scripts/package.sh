@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Makes the Debian packages from the programs in a folder, for the architecture of this machine:
 #   Scripts/package.sh FOLDER_OF_THE_PROGRAMS FOLDER_OF_THE_CHECKOUTS

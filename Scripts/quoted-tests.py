@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Checks that the tests that docs/asvs.md and docs/advisories.md quote exist. Prints the missing tests and exits with status 1.
 
 The last column of a table has names of tests in backticks. It may leave out the ids of advisories that a name begins with. A row of

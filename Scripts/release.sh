@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Builds the three programs for an installation in a build folder: Scripts/release.sh FOLDER
 # The Swift run-time library is linked statically: a machine without Swift can run them, and they start faster.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Starts the server of the folder $1 on a free port and tests the examples of the README: zed is allowed, bob is denied, a request
 # without a user gets 401, authcheck gives the same results, and a signal stops the server.

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Builds the tests and runs them in several processes beside each other.
 
     test.py [--filter PATTERN] [--lanes NUMBER] [--no-rerun] [--runs NUMBER]

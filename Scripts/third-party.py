@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Prints the licences and notices of the Swift packages in a folder, each text once: Scripts/third-party.py FOLDER"""
 import os
 import re

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Finds places where text of clients is compared as String.
 
 Swift compares and hashes String by canonical equivalence, which takes time that grows with the square of the length of a run of

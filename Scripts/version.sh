@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Prints the version of Gatehouse. Its only place is Sources/Base/GatehouseVersion/BuildVersion.swift.
 set -eu

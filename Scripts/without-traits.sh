@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Builds the server without traits, and tests the result: the program contains neither PAMRealm nor LDAPRealm and links none of
 # libpam, libldap and libpq, and a configuration that names them or a database of PostgreSQL gets an error with the command that

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Measures the cost of an authorization request of nginx: to a gatehouse with a session, to one with a session that a sign-in host has handed
 over, and to an nginx that allows every request. Two builds of gatehouse can be compared.
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The client in C: it is compiled for the run and controlled by lines of text."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """All servers of a run share one core. Only one of them runs at a time; the others are stopped."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Measures full and resumed TLS 1.3 handshakes: their rate, and the processor time of the server."""
 
 import client

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Measures requests over kept connections: their rate, latency and processor time."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Measures the memory of idle TLS connections."""
 
 import resource

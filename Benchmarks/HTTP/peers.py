@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The servers that are compared: how each is found, configured in a folder, and started."""
 
 import base64

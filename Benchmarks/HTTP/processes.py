@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Starts processes on a core, measures them with all their children, and ends them."""
 
 import ctypes

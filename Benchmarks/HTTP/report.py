@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The report in Markdown: medians, spreads, tables, and a description of the machine."""
 
 import datetime

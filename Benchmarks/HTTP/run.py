@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Compares the server with nginx, Apache httpd, Caddy and Tomcat: see docs/performance.md."""
 
 import os

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 //
 // Threads that sign users in at the same time, and the time that they take.
 #include <pthread.h>

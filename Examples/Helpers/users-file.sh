@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # A helper program for ExecRealm in shell: checks passwords against a file with a line NAME:HASH:GROUP,GROUP for each
 # user. A hash is made with: openssl passwd -6

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """A helper program for ExecRealm in Python: checks passwords against a JSON file.
 
     realm staff {

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Checks the accessibility of every page with axe, and its layout: in the light and the dark color scheme, with forced colors, in a narrow
 window, at 400 %, and in German and French."""
 

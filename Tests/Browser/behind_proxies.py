@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Signing in behind a proxy. The browser uses the host of the application, and HTTP/2."""
 
 import importlib.util

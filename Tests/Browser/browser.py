@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests the pages with a real browser: signing in and out, attacks by other sites, accessibility.
 
     browser.py GATEHOUSE --chromium PROGRAM --screenshots FOLDER [--only WORDS]

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The environment of the scenarios: a server, a browser, and the site of an attacker."""
 
 import http.server

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The scripts of the pages: the button that shows the password, the hint about Caps Lock, the busy form, local times."""
 
 import datetime

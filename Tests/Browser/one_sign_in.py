@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """One sign-in for the hosts of two domains, behind each proxy: the sign-in host hands its sessions over."""
 
 import contextlib

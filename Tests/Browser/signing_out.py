@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Signing out, ends of sessions, and expiry."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The steps of a page: its fenced code blocks, and the markers for docs_check in its comments.
 
 A marker is an HTML comment. `run`, `password`, `stop` and `packages` stand alone; the others belong to the next block:

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Runs the commands and checks the snippets of README.md and docs/**/*.md.
 
     docs_check.py --programs FOLDER [--swift] [--update] [--steps] [--verbose] [PAGE ...]

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The links of a page to files and headings of the repository, and which of them lead nowhere."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The parts of an output that differ from run to run. Each rule is applied to the text of the page and to the output."""
 
 import json

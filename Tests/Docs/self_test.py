@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests docs_check with a page that has a mistake in each block, and with a page that has none.
 
     self_test.py PROGRAMS

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """A shell on a terminal of its own, which runs the commands of a page and answers their prompts."""
 
 import fcntl

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The statements of a realms.conf, as text: enough to put the parts of a page together."""
 
 import re

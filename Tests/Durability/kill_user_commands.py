@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Kills `gatehouse user` and the server at random times while users are changed, and checks the users.
 
     kill_user_commands.py PROGRAM [--kills 200] [--seed N]

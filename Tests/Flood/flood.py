@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Guesses passwords over 1,000 connections, and tests that all other users are served as before.
 
     flood.py PROGRAM [--only KIND]

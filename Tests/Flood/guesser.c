@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 //
 // The client of `make flood`: one thread that guesses passwords over many TLS connections at once.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Requests and the status with which the parser rejects them; 200 for a request that it accepts.
 ///

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The part of passwords.sh with other programs: hashes passwords for Gatehouse to verify, and verifies the hashes of Gatehouse.
 
 passwords.py make FOLDER    writes passwords.tsv and theirs.tsv

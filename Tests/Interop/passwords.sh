@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Verifies password hashes of other programs with Gatehouse, and hashes of Gatehouse with the other programs. Installs missing Debian
 # packages, and PyPI packages into a virtual environment under .build.

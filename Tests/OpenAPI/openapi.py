@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Checks docs/openapi.yaml against a running server.
 
     openapi.py GATEHOUSE

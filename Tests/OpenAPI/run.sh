@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 #     run.sh GATEHOUSE
 #

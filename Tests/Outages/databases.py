@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """A PostgreSQL server and its standby for an SQLRealm, and the ways in which the first one fails."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Two directory servers for an LDAPRealm, and the ways in which the first one fails."""
 
 import base64

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Takes one of two servers of users away during many logins, and tests that no login notices.
 
     failover.py PROGRAM [REALM...]

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Ports, and networks whose packets can be dropped."""
 
 import os

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Breaks the service, the program or the module behind a realm in several ways, and tests that logins in another realm go on.
 
     outages.py PROGRAM

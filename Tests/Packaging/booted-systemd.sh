@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Boots systemd as the first process of a root in which the packages are installed, in namespaces of its own, and tests the service and the
 # socket with it: start, reload, restart, watchdog, credentials, socket activation, upgrade, purge. test-package.sh calls it.

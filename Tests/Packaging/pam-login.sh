@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Logs a user of the system in by the installed PAM service, in a root: pam-login.sh ROOT
 set -eu

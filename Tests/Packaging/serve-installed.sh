@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Starts the installed service in a root as systemd would: the command and the user of its unit, a socket for notifications, a watchdog.
 # Then fetches the page that the installed configuration protects. test-package.sh calls it in a network namespace of its own.

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Runs a program as systemd runs a service, where there is no systemd.
 
 It receives the notifications of the program (sd_notify(3)), passes listening sockets to it (sd_listen_fds(3)), and forwards SIGTERM,

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Runs the content of the container image as an engine for containers would, as far as that is possible without one: in a root and a
 # network namespace of its own, with the user, the command and the health check of the Containerfile. Needs root.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Installs the Debian packages of a folder in a clean root of Debian 12, starts the service as the installed unit says, fetches the page
 # that is protected, purges the packages, and compares the files before and after. The packages of Debian come from the mirror that apt

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """An ASGI application that returns each request as JSON, and echoes the messages of a WebSocket.
 
 It also appends each request, as a line of JSON, to the file in GATEHOUSE_SEEN. Requests that arrive through a tunnel are in it too.

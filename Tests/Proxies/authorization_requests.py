@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests with authorization requests as each proxy sends them, for proxies that are not installed and for requests that no proxy sends."""
 
 import urllib.parse

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """An HTTP/1.1 client that sends exactly the given bytes over verified TLS, and a simple browser with cookies."""
 
 import html

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Many concurrent connections. The application must receive the right user on each."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of the files for Traefik and Envoy. They check the content of the files, because these proxies are not installed."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """A server in place of Gatehouse that allows every request. Its certificate has the right name and the wrong authority."""
 
 import http.server

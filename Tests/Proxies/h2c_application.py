@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """An application that accepts h2c (HTTP/2 without TLS, by Upgrade or from the first byte), as hypercorn does by default."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of an application at two hosts, one of them open, and of fields, trailers and cookies that reach the application."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """An HTTP/2 client that sends any fields, also invalid ones."""
 
 import socket

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of identity fields that a client sends itself, in all spellings, and of fields with other names."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Verifies identity tokens as an application does: by the published keys, with openssl."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of the mistakes that docs/forward-auth.md lists: what a browser gets, what the logs say, and that nothing is open.
 
 The expected statuses, texts and log lines are those of the table in the documentation.

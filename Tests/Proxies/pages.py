@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of the pages and the session API of Gatehouse, with requests of a trusted proxy."""
 
 import json

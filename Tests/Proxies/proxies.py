@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests forward authentication: real proxies in front of an application send authorization requests to Gatehouse.
 
     proxies.py GATEHOUSE [--only PROXY] [--scenario WORDS]

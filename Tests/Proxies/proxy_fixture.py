@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The environment of a proxy: certificates, a Gatehouse with two users, and an application that returns each request."""
 
 import asyncio

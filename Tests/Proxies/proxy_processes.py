@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The proxies under test. Each runs the configuration file of docs/forward-auth."""
 
 import os

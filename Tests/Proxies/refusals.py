@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of the pages for users whose request is denied, and for the time when Gatehouse cannot be reached."""
 
 from client import FETCH, NAVIGATION, SESSION, form

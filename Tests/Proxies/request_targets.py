@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of request targets that are not paths. Another program might read them differently than the proxy."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The tests that every proxy must pass. The name of each function is the sentence that it tests."""
 
 import base64

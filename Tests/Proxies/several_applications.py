@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of two applications at two hosts, with one sign-in at a third host, behind one proxy."""
 
 import contextlib

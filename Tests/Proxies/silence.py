@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of event streams and WebSockets that are silent for a minute. They run beside the other tests of a proxy, because they only wait."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """An application with uploads, downloads, server-sent events and WebSockets, whose progress a test controls."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests of upgrades, with an application that accepts h2c and WebSocket. The only tunnel that a client may get is an allowed WebSocket."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Runs the commands and configurations of the documentation as they are, with the addresses, ports and paths of the documentation.
 
     walk.py GATEHOUSE PROXY FOLDER

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension MistakesTests {
     private static let schemes = "argon2id, yescrypt, bcrypt, sha512crypt, scrypt, pbkdf2-sha256, pbkdf2-sha512"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension MistakesTests {
     /// The hint about an unknown class with a package.

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Compares the findings of testssl.sh or sslyze with accepted.txt.
 
     findings.py testssl CERTIFICATE FILE.json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Changes a TLS session that openssl s_client has saved, for tests with a forged session."""
 
 import base64

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests TLS itself, with openssl s_client, and with bytes of our own where s_client cannot send them.
 
     tls_protocol.py PORT

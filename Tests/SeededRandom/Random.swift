@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A random number generator with a seed, so that a failure can be repeated (SplitMix64).
 package struct Random: RandomNumberGenerator, Sendable {

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The server under test: its configuration, users and process, and a client that signs in."""
 
 import base64

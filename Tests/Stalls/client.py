@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """A TLS client that can stop at any byte."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests the limits on connections: further connections are closed at once, the others are served."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests the deadlines: one client stalls at every point, and the server must end its connection in time."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Measures the p99 of requests in turn with and without 2,000 stalled connections."""
 
 import os

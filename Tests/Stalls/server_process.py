@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The server under test: its configuration, its process, and its connections in the kernel's table."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests clients that are slow but within every deadline. Each must be served."""
 
 import asyncio

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """The points of a connection at which a client can stall, and the deadline for each.
 
 The function of a point brings a connection there and marks the beginning of the deadline. If the client still sends bytes at that point,

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Keeps a number of connections stalled, at all points, and replaces closed ones. It is a separate program.
 
     stalled_crowd.py PORT COUNT CORE

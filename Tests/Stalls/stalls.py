@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests that the server ends connections of stalled clients in time, and serves all other clients meanwhile.
 
     stalls.py PROGRAM [--crowd 2000] [--rounds 5] [--seconds 3] [--realtime] [--only SECTION]

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Tests clients that do not complete a request while its login is in progress. The server must not crash.
 
 The credentials are not in the cache, so the server answers in a task while it still waits for the body.

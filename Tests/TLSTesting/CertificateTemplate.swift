@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A certificate with any contents, also malformed contents, for tests that do not verify its signature.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Waits for a change by another task that sends no notification.
 package enum Waiting {

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Measures whether the time of a rejected login reveals the reason.
 
     timing.py PROGRAM

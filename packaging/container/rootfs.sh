@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Makes the content of the container image from built programs: rootfs.sh PROGRAMS TARGET
 # It has the programs, stripped, and the libraries that ldd names. Run it as root: the state folder belongs to the user of the image.

@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Gatehouse
 --
 -- Prints the results of wrk on one line for the driver. Only done() is defined, so it costs nothing while requests run.
 function done(summary, latency, requests)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 //
 // The client of `make bench-http`: one thread that makes many TLS 1.3 connections at once.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /** A group of the user, which Tomcat uses as a role. */
 public record GroupPrincipal(String name) implements java.security.Principal {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /** The signed-in user. */
 public record UserPrincipal(String name) implements java.security.Principal {

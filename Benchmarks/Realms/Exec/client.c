@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 // client once|lines HELPER LOGINS THREADS: asks the helper program by fork, execve and a socket pair, or by lines.
 #define _GNU_SOURCE

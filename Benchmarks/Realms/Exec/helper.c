@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 // A helper program that accepts every user: it answers once, or by lines.
 #include <stdio.h>

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Compares logins through ExecRealm with a C program that starts or asks the same helper program.
 # $1: the program realm-benchmarks.

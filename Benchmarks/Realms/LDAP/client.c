@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 //
 // Signs users in with libldap as an LDAPRealm does, and prints the seconds that it took.
 // Arguments: URL CA-FILE USERS GROUPS LOGINS AT-ONCE. GROUPS is 1 to search for the groups, 0 otherwise. Each thread has a connection

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Prints the entries of the lane LDAP as LDIF: `ann` and `user1`, `user2` and so on, each in one to three groups.
 
     entries.py USERS

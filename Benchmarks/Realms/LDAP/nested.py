@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Compares logins with groups in groups with logins without them, over HTTP at a built server.
 
     nested.py GATEHOUSE [ROUNDS]

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # The lane `LDAP`: logins through an LDAPRealm, compared with a C program that calls libldap: a search for the user's entry, a bind as the
 # user, and in the second pass a search for the groups, over connections that are kept open. Both ask the same slapd, without TLS and

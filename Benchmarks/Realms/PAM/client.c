@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 // client FOLDER LOGINS PROCESSES: pam_start, pam_authenticate, pam_acct_mgmt and pam_end in a loop, as pamtester does, with the service
 // "gatehouse" of a folder. It also finds the user's groups, as id(1) does, because a realm must return them. Processes and not threads,

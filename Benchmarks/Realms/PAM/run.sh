@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # Compares logins through PAMRealm with a C program that calls libpam and finds the user's groups in a loop, with the same private
 # service.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 //
 // Sends the requests of a RemoteRealm with libcurl, and prints the seconds that they took.
 // Arguments: URL CA-FILE REQUESTS CONNECTIONS. Each connection has a thread, and is kept open.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # The lane `remote`: logins through a RemoteRealm, compared with libcurl sending the same requests to the same nginx over connections that
 # are kept open. $1: the program realm-benchmarks. ROUNDS (7) and LOGINS (2000) for each measurement.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 //
 // Signs users in with libpq as an SQLRealm does, and prints the seconds that it took: a prepared statement for the hash, a comparison,
 // and a prepared statement for the groups. Arguments: CONNECTION USERS LOGINS AT-ONCE. Each thread has a connection that is kept open.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 #
 # The lane `SQL`: logins through an SQLRealm with PostgreSQL, compared with a C program that runs the same two prepared statements with
 # libpq and checks the same hash, {SSHA}, over connections that are kept open. Both ask the same server, without TLS and with it, one

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 // The lanes of Scripts/bench-realms.sh that need Swift. The first argument is the name of the lane.
 

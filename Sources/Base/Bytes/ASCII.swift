@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The ASCII characters with a special meaning in HTTP/1.1 (RFC 9112 section 2.2, RFC 9110 section 5.6).
 @usableFromInline package enum ASCII {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Base64 (RFC 4648) with one alphabet; exactly one text is valid for each sequence of bytes.
 ///

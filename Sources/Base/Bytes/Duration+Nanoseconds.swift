@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension Duration {
     /// The number of whole nanoseconds: 0 for a negative duration, `Int64.max` for 292 years and more.

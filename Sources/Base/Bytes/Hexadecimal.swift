@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Hexadecimal text, with two digits for each byte.
 @usableFromInline package enum Hexadecimal {

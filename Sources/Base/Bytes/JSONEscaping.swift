@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension StringProtocol {
     /// Returns the JSON text with some characters written as `\u....` (RFC 8259 section 7).

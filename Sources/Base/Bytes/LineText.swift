@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Text from outside on one line of a log or a terminal.
 package enum LineText {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Percent-encoding (RFC 3986 section 2.1).
 package enum PercentEncoding {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Times in UTC and the Gregorian calendar, in the format of ISO 8601.
 package enum UTCTime {

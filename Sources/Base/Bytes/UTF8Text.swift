@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Text from outside the program, compared and hashed by its bytes.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension HTTPLimits {
     /// A setting of the `limits` block in realms.conf.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The limits for HTTP clients: the size of requests, the time they may take, and the number of connections.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Detects a plain HTTP request on a connection that should use TLS.
 enum PlainHTTP {

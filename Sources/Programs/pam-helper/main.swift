@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 // The program in which libpam and its modules run. The server starts it, sends requests on descriptor 3, and replaces it
 // when it crashes, hangs or has answered enough requests.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Reads the body of one message; every value is nil if the body is too short or breaks a limit.
 package struct MessageReader {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The messages between the server and its helper for PAM: their kinds and their limits.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 #pragma once
 #if !__has_include(<argon2.h>)
 #error "Gatehouse needs libargon2: apt-get install libargon2-dev"

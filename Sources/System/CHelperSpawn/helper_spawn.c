@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 // Between clone and execve only system calls are made: the child of a program with threads may not use locks, memory
 // allocation, or library functions that change all threads.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 #pragma once
 #if !__has_include(<openssl/ssl.h>)
 #error "Gatehouse needs OpenSSL 3: apt-get install libssl-dev"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 #pragma once
 #if !__has_include(<libpq-fe.h>)

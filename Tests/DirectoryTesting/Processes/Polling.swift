@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The error for a state that a server did not reach in time.
 package struct NotReached: Error, CustomStringConvertible {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// An OpenLDAP server whose changes are sent to further servers.
 ///

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Gatehouse
 """Reads the XML files 0, 1, ... of a folder with Expat, and prints the start tags of each on one line.
 
     readers.py FOLDER

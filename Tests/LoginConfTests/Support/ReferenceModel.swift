@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A simple model of the JDK's parser of login.conf, without error recovery and positions.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension HashVector {
     /// From src/test.c of P-H-C/phc-winner-argon2.

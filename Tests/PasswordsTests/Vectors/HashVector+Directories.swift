@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension HashVector {
     static let directories = digests + derived + dovecot + glassfish + tomcat

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension HashVector {
     static let frameworks = passlib + django + spring + php + others

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The script of the page: it shows messages, sends new ones, and stops when the session ends.
 let script = """

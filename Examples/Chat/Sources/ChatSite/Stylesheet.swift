@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The style sheet of the page, with a light and a dark color scheme.
 let stylesheet = """

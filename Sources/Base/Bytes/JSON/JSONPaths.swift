@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The path to a value in JSON: a JSON Pointer (RFC 6901) in which `*` stands for all elements of an array, or all members
 /// of an object that no other path names.

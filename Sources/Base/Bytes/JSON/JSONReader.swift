@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A reader of JSON (RFC 8259) that takes the text in parts of any size, and keeps the values of some paths.
 ///

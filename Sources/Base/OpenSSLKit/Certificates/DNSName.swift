@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Checks the syntax of host names (RFC 952, RFC 1123 2.1) and their lengths (RFC 1035 2.3.4).
 ///

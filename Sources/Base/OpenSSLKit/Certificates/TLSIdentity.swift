@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The certificate chain and private key with which a client or server authenticates itself.
 ///

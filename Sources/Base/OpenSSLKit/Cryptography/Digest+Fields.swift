@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension Digest {
     /// Computes the SHA-256 digest of several fields.

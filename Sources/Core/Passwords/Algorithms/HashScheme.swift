@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The algorithm and the cost of new password hashes.
 public enum HashScheme: Sendable, Hashable {

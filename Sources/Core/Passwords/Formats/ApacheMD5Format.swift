@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The format `$apr1$salt$hash` of Apache's htpasswd.
 enum ApacheMD5Format: PasswordFormat {

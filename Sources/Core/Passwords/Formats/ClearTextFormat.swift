@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Passwords in clear text after a prefix such as `{CLEAR}`.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// passlib's bcrypt of a digest, `$bcrypt-sha256$v=2,t=2b,r=12$salt$hash` and the older `$bcrypt-sha256$2b,12$salt$hash`,
 /// and that of WordPress since 6.8, `$wp$2y$10$salthash`.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A stored password: the stored text, and the hash read from the text.
 public struct StoredPassword: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The two alphabets of crypt(3), with checks of texts.
 enum CryptAlphabet {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension HashPolicy {
     /// The warning for the administrator that this policy is weak; nil for a policy that is strong enough.

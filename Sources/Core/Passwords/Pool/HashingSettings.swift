@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The limits of the threads, the memory and the queue for password checks.
 public struct HashingSettings: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A block of addresses with the same first bits, such as `10.0.0.0/8`, `2001:db8::/32` or `127.0.0.1`.
 public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The result of a login in several realms: one report for each realm that was used.
 public struct MultiRealmLoginReport: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The reaction to a realm that is unavailable in a login that may use several realms.
 public enum WhenUnavailable: String, Sendable, Hashable, CaseIterable {

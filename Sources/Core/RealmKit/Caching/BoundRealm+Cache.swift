@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension BoundRealm {
     /// Evaluates the realm's stack, or repeats an accepted login from the cache, and adds the groups of the realm.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A cache of the logins that realms have accepted; it is used for the realms that have ``CacheTimes``.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The action for every outcome of a module: the meaning of `required` and the other control flags.
 public struct ActionTable: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The weight of a module in its stack, with the names that JAAS and PAM use.
 ///

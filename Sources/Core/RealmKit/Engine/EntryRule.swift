@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The part of an entry that decides how the outcome of its module counts.
 ///

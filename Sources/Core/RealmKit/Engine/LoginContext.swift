@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Logs a subject in and out through one stack, any number of times, like the LoginContext of JAAS.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The evaluation of one login or logout: the next module to call, and the decision.
 ///

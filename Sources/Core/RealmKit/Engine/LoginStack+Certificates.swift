@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension LoginStack {
     /// True if a module of the stack takes the user name from a certificate.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// An ordered list of modules, each with a table of actions: one entry of login.conf, ready to be evaluated.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The phase of a login in which a module is called.
 public enum LoginPhase: UInt8, Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The stored form of a ``LoginStep``, without names; the names are looked up when a report is read.
 struct StepRecord: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A call of a module that the engine is about to make.
 struct ModuleCall: Sendable {

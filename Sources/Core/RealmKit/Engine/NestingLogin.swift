@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A login that keeps the logins which its modules make in other realms.
 protocol NestingLogin: OngoingLogin {

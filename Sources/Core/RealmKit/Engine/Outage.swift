@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The effect of an outage, that is of unavailable or broken modules, on the refusal of a login.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The outcome of one call of a module, as an index into its ``ActionTable``.
 public struct Outcome: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The reason for the refusal of a login.
 public enum Refusal: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Computes the decision of a stack from the outcomes of its modules, one after the other.
 ///

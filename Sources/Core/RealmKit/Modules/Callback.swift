@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A request of a module to the user: for a name, a password, a code or a certificate, or to show a message.
 ///

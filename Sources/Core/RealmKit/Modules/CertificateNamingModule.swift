@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A module that takes the user name from the client's certificate.
 ///

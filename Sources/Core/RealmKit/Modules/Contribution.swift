@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The principals and attributes that one call of one module adds to a subject, if the call counts.
 struct Contribution: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The connection to the user who signs in: an HTTP header, the fields of a form, a terminal.
 ///

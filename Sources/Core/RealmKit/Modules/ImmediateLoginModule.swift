@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A module that decides without waiting: it uses no file, no network and no conversation.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension LoginAttempt {
     /// Requests a new password from the user, twice, in place of one that has expired or must be changed.

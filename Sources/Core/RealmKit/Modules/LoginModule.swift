@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// One step of authentication; a stack of login.conf combines several modules.
 ///

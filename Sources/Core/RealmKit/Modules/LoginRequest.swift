@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The start of a login: the realm, the user name, the service and the client's address.
 public struct LoginRequest: Sendable, Hashable {

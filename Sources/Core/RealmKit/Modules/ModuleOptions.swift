@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The options that a module is created from.
 public typealias ModuleOptions = Settings<BadModule>

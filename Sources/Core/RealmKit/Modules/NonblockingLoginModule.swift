@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A login module that never blocks its thread: it only suspends its task to wait.
 ///

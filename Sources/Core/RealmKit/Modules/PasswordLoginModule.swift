@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A module that checks a name and a password, from the user or from an earlier module of its stack.
 ///

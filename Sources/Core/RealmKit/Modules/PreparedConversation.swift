@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A conversation whose answers are known beforehand, such as the name and the password of an `Authorization` header.
 public final class PreparedConversation: Conversation {

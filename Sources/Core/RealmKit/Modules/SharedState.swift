@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The values that the modules of one login share; they are released when the login is decided.
 ///

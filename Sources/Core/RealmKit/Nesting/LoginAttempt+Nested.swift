@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The result of the login phase in another realm.
 package enum NestedLogin: Sendable {

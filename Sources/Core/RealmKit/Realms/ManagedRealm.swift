@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A realm whose users can be listed and changed, for example by `gatehouse user`.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The services for data in the state folder, such as the store of users, locks and sessions.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The error of a call to a realm, or of looking up a realm by its name.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The log in which a realm reports problems to the administrator, such as a file that cannot be read or a line that is
 /// ignored.

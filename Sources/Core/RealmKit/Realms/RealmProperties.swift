@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The properties that a realm is created from.
 public typealias RealmProperties = Settings<BadRealm>

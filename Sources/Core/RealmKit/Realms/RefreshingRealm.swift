@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A realm whose users may change while the server runs, such as a realm that reads a file.
 public protocol RefreshingRealm: Realm {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A digest of the data that determines a user's access: the password, the groups and the state of the account.
 ///

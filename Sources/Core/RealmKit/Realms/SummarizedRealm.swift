@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A realm with facts about its users that `gatehouse check` shows in its summary.
 ///

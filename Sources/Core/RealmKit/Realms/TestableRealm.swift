@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A realm whose back end can be tested step by step without a login, for example by `gatehouse realm test`.
 public protocol TestableRealm: Realm {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A realm whose users are read from a file, such as a password file of another program.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A user to add, and the hash of the password.
 public struct NewUser: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The state of a user whom a realm has accepted before.
 public enum UserState: Sendable, Hashable {

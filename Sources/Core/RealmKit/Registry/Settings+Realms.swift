@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension Settings {
     /// Returns the other realm that a setting refers to.

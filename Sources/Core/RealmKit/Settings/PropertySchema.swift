@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The properties of a kind of realm, or the options of a kind of module; all names are different.
 public struct PropertySchema: Sendable, ExpressibleByArrayLiteral {

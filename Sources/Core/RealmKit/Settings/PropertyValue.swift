@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A value of the kind that its ``Property`` declares.
 public enum PropertyValue: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The services that the program provides to realms, one of each type: the hashing pool, a store, a log.
 ///

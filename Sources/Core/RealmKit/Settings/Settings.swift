@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The fault that is thrown when a realm or a module cannot be created from its settings.
 public protocol SettingsFault: Error, Sendable, CustomStringConvertible {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A user name of a realm, in all its spellings; failed logins are counted for each account.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A limit for failed logins: it reserves an attempt before a stack is evaluated, and receives the result.
 ///

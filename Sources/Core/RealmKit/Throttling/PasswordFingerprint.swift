@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A keyed checksum of the secrets that a client presented; it shows only whether two guesses were the same.
 ///

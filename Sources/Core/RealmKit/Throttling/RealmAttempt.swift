@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The result of an attempt in one realm.
 public struct RealmAttempt: Sendable {

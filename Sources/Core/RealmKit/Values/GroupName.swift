@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The names of groups that users, files and other systems give.
 package enum GroupName {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A fault of a module, a realm or a conversation, thrown when a login could not be decided.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A name that identifies a subject after a login: a user, a group or a role.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The result of a login: the principals and attributes of every module that committed, and the groups that the realm
 /// assigns.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The latest events of a session, and the open streams that receive its new events.
 struct EventJournal: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The open event streams of all sessions.
 struct OpenStreams: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// An event of a session that is sent to its clients.
 public enum SessionEvent: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The events of a session as an asynchronous sequence, for one client.
 ///

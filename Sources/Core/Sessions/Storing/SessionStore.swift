@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A store that keeps sessions over a restart, and through which other programs can list and end sessions.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The schedule of the sessions that are checked for expiry, in seconds.
 ///

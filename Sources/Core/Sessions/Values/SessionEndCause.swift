@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The cause of the end of a session.
 public enum SessionEndCause: String, Sendable, Hashable, CaseIterable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The settings of the `sessions` block of realms.conf: the lifetime and the maximum number of sessions.
 public struct SessionSettings: Sendable, Hashable {

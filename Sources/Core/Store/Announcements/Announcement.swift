@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A message of the administrator to all users, which the sign-in pages and the account page show until a time.
 public struct Announcement: Sendable, Hashable {

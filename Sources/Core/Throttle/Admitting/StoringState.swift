@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The state of a throttle's writes to its store.
 struct StoringState: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The numbers of locks and waiting attempts of a throttle at one moment.
 package struct ThrottleStatistics: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The lock of an account or a source.
 public struct Lockout: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The argument `-Dname=value`, as the JDK and other programs read it.
 package enum DefinitionArgument {

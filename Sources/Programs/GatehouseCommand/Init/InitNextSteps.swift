@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The next steps after `gatehouse init`: commands for a shell, and notes.
 struct InitNextSteps {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Words of commands that are printed for a shell.
 enum ShellWord {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The example sites of a file in `docs/forward-auth`, which are replaced by the hosts of a user.
 ///

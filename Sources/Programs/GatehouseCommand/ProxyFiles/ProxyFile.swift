@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A configuration file of a proxy, as in `docs/forward-auth`, with the applications of a user.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A format of users of another product.
 package enum UserImportFormat: Sendable {

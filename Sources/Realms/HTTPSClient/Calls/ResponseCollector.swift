@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A delegate that collects the response.
 final class ResponseCollector: HTTPSResponseDelegate {

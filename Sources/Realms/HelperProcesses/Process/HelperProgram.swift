@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A program to start as a helper, with its limits.
 package struct HelperProgram: Sendable {

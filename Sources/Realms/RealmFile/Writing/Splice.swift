@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The replacement of a range of bytes in a file.
 struct Splice: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The blanks with which PostgreSQL fills the values of CHAR columns.
 enum CharPadding {

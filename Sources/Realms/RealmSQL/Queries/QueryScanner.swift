@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The error for a text that is not a usable query.
 struct BadQuery: Error, Sendable, Hashable, CustomStringConvertible {

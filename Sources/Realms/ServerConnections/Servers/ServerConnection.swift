@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// An open connection to a server, used by one thread at a time.
 package protocol ServerConnection: AnyObject, SendableMetatype {

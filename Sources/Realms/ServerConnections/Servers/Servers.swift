@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The servers of a pool, and how a connection to one of them is opened.
 package struct Servers<Connection: ServerConnection>: Sendable {

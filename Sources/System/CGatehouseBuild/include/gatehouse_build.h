@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 #pragma once
 
 /// Returns the commit of the source, as the build was told it; NULL if it was not.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 #ifndef GATEHOUSE_HELPER_SPAWN_H
 #define GATEHOUSE_HELPER_SPAWN_H

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A fault of a realm's back end that ``RealmBackEndConformance`` causes and ends.
 ///

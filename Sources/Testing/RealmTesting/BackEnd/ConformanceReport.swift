@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The result of a conformance test: the violations, and what was checked.
 public struct ConformanceReport: Sendable, CustomStringConvertible {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Names and secrets that a realm must not pass on unchecked.
 enum HostileInput {

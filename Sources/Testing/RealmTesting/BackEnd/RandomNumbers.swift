@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A random number generator with a seed, and random input (SplitMix64).
 struct RandomNumbers: RandomNumberGenerator, Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension UInt8 {
     static let tab = UInt8(ascii: "\t")

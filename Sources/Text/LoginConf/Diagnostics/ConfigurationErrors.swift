@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The diagnostics of a rejected configuration: at least one error, and all warnings.
 public struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConvertible {

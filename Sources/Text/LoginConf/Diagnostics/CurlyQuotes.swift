@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The quotation marks that word processors write instead of `"`.
 enum CurlyQuotes {

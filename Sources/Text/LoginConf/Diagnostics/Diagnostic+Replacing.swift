@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension Diagnostic {
     /// Returns the diagnostic with a value replaced by the references `${...}` that stand for it in the configuration.

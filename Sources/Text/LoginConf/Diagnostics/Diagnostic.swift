@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// An error or a warning about a configuration text: the problem, the place and a hint.
 ///

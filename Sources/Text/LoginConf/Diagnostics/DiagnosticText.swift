@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Text of a configuration, made safe for a terminal or a log.
 enum DiagnosticText {

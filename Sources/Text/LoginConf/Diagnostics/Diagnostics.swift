@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The diagnostics that are collected while a text is read.
 struct Diagnostics {

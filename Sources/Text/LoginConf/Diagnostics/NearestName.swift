@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Finds the known name that a misspelled name probably means.
 public enum NearestName {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The result of parsing a text: a value and all diagnostics.
 public struct Parsed<Value: Sendable>: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A half-open range of byte offsets in a ``SourceText``.
 public struct SourceRange: Sendable, Hashable {

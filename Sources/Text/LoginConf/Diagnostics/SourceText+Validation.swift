@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension SourceText {
     /// Returns an error if the text is too large or is not UTF-8; nil if it can be parsed.

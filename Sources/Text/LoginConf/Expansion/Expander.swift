@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Replaces the references `${...}` of a value from left to right, as the JDK does for option values of login.conf.
 ///

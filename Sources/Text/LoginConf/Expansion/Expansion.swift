@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The values of the references `${...}` in a configuration: properties, environment variables and files.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension SourceText {
     /// Returns whether a value consists of references `${...}` only, so that it is not written in this text.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 // Errors in a single token, and how the parser continues after an error.
 

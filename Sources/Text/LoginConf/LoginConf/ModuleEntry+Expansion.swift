@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 extension ModuleEntry {
     /// Returns a module of a `login` block of realms.conf with its option values expanded.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The options of the module that is being parsed; if a key is set twice, the second value replaces the first.
 struct ModuleOptionList {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Parses the tokens of realms.conf into statements, and collects all errors.
 struct RealmsConfParser {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A word of realms.conf and its place.
 public struct RealmsConfWord: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A statement of realms.conf: a keyword and words, and a `;` or a block at the end.
 ///

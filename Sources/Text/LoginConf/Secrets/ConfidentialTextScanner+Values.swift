@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The values of names, which the scanner reads when it has found a name.
 extension ConfidentialTextScanner {

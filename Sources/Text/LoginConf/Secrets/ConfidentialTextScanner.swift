@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Finds the parts of a text that may contain passwords, in whatever kind of file they are.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The kinds of names whose values may be secrets, in whatever kind of file they are.
 enum SecretName {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Paths that a shell would expand, and that this program takes as they are.
 package enum UnexpandedPath {

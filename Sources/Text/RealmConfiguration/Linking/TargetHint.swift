@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Hints for targets of rules that are written in the syntax of other programs.
 enum TargetHint {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The texts of the pages in one language.
 package struct Translation: Sendable, Hashable {

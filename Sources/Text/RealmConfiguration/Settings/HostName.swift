@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The canonical form of host names for comparison: in lower case and without a final dot.
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// A text of the configuration, which may have translations.
 public struct LocalizedText: Sendable, Hashable, ExpressibleByStringLiteral {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The organization that the pages show: the `brand` block of the `sign-in` block.
 public struct SignInBrand: Sendable, Hashable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The reason why a request target is ambiguous: two programs might read it differently.
 public enum AmbiguousPath: Error, Sendable, Hashable, CustomStringConvertible {

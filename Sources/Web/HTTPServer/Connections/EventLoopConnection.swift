@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The base class of the HTTP/1 and HTTP/2 connections, with their links in the list of ``EventLoopState``, which calls
 /// these functions.

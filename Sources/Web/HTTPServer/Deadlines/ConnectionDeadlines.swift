@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The deadlines of one HTTP/1 or HTTP/2 connection.
 ///

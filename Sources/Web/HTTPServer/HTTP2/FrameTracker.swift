@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Tracks the frames that a client sends (RFC 9113 section 4.1).
 ///

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The connection that a request came over.
 struct ClientConnection: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The names of the metrics of logins and sessions; docs/metrics.md describes them.
 package enum MetricName {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// Splits the bytes of a log into lines, in memory that does not depend on the length of the log.
 package struct LineSplitter {

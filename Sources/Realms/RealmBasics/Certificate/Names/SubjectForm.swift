@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The form in which subjects and issuers of certificates are compared: that of RFC 2253, as OpenSSL writes it.
 enum SubjectForm {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The type of a part of a distinguished name, such as OU.
 struct NamePartType: Sendable, Hashable {

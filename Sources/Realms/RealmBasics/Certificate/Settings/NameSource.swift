@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gatehouse
 
 /// The part of a certificate that contains the user name: the property `name-from`.
 enum NameSource: String, Sendable, Hashable, CaseIterable {
