@@ -174,7 +174,7 @@ struct AggregateRealmTests {
         )
         directory.set(.hanging)
         let task = Task { try await town.login("ann") }
-        let report = try await end(of: task, moving: clock)
+        let report = try await end(of: task, moving: clock, waits: 3)
         #expect(report.isUnavailable && report.refusal?.failure == .overloaded)
     }
 
@@ -190,22 +190,20 @@ struct AggregateRealmTests {
         staff.set(.hangingExcept("ann"))
         let task = Task { try await town.login("ann") }
         try await Waiting.until { directory.openCalls == 1 && staff.openCalls == 1 }
-        let report = try await end(of: task, moving: clock)
+        let report = try await end(of: task, moving: clock, waits: 4)
         #expect(report.isUnavailable && report.refusal?.failure == .unavailable)
     }
 
-    /// Moves the clock until a login has ended.
-    private func end(of task: Task<LoginReport, any Error>, moving clock: ManualClock) async throws -> LoginReport {
-        let isOver = Mutex(false)
-        let watcher = Task {
-            defer { isOver.withLock { $0 = true } }
-            return try await task.value
-        }
-        try await Waiting.until {
-            clock.advance(by: .milliseconds(100))
-            return isOver.withLock { $0 }
-        }
-        return try await watcher.value
+    /// Moves the clock past the authorization deadline, when all waits of a login have begun.
+    private func end(
+        of task: Task<LoginReport, any Error>,
+        moving clock: ManualClock,
+        waits: Int
+    ) async throws -> LoginReport {
+        // The deadline of the module is later: it must not pass, too, before a task of the shorter wait has run.
+        await clock.untilAsleep(waits)
+        clock.advance(by: .seconds(2))
+        return try await task.value
     }
 
     @Test(arguments: ["stop", "continue"])
