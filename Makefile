@@ -28,44 +28,48 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help swift serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help help-all swift serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
-	@echo "make serve     build, and serve https://localhost:8443/welcome with $(CONFIG)"
-	@echo "make check     print the errors of $(CONFIG), or a summary of it"
-	@echo "make test      run all tests"
-	@echo "make steady    run all tests RUNS times, every second time beside a busy program, and list those that ever failed"
-	@echo "make interop   check that Gatehouse verifies password hashes of other programs, and the other way round"
-	@echo "make soak      put SOAK connections through the TLS layer under the address and leak sanitizers"
-	@echo "make lint      check formatting and comments, comparisons of client text, imports, and what docs say about tests, commands and statements"
-	@echo "make format    format all Swift files"
-	@echo "make bench     measure the engine and the parser, and those of the JDK if java is installed"
-	@echo "make bench-http  compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
-	@echo "make bench-growth  measure how a decision grows with the number of rules, hosts, realms, groups, sessions and users"
-	@echo "make test-growth  check in a debug build that these costs do not grow"
-	@echo "make bench-realms  compare logins through each realm with a plain client that does the same"
-	@echo "make examples  build and test the examples"
-	@echo "make docs      build the reference of RealmKit, RealmTesting, AccessControl and HummingbirdRealms with DocC"
+	@echo "make serve       build, and serve https://localhost:8443/welcome with $(CONFIG)"
+	@echo "make check       print the errors of $(CONFIG), or a summary of it"
+	@echo "make test        run all tests"
+	@echo "make lint        check formatting and comments, comparisons of client text, imports, and what docs say about tests, commands and statements"
+	@echo "make format      format all Swift files"
+	@echo "make examples    build and test the examples"
+	@echo "make docs        build the reference of RealmKit, RealmTesting, AccessControl and HummingbirdRealms with DocC"
 	@echo "make docs-check  run the commands of README.md and docs, and check the snippets"
-	@echo "make readme    run the commands of README.md, up to a page behind nginx, and print the time of each"
-	@echo "make smoke     start the built server and sign in over TLS with curl"
-	@echo "make scanners  scan the built server with testssl.sh and sslyze, if installed, and with our own checks"
-	@echo "make test-proxies  test forward authentication with nginx, Caddy and HAProxy, as far as they are installed"
-	@echo "make test-browser  sign in at the built server with Chromium"
-	@echo "make test-openapi  check docs/openapi.yaml against the built server"
-	@echo "make bench-forward-auth  measure forward authentication of nginx, compared with an nginx that allows every request; OTHER=PROGRAM compares two builds"
-	@echo "make stalls    test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
-	@echo "make flood     guess passwords over 1,000 connections, and check that other users can still sign in"
-	@echo "make outages   break the services behind realms in several ways, and compare the logins of another realm"
-	@echo "make timing    measure whether the time of a rejection reveals its reason"
-	@echo "make durability  kill the server and user commands at random moments, and check the data afterwards"
-	@echo "make release   build the programs for an installation, with the Swift run-time library in them"
-	@echo "make install   install what make release has built, below DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it"
-	@echo "make package   build the Debian packages in dist"
-	@echo "make test-package  install, serve from and purge the Debian packages in a clean root of Debian 12 (as root)"
-	@echo "make test-container  run the content of the container image in a root of its own (as root)"
-	@echo "make manual    write the manual pages and the completions of shells from the commands"
-	@echo "make deps      install the Debian packages that are missing"
+	@echo "make install     install what make release has built, below DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it"
+	@echo "make package     build the Debian packages in dist"
+	@echo "make help-all    list the other targets, too"
+
+help-all: help
+	@echo "make steady             run all tests RUNS times, every second time beside a busy program, and list those that ever failed"
+	@echo "make interop            check that Gatehouse verifies password hashes of other programs, and the other way round"
+	@echo "make soak               put SOAK connections through the TLS layer under the address and leak sanitizers"
+	@echo "make bench              measure the engine and the parser, and those of the JDK if java is installed"
+	@echo "make bench-http         compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
+	@echo "make bench-growth       measure how a decision grows with the number of rules, hosts, realms, groups, sessions and users"
+	@echo "make test-growth        check in a debug build that these costs do not grow"
+	@echo "make bench-realms       compare logins through each realm with a plain client that does the same"
+	@echo "make readme             run the commands of README.md and of the page behind nginx, and print the time of each"
+	@echo "make smoke              start the built server and sign in over TLS with curl"
+	@echo "make scanners           scan the built server with testssl.sh and sslyze, if installed, and with our own checks"
+	@echo "make test-proxies       test forward authentication with nginx, Caddy and HAProxy, as far as they are installed"
+	@echo "make test-browser       sign in at the built server with Chromium"
+	@echo "make test-openapi       check docs/openapi.yaml against the built server"
+	@echo "make bench-forward-auth measure forward authentication of nginx, compared with an nginx that allows every request; OTHER=PROGRAM compares two builds"
+	@echo "make stalls             test the deadlines of the built server with clients that stall, one at a time and 2,000 at once"
+	@echo "make flood              guess passwords over 1,000 connections, and check that other users can still sign in"
+	@echo "make outages            break the services behind realms in several ways, and compare the logins of another realm"
+	@echo "make timing             measure whether the time of a rejection reveals its reason"
+	@echo "make durability         kill the server and user commands at random moments, and check the data afterwards"
+	@echo "make release            build the programs for an installation, with the Swift run-time library in them"
+	@echo "make test-package       install, serve from and purge the Debian packages in a clean root of Debian 12 (as root)"
+	@echo "make test-container     run the content of the container image in a root of its own (as root)"
+	@echo "make manual             write the manual pages and the completions of shells from the commands"
+	@echo "make deps               install the Debian packages that are missing for a build; test-deps, proxy-deps, browser-deps, openapi-deps, package-deps: for tests"
+	@echo "make clean              remove what the build has made"
 
 serve: deps
 	$(SWIFT_BUILD) -c $(CONFIGURATION) --product gatehouse
@@ -147,10 +151,10 @@ docs-check:
 docs: deps
 	Scripts/docs.sh
 
-# The commands of README.md, up to a page behind nginx, with the time of each.
+# The commands of README.md, and then those of the page behind nginx, with the time of each.
 readme:
 	@[ -n "$(PROGRAMS)" ] || for product in gatehouse authcheck; do $(SWIFT_BUILD) --product $$product || exit 1; done
-	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$($(SWIFT_BUILD) --show-bin-path))" --steps README.md
+	Tests/Docs/docs_check.py --programs "$(or $(PROGRAMS),$$($(SWIFT_BUILD) --show-bin-path))" --steps README.md docs/walkthrough-nginx.md
 
 smoke: deps test-deps
 	$(SWIFT_BUILD) --product gatehouse

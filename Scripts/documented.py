@@ -6,8 +6,9 @@
   docs/comparison.md. A change that adds one of these things removes it from the table, and this check then names the pages that are wrong.
   An outage is "unavailable", or "not available now".
 * The synopsis of docs/operations.md has the commands and options of the manual pages, which are made from the commands (manual.py).
-* The index of docs/configuration.md has the statements that the parser knows, block by block.
-* The table of CONTRIBUTING.md has all targets of Package.swift but those of tests.
+* The index of docs/configuration-reference.md has the statements that the parser knows, block by block.
+* The map of CONTRIBUTING.md and docs/images/architecture.svg have the targets of Package.swift.
+* docs/README.md lists all pages, and docs/decisions/README.md all decisions.
 """
 
 import re
@@ -97,7 +98,7 @@ def literals(source, expression):
 
 
 def statements():
-    """The statements that only the parser or only the index of docs/configuration.md has."""
+    """The statements that only the parser or only the index of docs/configuration-reference.md has."""
     limits = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("Sources/Base/HTTPLimits/*.swift"))
     known = {"limits": set(re.findall(r'(?m)^\s+Setting\(\s*"([^"]+)"', limits))}
     for path in sorted(ROOT.glob("Sources/Text/RealmConfiguration/**/*.swift")):
@@ -107,22 +108,44 @@ def statements():
         if "struct RealmLinker" in source:
             known["realm"] = set(literals(source, "common"))
     known.pop("the translation")
-    index = {plain(cells[0]): set(re.findall(r"`([a-z0-9-]+)`", cells[1])) for cells in rows(section("docs/configuration.md", "Index"))[1:]}
+    index = {plain(cells[0]): set(re.findall(r"`([a-z0-9-]+)`", cells[1])) for cells in rows(section("docs/configuration-reference.md", "Index"))[1:]}
     for block in sorted(known.keys() | index.keys()):
         parsed, listed = known.get(block, set()), index.get(block, set())
-        yield from (f"docs/configuration.md: the index lacks {name} in {block}" for name in sorted(parsed - listed))
-        yield from (f"docs/configuration.md: the index has {name} in {block}, and the parser has not" for name in sorted(listed - parsed))
+        yield from (f"docs/configuration-reference.md: the index lacks {name} in {block}" for name in sorted(parsed - listed))
+        yield from (f"docs/configuration-reference.md: the index has {name} in {block}, and the parser has not" for name in sorted(listed - parsed))
         if not parsed:
             yield f"documented: no statements of {block} were found in Sources"
 
 
 def targets():
-    """The targets that the table of CONTRIBUTING.md lacks."""
+    """The targets that the map of CONTRIBUTING.md or the picture lacks, or has and should not."""
+    manifest = text("Package.swift")
+    system = re.findall(r'(?:systemLibrary\(|name: )"(C\w+)"', manifest[: manifest.index("let folders")])
+    floors = {"System": sorted(set(system))}
+    for folder, names in re.findall(r'(?ms)^    "([\w/]+)": \[\n(.*?)^    \],', manifest):
+        floors[folder.removeprefix("Sources/")] = re.findall(r'(?m)^        "([\w-]+)": \[', names)
     listed = section("CONTRIBUTING.md", "Where things live")
-    for name in re.findall(r'(?m)^(?:        "([\w-]+)": \[|    (?:systemLibrary\(|\.target\(name: |    name: )"(\w+)")', text("Package.swift")):
-        name = "".join(name)
-        if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", listed):
-            yield f"CONTRIBUTING.md: the table lacks the target {name}"
+    yield from (
+        f"CONTRIBUTING.md: the map lacks the target {name}"
+        for names in floors.values() for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", listed)
+    )
+    # The picture has the floors as titles, and after each title the boxes of its targets.
+    drawn, boxes = {}, []
+    for kind, name in re.findall(r'<text class="(ink|code)"[^>]*>([^<]+)<', text("docs/images/architecture.svg")):
+        boxes = drawn.setdefault(name, []) if kind == "ink" else boxes
+        boxes += [name] if kind == "code" else []
+    for floor in sorted((floors.keys() - {"Tests", "Benchmarks"}) | drawn.keys()):
+        if sorted(floors.get(floor, [])) != sorted(drawn.get(floor, [])):
+            yield f"docs/images/architecture.svg: the boxes of {floor} are not the targets of Package.swift: {set(drawn.get(floor, [])) ^ set(floors.get(floor, []))}"
+
+
+def shelf():
+    """The pages that docs/README.md lacks, and the decisions that docs/decisions/README.md lacks."""
+    for page in sorted(ROOT.glob("docs/**/*.md")):
+        path = page.relative_to(ROOT / "docs").as_posix()
+        shelf, name = ("docs/decisions/README.md", page.name) if re.match(r"decisions/\d", path) else ("docs/README.md", path)
+        if path != "README.md" and f"]({name})" not in text(shelf):
+            yield f"{shelf}: the list lacks {name}"
 
 
 def self_test():
@@ -135,7 +158,7 @@ def self_test():
 
 def main():
     self_test()
-    problems = [*absences(), *synopsis(), *statements(), *targets()]
+    problems = [*absences(), *synopsis(), *statements(), *targets(), *shelf()]
     print("\n".join(f"documented: {problem}" for problem in problems) or "documented: the pages have the commands, statements and targets of the program")
     return 1 if problems else 0
 

@@ -497,7 +497,9 @@ def main():
         os.set_inheritable(int(os.environ["DOCS_CHECK_NETWORK"]), True)
         isolated()
         page = Page(options.pages[0], programs, options.swift, options.verbose)
-        page.began = time.monotonic() if options.steps else None
+        if options.steps:
+            print(page.path, flush=True)
+            page.began = time.monotonic()
         page.check()
         if options.steps:
             print(f"{time.monotonic() - page.began:6.1f} s  the end of the page", flush=True)

@@ -4,7 +4,7 @@
 import os
 import re
 
-LINK = re.compile(r"!?\[(?:[^\]\\]|\\.)*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)|<img src=\"([^\"]+)\"|<a href=\"([^\"]+)\"")
+LINK = re.compile(r"!?\[(?:[^\]\\]|\\.)*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)|<img src=\"([^\"]+)\"|<source [^>]*srcset=\"([^\"]+)\"|<a href=\"([^\"]+)\"")
 
 
 def without_code(text):

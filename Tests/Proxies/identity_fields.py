@@ -117,11 +117,12 @@ def a_user_cannot_become_another_user_by_a_field(place):
 
 # Other names
 
-def documented_lines():
-    """The lines of the documentation for another name, by proxy."""
-    with open(os.path.join(DOCS, "..", "forward-auth.md")) as file:
-        section = file.read().partition("\n### Other names\n")[2].partition("\n## ")[0]
-    return {title.lower(): line for title, line in re.findall(r"^(nginx|Caddy|HAProxy), in .*?```text\n(.*?)\n```", section, re.MULTILINE | re.DOTALL)}
+def documented_line(proxy):
+    """The line of the documentation for another name, on the page of a proxy."""
+    with open(os.path.join(DOCS, "..", "proxies", f"{proxy}.md")) as file:
+        section = file.read().partition("\n## Other names\n")[2].partition("\n## ")[0]
+    line, = re.findall(r"^```text\n(.*)\n```$", section, re.MULTILINE)
+    return line
 
 
 def run(kind, program, count, folder):
@@ -129,7 +130,7 @@ def run(kind, program, count, folder):
     if count.words and count.words != "identity_fields":
         return
     print(f"== {kind.title}, with another name for Remote-User", flush=True)
-    line = documented_lines()[kind.title]
+    line = documented_line(kind.title)
     file, before = {
         "nginx": ("snippets/gatehouse-application.conf", "proxy_set_header Remote-User   $gatehouse_user;\n"),
         "caddy": ("gatehouse.caddy", "\t\thandle_response @allowed {\n"),

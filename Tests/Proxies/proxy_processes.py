@@ -161,8 +161,8 @@ class Nginx(Proxy):
             http {{ access_log {log}; keepalive_requests 100000; {temporary} {included} }}""")]
 
     def documented_copy(self):
-        """The output of the sed command in docs/forward-auth.md."""
-        with open(os.path.join(DOCS, "..", "forward-auth.md")) as file:
+        """The output of the sed command in docs/proxies/nginx.md."""
+        with open(os.path.join(DOCS, "..", "proxies", "nginx.md")) as file:
             found = re.search(r"sed '([^']+)' (app\.conf) >", file.read())
         return subprocess.run(["sed", found[1], os.path.join(DOCS, "nginx", found[2])], check=True, capture_output=True, text=True).stdout
 

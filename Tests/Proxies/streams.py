@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of uploads, downloads, server-sent events and WebSockets, and of the end of a session during each of them.
 
-docs/forward-auth.md, "Uploads, events and WebSockets", and docs/sign-in.md, "What ends with a session", state what is tested here.
+docs/forward-auth-reference.md, "Uploads, events and WebSockets", and docs/sign-in.md, "What ends with a session", state what is tested here.
 """
 
 import hashlib

@@ -44,7 +44,7 @@ def document(name):
         return file.read()
 
 
-def section(heading, name="forward-auth.md"):
+def section(heading, name):
     return document(name).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
 
 
@@ -168,8 +168,7 @@ class Walk:
 
 def commands_of(proxy):
     """The commands of the documentation to set up a proxy."""
-    text = section("Several applications").partition(f"**{ {'nginx': 'nginx', 'caddy': 'Caddy', 'haproxy': 'HAProxy'}[proxy]}.**")[2]
-    return blocks(re.split(r"^\*\*", text, maxsplit=1, flags=re.MULTILINE)[0], "sh")
+    return blocks(section("By hand", f"proxies/{proxy}.md"), "sh")
 
 
 def install_certificates(walk):
@@ -208,12 +207,13 @@ def responds(port):
 
 
 @step
-def every_configuration_of_the_page_is_accepted(walk):
-    found = [block for block in blocks(document("forward-auth.md"), "realms.conf") if re.match(r"server \{", block)]
-    expect(len(found) >= 3, found)
+def every_configuration_of_the_pages_is_accepted(walk):
+    text = document("forward-auth.md") + document("forward-auth-reference.md")
+    found = [block for block in blocks(text, "realms.conf") if re.match(r"server \{", block)]
+    expect(len(found) >= 4, found)
     with contextlib.suppress(FileExistsError):
         os.makedirs(walk.configuration)
-    shell(f"cd {walk.configuration}; " + re.search(r"^ *(\(umask 077; openssl genpkey .*)$", document("forward-auth.md"), re.MULTILINE)[1])
+    shell(f"cd {walk.configuration}; " + re.search(r"^ *(\(umask 077; openssl genpkey .*)$", text, re.MULTILINE)[1])
     for block in found:
         with open(os.path.join(walk.configuration, "realms.conf"), "w") as file:
             file.write(REALM + block + ("" if "protect" in block else "protect app.example.com/ { auth form; require any; }\n"))
@@ -223,7 +223,7 @@ def every_configuration_of_the_page_is_accepted(walk):
 
 @step
 def the_commands_for_several_applications_set_up_the_proxy(walk):
-    configuration, = (block for block in blocks(section("Several applications"), "realms.conf") if block.startswith("server {"))
+    configuration, = (block for block in blocks(section("Several applications", "forward-auth-reference.md"), "realms.conf") if block.startswith("server {"))
     walk.gatehouse(configuration)
     start_proxy(walk)
     # The examples of the packages. The commands replace no file.
@@ -261,7 +261,7 @@ def one_sign_in_opens_both_applications(walk):
 @step
 def the_commands_to_try_it_give_the_statuses_of_their_comments(walk):
     shutil.copy("/etc/gatehouse/var/development-authority.pem", "/etc/gatehouse/gatehouse-ca.pem")
-    text = section("Trying it").replace("\\\n", " ")
+    text = section("Trying it", "forward-auth.md").replace("\\\n", " ")
     commands = [line.partition(" # ")[::2] for line in text.splitlines() if line.startswith("curl ")]
     expect_equal(len(commands), 8)
     for command, comment in commands:
@@ -311,7 +311,7 @@ def gatehouse_init_makes_what_getting_started_shows(walk):
     status, said = terminal.rest()
     expect_equal(status, 0, said)
     expect("\n".join(lines[end + 1:]) in said.replace("\r\n", "\n"), said)
-    # The files of the folder, installed as forward-auth.md says.
+    # The files of the folder, installed as proxies/nginx.md says.
     town, host = os.path.join(folder, "town"), "wiki.example.org"
     walk.start("gatehouse", "serve", cwd=town, until=lambda: glob.glob(f"{town}/var/development-certificate.pem") and responds(8443))
     for name in glob.glob("/etc/nginx/conf.d/*"):

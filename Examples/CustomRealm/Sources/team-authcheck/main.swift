@@ -4,5 +4,5 @@ import AuthcheckCommand
 import RealmTeam
 import RealmsWithoutStore
 
-// For a version with the store see docs/custom-realm.md, "The store".
+// For a version with the store see docs/realm-author-reference.md, "The store".
 await Authcheck.main(realmsWithoutStore + [.team])
