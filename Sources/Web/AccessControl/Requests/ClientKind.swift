@@ -2,6 +2,7 @@
 
 package import Bytes
 package import HTTPTypes
+package import RealmConfiguration
 
 /// The kind of the client that sent a request.
 ///
@@ -40,4 +41,156 @@ package enum ClientKind: Sendable, Hashable {
             prefersHTML: AcceptField.prefersHTML(fields)
         )
     }
+}
+
+/// Reads the `Accept` field of a request: the media types that the client accepts.
+///
+/// Source: RFC 9110 section 12.5.1.
+package enum AcceptField {
+    /// Returns whether the client accepts HTML.
+    ///
+    /// The field must name a type of HTML with a weight above 0 or without a weight. No memory is allocated, because a
+    /// field may list hundreds of types.
+    ///
+    /// - Parameter value: The value of an `Accept` field.
+    /// - Returns: True if the client accepts HTML.
+    package static func prefersHTML(_ value: Span<UInt8>) -> Bool {
+        var start = 0
+        while start < value.count {
+            let end = end(of: value, from: start, UInt8(ascii: ","))
+            if isHTML(value.extracting(start..<end)) { return true }
+            start = end + 1
+        }
+        return false
+    }
+
+    /// Returns true if a media range is HTML and its weight is above 0.
+    private static func isHTML(_ type: Span<UInt8>) -> Bool {
+        // The shortest type of HTML is text/html. This check is fast for `*/*`, which most other clients send.
+        guard type.count >= 9 else { return false }
+        var end = end(of: type, from: 0, UInt8(ascii: ";"))
+        let name = type.extracting(type.trimmed(0..<end))
+        guard name.equalsIgnoringCase("text/html") || name.equalsIgnoringCase("application/xhtml+xml") else {
+            return false
+        }
+        while end < type.count {
+            let start = end + 1
+            end = self.end(of: type, from: start, UInt8(ascii: ";"))
+            if isZeroWeight(type.extracting(type.trimmed(start..<end))) { return false }
+        }
+        return true
+    }
+
+    /// Returns true if a parameter is a weight of 0, such as `q=0` or `q=0.0`.
+    private static func isZeroWeight(_ parameter: Span<UInt8>) -> Bool {
+        guard parameter.beginsIgnoringCase(with: "q=0") else { return false }
+        guard parameter.count > 3 else { return true }
+        guard parameter[3] == UInt8(ascii: ".") else { return false }
+        for index in 4..<parameter.count where parameter[index] != UInt8(ascii: "0") { return false }
+        return true
+    }
+
+    /// Returns the index of the next delimiter; the number of bytes if there is none.
+    static func end(of bytes: Span<UInt8>, from start: Int, _ delimiter: UInt8) -> Int {
+        var end = start
+        while end < bytes.count, bytes[end] != delimiter { end += 1 }
+        return end
+    }
+}
+
+extension AcceptField {
+    /// Returns true if the client accepts HTML by the first `Accept` field of the request.
+    package static func prefersHTML(_ fields: HTTPFields) -> Bool {
+        fields.texts(of: .accept).first.map { prefersHTML($0.string.utf8Span.span) } ?? false
+    }
+}
+
+/// Reads the `Accept-Language` field of a request: the languages that the user prefers.
+///
+/// Source: RFC 9110 section 12.5.4.
+package enum AcceptLanguageField {
+    /// The maximum number of languages that are read.
+    private static let maximumRanges = 16
+
+    /// Returns the index of the translation that the user prefers most.
+    ///
+    /// Of languages with the same weight, the first one counts. A language with weight 0 is never chosen for its range.
+    /// No memory is allocated.
+    ///
+    /// - Parameters:
+    ///   - value: The value of an `Accept-Language` field.
+    ///   - translations: The translations.
+    /// - Returns: The index; 0, the standard translation, if the user prefers none of them.
+    package static func index(for value: Span<UInt8>, in translations: Translations) -> Int {
+        var (best, bestWeight) = (0, 0)
+        var (start, count) = (0, 0)
+        while start < value.count, count < maximumRanges {
+            let end = AcceptField.end(of: value, from: start, ASCII.comma)
+            let item = value.extracting(start..<end)
+            let rangeEnd = AcceptField.end(of: item, from: 0, ASCII.semicolon)
+            let range = item.extracting(item.trimmed(0..<rangeEnd))
+            let weight = weight(item, after: rangeEnd)
+            if weight > bestWeight, let index = index(for: range, in: translations) {
+                (best, bestWeight) = (index, weight)
+            }
+            start = end + 1
+            count += 1
+        }
+        return best
+    }
+
+    private static func index(for range: Span<UInt8>, in translations: Translations) -> Int? {
+        range.count == 1 && range[0] == UInt8(ascii: "*") ? 0 : translations.index(for: range)
+    }
+
+    /// Returns the weight of an item in thousandths: 1,000 without a parameter `q`, and 0 for a malformed one.
+    private static func weight(_ item: Span<UInt8>, after rangeEnd: Int) -> Int {
+        guard rangeEnd < item.count else { return 1000 }
+        let parameter = item.extracting(item.trimmed(rangeEnd + 1..<item.count))
+        guard parameter.beginsIgnoringCase(with: "q="), (3...7).contains(parameter.count), ASCII.isDigit(parameter[2]),
+            parameter.count == 3 || parameter[3] == UInt8(ascii: ".")
+        else { return 0 }
+        var weight = Int(parameter[2] - UInt8(ascii: "0")) * 1000
+        var place = 100
+        for index in 4..<max(parameter.count, 4) {
+            guard ASCII.isDigit(parameter[index]) else { return 0 }
+            weight += Int(parameter[index] - UInt8(ascii: "0")) * place
+            place /= 10
+        }
+        return min(weight, 1000)
+    }
+}
+
+extension AcceptLanguageField {
+    /// Returns the index of the translation that the user prefers by the first `Accept-Language` field of the request.
+    package static func index(for fields: HTTPFields, in translations: Translations) -> Int {
+        fields.texts(of: .acceptLanguage).first.map { index(for: $0.string.utf8Span.span, in: translations) } ?? 0
+    }
+}
+
+extension HTTPField.Name {
+    /// Creates a field name from a constant.
+    ///
+    /// - Parameter name: A token of RFC 9110 section 5.6.2.
+    /// - Returns: The field name.
+    package static func known(_ name: StaticString) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name.description) else {
+            // All names are constants, so the tests find an invalid name.
+            preconditionFailure("\(name) is not a field name")
+        }
+        return name
+    }
+
+    package static let secFetchMode = known("Sec-Fetch-Mode")
+    package static let xRequestedWith = known("X-Requested-With")
+}
+
+extension HTTPFields {
+    /// Returns the values of all fields with a name, in order.
+    ///
+    /// The values are compared byte by byte.
+    ///
+    /// - Parameter name: The name of the fields.
+    /// - Returns: The values; empty if there is no such field.
+    package func texts(of name: HTTPField.Name) -> [UTF8Text] { self[values: name].map { UTF8Text($0) } }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import RealmConfiguration
+package import RealmConfiguration
 
 /// The rules for one host, for all hosts below a domain, or for all hosts.
 ///
@@ -89,42 +89,110 @@ extension ProtectRule.Host {
     }
 }
 
-/// The rules of one path.
+/// A table that finds the rules for a host: those for its name, then those for the domains above it, the longest first, and
+/// then those for all hosts.
+struct HostTable: Sendable {
+    /// The largest number of hosts that are compared one by one; hashing takes longer for so few.
+    private static let linearCount = 8
+
+    private let hosts: [HostRules]
+    /// True if the hosts are compared one by one.
+    private let isLinear: Bool
+    private var names: [UTF8Text: Int] = [:]
+    private var domains: [UTF8Text: Int] = [:]
+    private var any: Int?
+
+    /// The table of hosts.
+    ///
+    /// - Parameter hosts: The rules of each host, in the order of evaluation.
+    init(_ hosts: [HostRules]) {
+        self.hosts = hosts
+        isLinear = hosts.count <= Self.linearCount
+        for (index, rules) in hosts.enumerated() {
+            switch rules.host {
+            case .any: any = index
+            case .name(let name): names[UTF8Text(name)] = index
+            case .below(let domain): domains[UTF8Text(domain)] = index
+            }
+        }
+    }
+
+    /// Returns the first result of the hosts that a request may be for.
+    ///
+    /// - Parameters:
+    ///   - host: The host of the request; nil if it has none, so that only rules for all hosts apply.
+    ///   - body: Returns a result for the rules of a host; nil to go on with the next host.
+    /// - Returns: The result; nil if there is none.
+    func first<Result>(for host: RequestHost?, _ body: (HostRules) -> Result?) -> Result? {
+        guard !isLinear else {
+            for index in hosts.indices where hosts[index].matches(host) {
+                if let result = body(hosts[index]) { return result }
+            }
+            return nil
+        }
+        if let host {
+            if let index = names[UTF8Text(host.name)], let result = body(hosts[index]) { return result }
+            if !domains.isEmpty, let result = firstDomain(of: host.name, body) { return result }
+        }
+        return any.flatMap { body(hosts[$0]) }
+    }
+
+    private func firstDomain<Result>(of name: String, _ body: (HostRules) -> Result?) -> Result? {
+        let bytes = name.utf8Span.span
+        // A domain begins after a dot, and at least one label precedes the dot.
+        for dot in bytes.indices where dot > 0 && bytes[dot] == UInt8(ascii: ".") {
+            let domain = UTF8Text(repairing: bytes.extracting((dot + 1)..<bytes.count))
+            if let index = domains[domain], let result = body(hosts[index]) { return result }
+        }
+        return nil
+    }
+}
+
+/// The sign-in host, and the hosts to which its sessions are handed over.
 ///
-/// Each rule is for different methods.
-struct PathRules: Sendable {
-    let isExact: Bool
-    let segments: [UTF8Text]
-    let rules: [ProtectionRules.CompiledRule]
-    /// The allowed methods: the methods of the rules, and HEAD if a rule names GET.
-    ///
-    /// Empty if the rules name no methods.
-    let allowed: [String]
+/// The other hosts are those of the rules with the scheme `form`. Their ports are the port of the sign-in host, because
+/// the rules name no ports and the services at other ports may not be trusted. A host at another port needs an entry in
+/// `return-to`.
+package struct SignInHosts: Sendable {
+    /// The origin of the sign-in host.
+    package let origin: SignInSettings.Origin
+    private let hosts: [ProtectRule.Host]
+    private let otherOrigins: [SignInSettings.Origin]
 
-    /// The rules of a path.
+    /// The hosts of a configuration; nil if each host has its own sign-in page.
     ///
-    /// - Parameter rules: At least one rule. All rules have the same path and the same value of `isExact`.
-    init(_ rules: [ProtectionRules.CompiledRule]) {
-        isExact = rules.first?.rule.isExact ?? false
-        // A slash with a combining mark is no separator of characters, but it is one of bytes.
-        segments = rules.first.map { Self.segments(of: $0.rule.path) } ?? []
-        self.rules = rules
-        let methods = Set(rules.flatMap(\.rule.methods))
-        allowed = (methods.contains("GET") ? methods.union(["HEAD"]) : methods).sorted()
+    /// - Parameters:
+    ///   - settings: The settings of the sign-in pages.
+    ///   - rules: The rules.
+    package init?(_ settings: SignInSettings, rules: [ProtectRule]) {
+        guard let origin = settings.host else { return nil }
+        self.origin = origin
+        hosts = Set(rules.filter { $0.schemes.contains(.form) && $0.host != .any }.map { HostRules.canonical($0.host) })
+            .sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) }
+        otherOrigins = settings.returnTo
     }
 
-    private static func segments(of path: String) -> [UTF8Text] {
-        path.utf8.split(separator: UInt8(ascii: "/")).map { UTF8Text(repairing: Array($0).span) }
+    /// Returns whether a request is for the sign-in host.
+    ///
+    /// - Parameter authority: The host and port of the request, as text.
+    /// - Returns: True if they are the sign-in host and its port.
+    package func isSignInHost(_ authority: String) -> Bool {
+        RequestHost(authority).map { SignInSettings.Origin($0) == origin } ?? false
     }
 
-    /// Returns true if these rules apply to a path.
+    /// Returns whether a session may be handed over to an origin.
     ///
-    /// Exact rules apply only to their own path. Other rules also apply to the paths below it. Segments are compared
-    /// byte by byte.
-    func matches(_ path: RequestPath) -> Bool {
-        let count = path.segments.count
-        guard isExact ? segments.count == count : segments.count <= count else { return false }
-        for index in segments.indices where segments[index] != path.segments[index] { return false }
-        return true
+    /// - Parameter origin: The origin, with the host in canonical form.
+    /// - Returns: True if the origin is not the sign-in host, and a rule names its host.
+    package func contains(_ origin: SignInSettings.Origin) -> Bool {
+        guard origin != self.origin, hosts.contains(where: { $0.matches(origin.host) }) else { return false }
+        return origin.port == self.origin.port || otherOrigins.contains(origin)
     }
+}
+
+extension SignInSettings.Origin {
+    /// The origin of a host that is requested over https.
+    ///
+    /// - Parameter host: The host, with the port if it is not 443.
+    package init(_ host: RequestHost) { self.init(host: host.name, port: host.port.map(Int.init) ?? 443) }
 }

@@ -1,6 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import RealmConfiguration
+
+/// The rules of one path.
+///
+/// Each rule is for different methods.
+struct PathRules: Sendable {
+    let isExact: Bool
+    let segments: [UTF8Text]
+    let rules: [ProtectionRules.CompiledRule]
+    /// The allowed methods: the methods of the rules, and HEAD if a rule names GET.
+    ///
+    /// Empty if the rules name no methods.
+    let allowed: [String]
+
+    /// The rules of a path.
+    ///
+    /// - Parameter rules: At least one rule. All rules have the same path and the same value of `isExact`.
+    init(_ rules: [ProtectionRules.CompiledRule]) {
+        isExact = rules.first?.rule.isExact ?? false
+        // A slash with a combining mark is no separator of characters, but it is one of bytes.
+        segments = rules.first.map { Self.segments(of: $0.rule.path) } ?? []
+        self.rules = rules
+        let methods = Set(rules.flatMap(\.rule.methods))
+        allowed = (methods.contains("GET") ? methods.union(["HEAD"]) : methods).sorted()
+    }
+
+    private static func segments(of path: String) -> [UTF8Text] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { UTF8Text(repairing: Array($0).span) }
+    }
+
+    /// Returns true if these rules apply to a path.
+    ///
+    /// Exact rules apply only to their own path. Other rules also apply to the paths below it. Segments are compared
+    /// byte by byte.
+    func matches(_ path: RequestPath) -> Bool {
+        let count = path.segments.count
+        guard isExact ? segments.count == count : segments.count <= count else { return false }
+        for index in segments.indices where segments[index] != path.segments[index] { return false }
+        return true
+    }
+}
 
 /// A tree that finds the rules for a path.
 ///
