@@ -110,3 +110,118 @@ extension ConfigurationBuilder {
         }
     }
 }
+
+// Lists of words, in which commas are mistakes.
+
+extension ConfigurationBuilder {
+    /// Returns the words of a statement that takes one or more words and no block.
+    ///
+    /// A comma at the beginning or the end of a word is an error, because it was probably meant to separate words.
+    func words(_ statement: Statement) -> [RealmsConfWord] {
+        guard hasNoBlock(statement) else { return [] }
+        if statement.arguments.isEmpty { reportCount(of: statement, expected: "at least one word") }
+        return separated(statement) { word in
+            let scalars = word.text.unicodeScalars
+            let hasComma = RealmsConfWord.isComma(scalars.first) || RealmsConfWord.isComma(scalars.last)
+            return hasComma ? Self.trimmed(word) : nil
+        }
+    }
+
+    /// Returns the words of a statement that takes names or addresses and no block.
+    ///
+    /// A comma in a word is an error, unless the word is quoted.
+    func list(_ statement: Statement) -> [RealmsConfWord] {
+        guard hasNoBlock(statement) else { return [] }
+        if statement.arguments.isEmpty { reportCount(of: statement, expected: "at least one word") }
+        return separated(statement) { word in RealmsConfWord.hasComma(word.text) ? Self.parts(word) : nil }
+    }
+
+    /// Returns the words of a statement without their commas, and reports the first comma.
+    ///
+    /// - Parameters:
+    ///   - statement: The statement.
+    ///   - parts: Returns the words that an unquoted word with commas was probably meant to be; nil for a word without.
+    /// - Returns: The words.
+    private func separated(
+        _ statement: Statement,
+        parts: (RealmsConfWord) -> [RealmsConfWord]?
+    ) -> [RealmsConfWord] {
+        var first: RealmsConfWord?
+        let words = statement.arguments.flatMap { word -> [RealmsConfWord] in
+            guard !word.isQuoted, let parts = parts(word) else { return [word] }
+            first = first ?? word
+            return parts
+        }
+        if let first {
+            let corrected = Statement(keyword: statement.keyword, arguments: words).correction(in: text)
+            reportComma(in: first, hint: words.isEmpty ? "words are separated by blanks" : "write \(corrected)")
+        }
+        return words
+    }
+
+    /// Reports a comma in a word that is not quoted.
+    ///
+    /// - Parameters:
+    ///   - word: The word.
+    ///   - hint: What to write instead.
+    func reportComma(in word: RealmsConfWord, hint: String) {
+        error(
+            at: word.range,
+            "\(word.text) contains a comma, and words are separated by blanks",
+            hint: "\(hint) (quote a word if the comma is a part of it)"
+        )
+    }
+
+    /// Reports a comma in a name that is not quoted; for statements that take one name.
+    ///
+    /// - Parameters:
+    ///   - word: The name.
+    ///   - hint: What to write instead.
+    /// - Returns: True if there is no comma.
+    func hasNoComma(_ word: RealmsConfWord, hint: String) -> Bool {
+        guard !word.isQuoted, RealmsConfWord.hasComma(word.text) else { return true }
+        reportComma(in: word, hint: hint)
+        return false
+    }
+
+    private static func trimmed(_ word: RealmsConfWord) -> [RealmsConfWord] {
+        var text = word.text.unicodeScalars[...]
+        while RealmsConfWord.isComma(text.first) { text.removeFirst() }
+        while RealmsConfWord.isComma(text.last) { text.removeLast() }
+        guard !text.isEmpty else { return [] }
+        return [RealmsConfWord(String(text), range: word.range, beginsLine: word.beginsLine)]
+    }
+
+    private static func parts(_ word: RealmsConfWord) -> [RealmsConfWord] {
+        word.text.unicodeScalars.split { RealmsConfWord.isComma($0) }.map { part in
+            RealmsConfWord(String(part), range: word.range, beginsLine: word.beginsLine)
+        }
+    }
+}
+
+extension RealmsConfWord {
+    /// Returns whether a character is a comma of any script.
+    static func isComma(_ scalar: Unicode.Scalar?) -> Bool {
+        scalar.map { [",", "\u{FF0C}", "\u{3001}", "\u{060C}"].contains($0) } ?? false
+    }
+
+    /// Returns whether a text contains a comma.
+    static func hasComma(_ text: String) -> Bool { text.unicodeScalars.contains { isComma($0) } }
+}
+
+extension Statement {
+    /// The end of the arguments, for messages that may contain several of them.
+    var argumentsEnd: UInt32 { arguments.last?.range.end ?? keyword.range.end }
+
+    /// The statement as an administrator should write it, for a hint.
+    ///
+    /// The contents of quoted words and of those that may be secrets are left out, because a hint may go to a log.
+    ///
+    /// - Parameter text: The text with the statement.
+    /// - Returns: The statement.
+    func correction(in text: SourceText) -> String {
+        let words =
+            [keyword.text] + arguments.map { $0.isQuoted || text.isConfidential($0.range) ? "\"...\"" : $0.text }
+        return words.joined(separator: " ") + (body == .none ? ";" : " { ... }")
+    }
+}

@@ -118,3 +118,106 @@ extension ConfigurationBuilder {
         return inner.isEmpty ? "/" : "/" + inner.joined(separator: "/")
     }
 }
+
+/// Hints for targets of rules that are written in the syntax of other programs.
+enum TargetHint {
+    /// The operators that nginx and other programs require before a pattern.
+    static let operators: Set<String> = ["~", "~*", "^~", "=~", "!~", "regex", "regexp", "glob"]
+
+    /// The hint about the two kinds of targets.
+    static let kinds = "/admin is for that path and all paths below it; = /admin is for that path only"
+
+    /// The characters that have a special meaning in patterns of other programs, but not here.
+    private static let specialCharacters = Set("*?|()[]<>^$".utf8)
+
+    /// Returns the first special character of a path, and the path above its segment; nil for a plain path.
+    static func pattern(in path: String) -> (character: String, parent: String)? {
+        guard let place = path.utf8.firstIndex(where: { specialCharacters.contains($0) }) else {
+            // A parameter such as `/users/:id`.
+            guard let start = path.firstRange(of: "/:") else { return nil }
+            return (":", parent(of: path[..<start.upperBound]))
+        }
+        // `?` with `=` after it begins a query, which has a hint of its own.
+        if path.utf8[place] == UInt8(ascii: "?"), path[place...].contains("=") { return nil }
+        return (String(path[place]), parent(of: path[..<place]))
+    }
+
+    /// Returns a path without its last segment.
+    private static func parent(of path: Substring) -> String {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().dropLast()
+        return "/" + segments.filter { !$0.isEmpty }.joined(separator: "/")
+    }
+
+    /// Returns the host and path of a URL; nil if the text is not a URL.
+    static func target(ofURL text: String) -> String? {
+        guard let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("/") else { return nil }
+        let rest = text[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
+        let host = rest.prefix { $0 != "/" && $0 != ":" }
+        let path = rest.drop { $0 != "/" }
+        return "\(host)\(path.isEmpty ? "/" : path)"
+    }
+
+    /// Returns a hint for a path that cannot be protected.
+    static func hint(forPath path: String) -> String {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        return switch true {
+        case !path.hasPrefix("/"): "a path begins with /, also after a host: /welcome, app.example.com/, *.example.com/"
+        case path.contains("?"): "a rule is for a path with any query: remove ? and the query"
+        case path.contains("%"): "requests are decoded before they are compared: write the character itself"
+        case segments.contains("."), segments.contains(".."): "remove . and ..: a request with them is rejected"
+        case path.contains("//"): "one / is enough: a request with // is rejected"
+        default: "use visible ASCII without # ; \\ \" and blanks; for other paths write a rule for the path above them"
+        }
+    }
+}
+
+/// Reads the `methods` of a rule.
+struct MethodReader {
+    let builder: ConfigurationBuilder
+
+    /// The methods in the registry of IANA (RFC 9110 section 16.1.1), and those of common programs.
+    private static let known = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "ACL", "BASELINE-CONTROL",
+        "BIND",
+        "CHECKIN", "CHECKOUT", "COPY", "LABEL", "LINK", "LOCK", "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL",
+        "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PRI", "PROPFIND", "PROPPATCH", "QUERY", "REBIND",
+        "REPORT",
+        "SEARCH", "UNBIND", "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+        "M-SEARCH", "NOTIFY", "SUBSCRIBE", "UNSUBSCRIBE", "PURGE",
+    ]
+
+    func read(_ statement: Statement) -> [String] {
+        var methods: [String] = []
+        for word in builder.list(statement) {
+            guard let method = builder.expanded(word), isMethod(method, at: word) else { continue }
+            if methods.contains(method) { builder.error(at: word.range, "\(method) occurs twice in methods") }
+            methods.append(method)
+        }
+        return methods
+    }
+
+    private func isMethod(_ method: String, at word: RealmsConfWord) -> Bool {
+        let upper = method.uppercased()
+        let meansAll = ["*", "ALL", "ANY"].contains(upper)
+        let hint = "a rule without methods is for all methods: remove the statement"
+        if meansAll, !word.isQuoted {
+            builder.error(at: word.range, "\(method) is not a method", hint: hint)
+            return false
+        }
+        let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
+        guard isToken, (1...32).contains(method.utf8.count) else {
+            let hint =
+                Self.known.contains(upper)
+                ? "methods are in capital letters: \(upper)"
+                : "a method has 1 to 32 characters, A to Z and -, such as GET"
+            builder.error(at: word.range, "\(method) is not a method", hint: hint)
+            return false
+        }
+        guard !Self.known.contains(method) else { return true }
+        let suggestion = NearestName.suggest(method, among: Self.known).map { "did you mean \($0)?" }
+        if let hint = meansAll ? hint : suggestion {
+            builder.log.add(builder.text.warning(at: word.range, "\(method) is not a known method", hint: hint))
+        }
+        return true
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import LoginConf
+public import Passwords
 public import RealmKit
 
 /// The configuration of a realms.conf and its login.conf files.
@@ -65,4 +66,86 @@ public struct Configuration: Sendable {
     ///
     /// It has no throttle; servers add one with `authenticator.throttled(by:)`.
     public let authenticator: Authenticator
+}
+
+/// A value of a configuration and its place in the file, for the messages of later checks.
+@dynamicMemberLookup
+public struct Located<Value: Sendable>: Sendable {
+    /// The value.
+    public let value: Value
+    private let text: SourceText
+    let range: SourceRange
+
+    /// Creates a value with its place.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - text: The file.
+    ///   - range: The place in the file; `.none` for a default value.
+    public init(_ value: Value, in text: SourceText, at range: SourceRange = .none) {
+        self.value = value
+        self.text = text
+        self.range = range
+    }
+
+    /// True if the value is a default, and not in the file.
+    package var isDefault: Bool { range == .none }
+
+    /// Returns a property of the value.
+    public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
+
+    /// Returns another value at the same place.
+    package func map<Other: Sendable>(_ transform: (Value) -> Other) -> Located<Other> {
+        Located<Other>(transform(value), in: text, at: range)
+    }
+
+    /// Returns a warning at the value's place.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - hint: A hint for the administrator.
+    /// - Returns: The warning.
+    public func warning(_ message: String, hint: String? = nil) -> Diagnostic {
+        text.warning(at: range, message, hint: hint)
+    }
+
+    /// Returns an error at the value's place.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - hint: A hint for the administrator.
+    /// - Returns: The error.
+    public func errors(_ message: String, hint: String? = nil) -> ConfigurationErrors {
+        ConfigurationErrors(message, at: range, in: text, hint: hint)
+    }
+}
+
+/// The settings of the `passwords` block of realms.conf.
+public struct PasswordSettings: Sendable, Hashable {
+    /// The algorithm and cost for new passwords.
+    public var policy = HashPolicy.standard
+    /// The limits for computing password hashes; 0 workers means one worker per processor.
+    public var slots = HashingSettings(workers: 0)
+
+    /// The minimum number of characters in a new password.
+    ///
+    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. Both advise against composition rules, such as
+    /// required digits.
+    public var minimumLength = 8
+
+    /// Creates the default settings.
+    public init() {}
+
+    /// Checks that a new password follows the rules.
+    ///
+    /// - Parameter password: The new password.
+    /// - Throws: ``HashFault`` with the code `unusable` if it is refused.
+    public func check(_ password: Secret) throws(HashFault) { try rules.check(password) }
+
+    /// The rules for new passwords.
+    public var rules: NewPasswordRules {
+        var rules = NewPasswordRules()
+        rules.minimumLength = minimumLength
+        return rules
+    }
 }

@@ -35,3 +35,42 @@ public struct LocalizedText: Sendable, Hashable, ExpressibleByStringLiteral {
         return standard
     }
 }
+
+/// Texts of the administrator that pages show.
+package enum ShownText {
+    /// Returns the fault of a text that is empty, too long or has invisible characters; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - maximum: The maximum length in Unicode scalars.
+    /// - Returns: The fault: the end of a sentence that begins with the name of the text.
+    package static func fault(of text: String, maximum: Int) -> String? {
+        guard (1...maximum).contains(text.unicodeScalars.count), text.unicodeScalars.contains(where: \.isInk) else {
+            return "is a text of 1 to \(maximum) characters"
+        }
+        guard !text.unicodeScalars.contains(where: \.isInvisible) else {
+            return "has a control character or a mark for the direction of text"
+        }
+        return nil
+    }
+}
+
+extension Unicode.Scalar {
+    /// True for a character that is neither a blank nor invisible.
+    ///
+    /// U+2800, the Braille pattern without dots, and fillers such as U+3164 are blank too.
+    fileprivate var isInk: Bool {
+        !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && value != 0x2800
+    }
+
+    /// True for control characters, separators of lines, and invisible characters that change the order of text.
+    ///
+    /// The joiners U+200C and U+200D are allowed, because words of some languages need them.
+    fileprivate var isInvisible: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        case .format: value != 0x200C && value != 0x200D
+        default: false
+        }
+    }
+}

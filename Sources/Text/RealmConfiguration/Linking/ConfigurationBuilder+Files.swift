@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+internal import LoginConf
+internal import Synchronization
+
+extension ConfigurationBuilder {
+    /// Returns the path in a word, relative to the folder of the configuration file.
+    ///
+    /// A path that a shell would expand is an error, because the file would not be the one that the shell means.
+    func filePath(_ word: RealmsConfWord, as use: FileTrust.Use) -> String? {
+        guard let path = expanded(word), isPlainPath(path, at: word) else { return nil }
+        let file = RelativePath.resolve(path, beside: text.name)
+        note(file, as: use, at: word.range, in: text)
+        return file
+    }
+
+    /// Notes a file for ``checkFiles(stateFolder:)``.
+    func note(_ path: String, as use: FileTrust.Use, at range: SourceRange, in text: SourceText) {
+        log.files.append(DiagnosticLog.NamedFile(path: path, use: use, range: range, text: text))
+    }
+
+    /// Notes the files that the references of a value have named.
+    func noteReferences(as use: FileTrust.Use, at range: SourceRange, in text: SourceText) {
+        for path in references.take() { note(path, as: use, at: range, in: text) }
+    }
+
+    /// Reports what other users of the machine could do to the noted files, once for each file and folder.
+    func checkFiles(stateFolder: Located<String>) {
+        note(stateFolder.value, as: .settings, at: stateFolder.range, in: text)
+        var reported: Set<String> = []
+        for file in log.files {
+            // The store checks the folder itself.
+            let isOfStore = file.path.hasBytes(of: stateFolder.value)
+            for finding in loader.files.findings(file.path, file.use, stateFolder.value)
+            where !isOfStore || finding.isOnTheWay {
+                guard reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted else {
+                    continue
+                }
+                log.add(
+                    finding.isError
+                        ? file.text.error(at: file.range, finding.message, hint: finding.hint)
+                        : file.text.warning(at: file.range, finding.message, hint: finding.hint)
+                )
+            }
+        }
+    }
+
+    /// Reports a path that begins with `~` or `$NAME`, or has a line break.
+    func isPlainPath(_ path: String, at word: RealmsConfWord) -> Bool {
+        guard !path.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
+            let hint = "write the path of a file; ${file:PATH} is replaced by the content of the file"
+            error(at: word.range, "a path has no line break", hint: hint)
+            return false
+        }
+        guard let beginning = UnexpandedPath.beginning(of: path) else { return true }
+        let rest = path[beginning.endIndex...]
+        let hint: String
+        if beginning.utf8.first == UInt8(ascii: "$") {
+            hint = "write \"${env:\(beginning.dropFirst())}\(rest)\""
+        } else if rest.isEmpty || rest.hasPrefix("/") {
+            hint = "write \"${env:HOME}\(rest)\", or the whole path"
+        } else {
+            hint = "write the whole path"
+        }
+        let message = "\(beginning) is not expanded in \(path)"
+        error(at: word.range, message, hint: "\(hint); a file of this name is ./\(path)")
+        return false
+    }
+}
+
+/// The files that references `${file:PATH}` have named.
+final class FileReferences: Sendable {
+    private let paths = Mutex<[String]>([])
+
+    func add(_ path: String) { paths.withLock { $0.append(path) } }
+
+    /// Returns the files, and forgets them.
+    func take() -> [String] {
+        paths.withLock { paths in
+            defer { paths = [] }
+            return paths
+        }
+    }
+}
+
+/// Reads secrets of a configuration, and notes the files with them.
+///
+/// A secret is never converted to a `String`, whose memory is not wiped.
+struct SecretReader {
+    let builder: ConfigurationBuilder
+
+    /// Reads a secret of a realms.conf.
+    ///
+    /// - Parameter word: The word that is the secret, or refers to it.
+    /// - Returns: The bytes.
+    /// - Throws: The error if a reference cannot be replaced.
+    func bytes(of word: RealmsConfWord) throws(Diagnostic) -> [UInt8] {
+        try bytes(at: word.range, in: builder.text) { expansion throws(Diagnostic) in
+            try word.expandedBytes(by: expansion, in: builder.text)
+        }
+    }
+
+    /// Reads a secret.
+    ///
+    /// - Parameters:
+    ///   - range: The place of the secret, or of the references to it.
+    ///   - text: The text of the configuration.
+    ///   - expand: Returns the value with its references replaced.
+    /// - Returns: The bytes.
+    /// - Throws: The error of `expand`.
+    func bytes(
+        at range: SourceRange,
+        in text: SourceText,
+        _ expand: (Expansion) throws(Diagnostic) -> [UInt8]
+    ) throws(Diagnostic) -> [UInt8] {
+        let bytes = try expand(builder.expansion)
+        builder.noteReferences(as: .secret, at: range, in: text)
+        // A secret with other text beside its references is partly in this file.
+        if !bytes.isEmpty, !text.consistsOfReferences(in: range) { warnReadable(text) }
+        return bytes
+    }
+
+    /// Warns if all users of the machine can read a configuration with a secret.
+    private func warnReadable(_ text: SourceText) {
+        let findings = builder.loader.files.findings(text.name, .secret, nil)
+        guard findings.contains(where: { $0.danger == .everyoneReads }) else { return }
+        builder.log.add(
+            text.warning(
+                at: .none,
+                "all users of this machine can read this file, which contains a secret",
+                hint: "chmod o-r, or keep the secret in a file of its own and write ${file:PATH}"
+            )
+        )
+    }
+}
+
+/// Resolves relative paths in configuration files.
+///
+/// A path is relative to the folder of the file that contains it.
+enum RelativePath {
+    /// Returns the folder of a file.
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Returns the path in a text such as `sqlite:users.db`; nil if the text does not begin with the scheme.
+    static func path(in text: String, scheme: String) -> String? {
+        text.utf8.starts(with: "\(scheme):".utf8) ? String(text.utf8.dropFirst(scheme.utf8.count + 1)) : nil
+    }
+
+    /// Returns a path relative to the folder of a file; an absolute path is not changed.
+    static func resolve(_ path: String, beside file: String) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        let folder = folder(of: file)
+        switch folder {
+        case ".": return path
+        case "/": return "/" + path
+        default: return "\(folder)/\(path)"
+        }
+    }
+}
+
+/// Paths that a shell would expand, and that this program takes as they are.
+package enum UnexpandedPath {
+    /// Returns the beginning of a path that a shell would expand: `~` or `$NAME`; nil if there is none.
+    package static func beginning(of path: String) -> Substring? {
+        if path.utf8.first == UInt8(ascii: "~") { return path.prefix(1) }
+        guard path.utf8.first == UInt8(ascii: "$") else { return nil }
+        let name = path.dropFirst().prefix { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+        return name.isEmpty ? nil : path[..<name.endIndex]
+    }
+}
