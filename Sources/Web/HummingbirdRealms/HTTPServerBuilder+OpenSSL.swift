@@ -9,6 +9,7 @@ internal import NIOCore
 internal import NIOOpenSSL
 internal import OpenSSLKit
 internal import RealmConfiguration
+internal import Synchronization
 
 extension HTTPServerBuilder {
     /// Returns a server for HTTP/1.1 over TLS by the system's OpenSSL, with the certificates of realms.conf.
@@ -73,4 +74,56 @@ private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
             await base.handle(value: value.base, logger: logger)
         }
     }
+}
+
+/// The verified client certificate of a TLS connection, and the server name that the client sent.
+///
+/// Hummingbird runs all requests of a connection in one task. A task-local value therefore belongs to one connection.
+final class ConnectionCertificate: Sendable {
+    /// The certificate of the connection whose request the task processes; nil without TLS by the system's OpenSSL.
+    @TaskLocal static var current: ConnectionCertificate?
+
+    /// The values that the handshake has found.
+    struct Handshake: Sendable {
+        /// The server name; nil if the client sent none.
+        var serverName: String?
+        /// The verified chain of the client's certificate; empty if the client sent no certificate.
+        var chain: [Certificate] = []
+    }
+
+    private let state = Mutex(Handshake())
+
+    /// The values of the completed handshake.
+    var handshake: Handshake { state.withLock { $0 } }
+
+    fileprivate func complete(_ handshake: Handshake) { state.withLock { $0 = handshake } }
+}
+
+/// Stores the values of the handshake in a ``ConnectionCertificate`` before the first request is read.
+final class HandshakeRecorder: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let tls: OpenSSLServerHandler
+    private let certificate: ConnectionCertificate
+
+    /// Creates the handler that follows a TLS handler in the pipeline.
+    init(_ tls: OpenSSLServerHandler, storingIn certificate: ConnectionCertificate) {
+        self.tls = tls
+        self.certificate = certificate
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSHandshakeCompleted {
+            certificate.complete(.init(serverName: event.serverName, chain: tls.verifiedPeerChain()))
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+}
+
+/// The connection that a request came over.
+struct ClientConnection: Sendable {
+    /// The address at the other end of the connection; nil if it is not known.
+    let peer: String?
+    /// The client certificate of the connection; nil if the TLS of the connection is not the system's OpenSSL.
+    let certificate: ConnectionCertificate?
 }

@@ -4,6 +4,7 @@ internal import CoreMetrics
 public import Hummingbird
 public import Logging
 public import LoginConf
+internal import NIOCore
 internal import OpenSSLKit
 public import RealmConfiguration
 public import RealmKit
@@ -128,5 +129,78 @@ public final class Realms: Service {
         } catch {
             // The task was cancelled because its stream ended before a shutdown.
         }
+    }
+}
+
+extension Realms {
+    /// Runs an application with its services until SIGTERM or SIGINT.
+    ///
+    /// - Parameter application: The application, with the realms among its services.
+    /// - Throws: `ConfigurationErrors` with the line of `listen`, if the application cannot listen on ``address``; the
+    ///   errors of the application otherwise.
+    public func serve(_ application: some ApplicationProtocol) async throws {
+        do {
+            try await application.runService()
+        } catch let error as IOError {
+            guard let listen = configuration.server.listen.first, application.configuration.address == address,
+                let errors = listen.bindErrors(error.errnoCode)
+            else { throw error }
+            throw errors
+        }
+    }
+}
+
+/// Runs a program, and ends the process with status 3 if its configuration has errors.
+///
+/// The errors are printed on standard error, with their places.
+///
+/// ```swift
+/// try await exitOnConfigurationErrors {
+///     let realms = try await Realms("realms.conf", kinds: builtInRealms, logger: logger)
+///     ...
+///     try await realms.serve(application)
+/// }
+/// ```
+///
+/// - Parameter program: Creates the realms, and runs the application.
+/// - Throws: All other errors of the program.
+public func exitOnConfigurationErrors(_ program: () async throws -> Void) async throws {
+    do {
+        try await program()
+    } catch let errors as ConfigurationErrors {
+        errors.exit()
+    }
+}
+
+/// Waits for the end of a session, or for the shutdown of the server.
+///
+/// ```swift
+/// let watch = try realms.watch(session)
+/// return Response(status: .ok, body: ResponseBody { writer in
+///     async let _ = watch.onEnd { messages.finish() }
+///     for await message in messages { try await writer.write(message) }
+///     try await writer.finish(nil)
+/// })
+/// ```
+public struct SessionWatch: Sendable {
+    let realms: Realms
+    let events: SessionEvents
+
+    /// Waits for the end of the session.
+    ///
+    /// Run it concurrently with the work that must end with the session.
+    ///
+    /// - Parameters:
+    ///   - beat: Called every 15 seconds. A stream can use it to write something. The write fails if the client has
+    ///     disconnected.
+    ///   - action: Called when the session has ended, or when the shutdown of the server begins. Not called if the task
+    ///     is cancelled.
+    public func onEnd(beat: @Sendable () -> Void = {}, _ action: @Sendable () -> Void) async {
+        await withGracefulShutdownHandler {
+            for await event in events where event.event == .heartbeat { beat() }
+        } onGracefulShutdown: {
+            realms.close()
+        }
+        if !Task.isCancelled { action() }
     }
 }
