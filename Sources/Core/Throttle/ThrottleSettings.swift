@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 public import RealmKit
 
 /// The settings of the `throttle` block of realms.conf: the limits of failures, and their consequences.
@@ -64,4 +65,11 @@ public struct ThrottleSettings: Sendable, Hashable {
 
     /// Creates the default settings.
     public init() {}
+}
+
+extension Duration {
+    /// The nanoseconds, at most 2 * 10^18 (63 years).
+    ///
+    /// With this bound, adding two durations to a moment does not overflow an `Int`.
+    var boundedNanoseconds: Int { Int(min(nanoseconds, 2_000_000_000_000_000_000)) }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+
 /// An IPv6 or IPv4 address.
 ///
 /// An IPv4 address is stored as an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2).
@@ -93,5 +95,128 @@ package struct NetworkAddress: Sendable, Hashable {
 
     private static func bits(_ groups: [UInt16]) -> UInt128 {
         groups.reduce(0) { $0 << 16 | UInt128($1) }
+    }
+}
+
+extension NetworkAddress: CustomStringConvertible {
+    /// The canonical text: `192.0.2.1` for IPv4, the form of RFC 5952 section 4 for IPv6.
+    package var description: String {
+        guard isIPv4Mapped else { return version6Text }
+        var text: [UInt8] = []
+        text.reserveCapacity(15)
+        for (index, shift) in stride(from: 24, through: 0, by: -8).enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ".")) }
+            ASCII.append(decimal: Int(truncatingIfNeeded: bits >> UInt128(shift) & 0xFF), to: &text)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The address in IPv6 notation; an IPv4 address is written as an IPv4-mapped IPv6 address.
+    package var version6Text: String {
+        let groups = (0..<8).map { UInt16(truncatingIfNeeded: bits >> (112 - 16 * $0)) }
+        let zeros = Self.longestZeros(groups)
+        let texts = groups.map { String($0, radix: 16) }
+        guard !zeros.isEmpty else { return texts.joined(separator: ":") }
+        return texts[..<zeros.lowerBound].joined(separator: ":") + "::"
+            + texts[zeros.upperBound...].joined(separator: ":")
+    }
+
+    /// Returns the range of the longest run of zero groups; the first run if several have the same length.
+    ///
+    /// The range is empty if no run has at least two groups.
+    private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
+        var best = 0..<0
+        var start = 0
+        for index in 0...groups.count where index == groups.count || groups[index] != 0 {
+            if index - start > max(best.count, 1) { best = start..<index }
+            start = index + 1
+        }
+        return best
+    }
+}
+
+/// A block of addresses with the same first bits, such as `10.0.0.0/8`, `2001:db8::/32` or `127.0.0.1`.
+public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
+    fileprivate let first: UInt128
+    fileprivate let length: Int
+
+    /// Reads a block.
+    ///
+    /// - Parameter text: An address, or an address and a prefix length, such as `10.0.0.0/8`.
+    /// - Throws: ``BadValue`` if the text is not an address block, or if the address has a bit set after the prefix.
+    public init(_ text: String) throws(BadValue) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first.flatMap({ NetworkAddress($0) }), !text.contains("%") else {
+            throw BadValue("takes addresses such as 10.0.0.0/8, 127.0.0.1 or 2001:db8::/32, not \(text)")
+        }
+        let isVersion4 = !text.contains(":")
+        let maximum = isVersion4 ? 32 : 128
+        var length = maximum
+        if parts.count == 2 {
+            guard let number = Int(parts[1]), (0...maximum).contains(number), !parts[1].hasPrefix("+") else {
+                throw BadValue("takes a prefix length from 0 to \(maximum) after the /, not \(parts[1])")
+            }
+            length = number
+        }
+        self.length = length + 128 - maximum
+        first = address.prefix(self.length)
+        guard first == address.bits else {
+            throw BadValue("takes the first address of a block; \(parts[0]) is not the first address of \(text)")
+        }
+    }
+
+    /// The block in CIDR notation, such as `10.0.0.0/8`; a single address has no prefix length.
+    public var description: String {
+        let address = NetworkAddress(bits: first)
+        guard length < 128 else { return address.description }
+        // A block with a shorter prefix than 96 bits also contains addresses that are not IPv4-mapped.
+        return length >= 96 && address.isIPv4Mapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
+    }
+
+    /// True if the block is larger than each private network: 10.0.0.0/8 (RFC 1918) and fc00::/7 (RFC 4193).
+    ///
+    /// Two halves of all addresses, such as 0.0.0.0/1 and 128.0.0.0/1, are such blocks, too.
+    package var isLargerThanPrivateNetworks: Bool {
+        let hasIPv4 =
+            NetworkAddress(bits: first).isIPv4Mapped || contains(NetworkAddress(bits: NetworkAddress.ipv4MappedPrefix))
+        return length < 7 || hasIPv4 && length < 104
+    }
+
+    /// Returns whether the block contains an address.
+    ///
+    /// An IPv4-mapped IPv6 address is treated as the IPv4 address.
+    package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }
+}
+
+/// Blocks of addresses in which an address is found in a time that hardly depends on their number.
+package struct CIDRSet: Sendable {
+    /// The blocks in the order of their first addresses, without those that another one contains.
+    private var blocks: [CIDRBlock] = []
+
+    /// A set of blocks in any order.
+    package init(_ blocks: [CIDRBlock]) {
+        // Two blocks are disjoint, or one contains the other. Of two with the same first address the greater comes first.
+        for block in blocks.sorted(by: { ($0.first, $0.length) < ($1.first, $1.length) }) {
+            if let last = self.blocks.last, last.contains(NetworkAddress(bits: block.first)) { continue }
+            self.blocks.append(block)
+        }
+    }
+
+    /// True if the set contains no address.
+    package var isEmpty: Bool { blocks.isEmpty }
+
+    /// Returns whether a block of the set contains an address, as ``CIDRBlock/contains(_:)`` does.
+    package func contains(_ address: NetworkAddress) -> Bool {
+        // The only block that may contain the address is the last one that begins at the address or before it.
+        var range = blocks.indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if blocks[middle].first <= address.bits {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound > 0 && blocks[range.lowerBound - 1].contains(address)
     }
 }

@@ -194,3 +194,56 @@ extension AuthenticatedIdentity {
     /// Removes the notes of the modules, to save memory if an identity is kept for hours.
     package func forgetNotes() { record.forgetNotes() }
 }
+
+/// The result of a login in several realms: one report for each realm that was used.
+public struct MultiRealmLoginReport: Sendable {
+    /// The outcome of the login as a whole.
+    public enum Outcome: Sendable {
+        /// A realm accepted the user. The values are the identity and the report of this realm.
+        case accepted(AuthenticatedIdentity, LoginReport)
+        /// All realms refused the user. The value is the report of the last realm; nil if no realm was used.
+        case rejected(LoginReport?)
+        /// No realm accepted the user, and at least one realm was unavailable (503).
+        ///
+        /// The value is the report of the last unavailable realm; nil if there is no report. See
+        /// ``LoginReport/isUnavailable``.
+        case unavailable(LoginReport?)
+    }
+
+    /// The reports of the realms that were used, in order; only the last realm can have accepted the user.
+    public let reports: [LoginReport]
+
+    init(_ reports: [LoginReport]) { self.reports = reports }
+
+    /// The outcome of the login.
+    public var outcome: Outcome {
+        if let last = reports.last, let identity = last.identity { return .accepted(identity, last) }
+        if let unavailable = reports.last(where: { $0.isUnavailable }) { return .unavailable(unavailable) }
+        return .rejected(reports.last)
+    }
+
+    /// The accepted user; nil if no realm has accepted the user.
+    public var identity: AuthenticatedIdentity? { reports.last?.identity }
+}
+
+/// The reaction to a realm that is unavailable in a login that may use several realms.
+public enum WhenUnavailable: String, Sendable, Hashable, CaseIterable {
+    /// The next realm is used. It may accept another person of the same name.
+    case `continue`
+    /// No further realm is used, and the login fails as if the realm were the last one. A web client gets 503.
+    case stop
+}
+
+/// An observer of logins, for example for metrics.
+///
+/// It cannot change the result of a login.
+public protocol LoginObserver: Sendable {
+    /// Tells the observer that a login in a realm has ended.
+    ///
+    /// It is called after the throttle has counted the attempt, and before the caller of the login gets the result. So
+    /// it must not wait. If a login used several realms, it is called once for each of them.
+    ///
+    /// - Parameter report: The result of the login. The user name and the address are data of the client, and must not
+    ///   become labels of metrics.
+    func loginEnded(_ report: LoginReport)
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import Synchronization
 
 /// A value that is set once and that one task waits for; later values are ignored.
@@ -48,6 +49,45 @@ package final class FirstValue<Value: Sendable>: Sendable {
                 return nil
             }
             if let settled { continuation.resume(returning: settled) }
+        }
+    }
+}
+
+/// Waits for a task, but no longer than a time limit.
+///
+/// The task is not cancelled at the limit.
+package enum TimeLimitedWait {
+    /// Waits for the value of a task.
+    ///
+    /// - Parameters:
+    ///   - task: The task; it is not cancelled.
+    ///   - limit: The longest time to wait.
+    ///   - clock: The clock for the limit.
+    /// - Returns: The value; nil if the limit was reached first, or the waiting task was cancelled.
+    package static func value<Value: Sendable>(
+        of task: Task<Value, Never>,
+        within limit: Duration,
+        clock: any LoginClock
+    ) async -> Value? {
+        let first = FirstValue<Value?>()
+        let deadline = clock.now &+ limit.nanoseconds
+        let waiter = Task { first.set(await task.value) }
+        let alarm = Task {
+            do throws(CancellationError) {
+                try await clock.sleep(until: deadline)
+                first.set(nil)
+            } catch {
+                // The alarm was cancelled, because the wait has ended.
+            }
+        }
+        defer {
+            alarm.cancel()
+            waiter.cancel()
+        }
+        return await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.set(nil)
         }
     }
 }

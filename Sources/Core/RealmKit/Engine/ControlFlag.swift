@@ -17,3 +17,101 @@ public enum ControlFlag: String, Sendable, Hashable, CaseIterable {
     /// The module need not succeed; the evaluation continues in either case.
     case optional
 }
+
+/// The action for every outcome of a module: the meaning of `required` and the other control flags.
+public struct ActionTable: Sendable {
+    private var actions: InlineArray<16, Action>
+
+    /// Creates a table from three actions.
+    ///
+    /// - Parameters:
+    ///   - success: The action for a success.
+    ///   - ignored: The action for a module that ignores the login.
+    ///   - failure: The action for every failure.
+    public init(success: Action, ignored: Action = .ignore, failure: Action) {
+        actions = InlineArray(repeating: failure)
+        actions[0] = success
+        actions[1] = ignored
+    }
+
+    /// Creates the table of a control flag.
+    ///
+    /// - Parameter flag: The control flag.
+    public init(_ flag: ControlFlag) {
+        switch flag {
+        case .required: self.init(success: .ok, failure: .bad)
+        case .requisite: self.init(success: .ok, failure: .die)
+        case .sufficient: self.init(success: .done, failure: .ignore)
+        case .optional: self.init(success: .ok, failure: .ignore)
+        }
+    }
+
+    /// The action for an outcome.
+    public subscript(outcome: Outcome) -> Action {
+        get { actions[Int(outcome.index)] }
+        set { actions[Int(outcome.index)] = newValue }
+    }
+}
+
+/// The effect of a module's outcome on the decision of its stack.
+///
+/// Source: pam.conf(5), where each control word stands for a table of actions. The evaluation follows Linux-PAM.
+public enum Action: Sendable, Hashable {
+    /// Count a success, unless a failure has been counted; continue.
+    case ok
+    /// Count a success, and leave the stack (or sub-stack), unless a failure has been counted.
+    case done
+    /// Count a failure; continue.
+    case bad
+    /// Count a failure, and leave the stack (or sub-stack).
+    case die
+    /// Do not count the outcome; continue.
+    case ignore
+    /// Discard everything counted since the stack (or sub-stack) began; continue.
+    case reset
+    /// Do not count the outcome, and skip this many entries.
+    case jump(UInt8)
+}
+
+extension Action: CustomStringConvertible {
+    /// The action as pam.conf spells it.
+    public var description: String {
+        switch self {
+        case .ok: "ok"
+        case .done: "done"
+        case .bad: "bad"
+        case .die: "die"
+        case .ignore: "ignore"
+        case .reset: "reset"
+        case .jump(let count): "jump \(count)"
+        }
+    }
+}
+
+/// The outcome of one call of a module, as an index into its ``ActionTable``.
+public struct Outcome: Sendable, Hashable {
+    let index: UInt8
+
+    /// The module succeeded and has committed.
+    public static let success = Outcome(index: 0)
+    /// The module ignored the login.
+    public static let ignored = Outcome(index: 1)
+    /// Returns the outcome of a module that refused the login, failed, or exceeded its deadline.
+    ///
+    /// - Parameter failure: The kind of failure.
+    /// - Returns: The outcome.
+    public static func failure(_ failure: LoginFailure) -> Outcome { Outcome(index: 2 + failure.rawValue) }
+
+    /// The number of outcomes.
+    static let count = 2 + LoginFailure.allCases.count
+
+    /// The kind of failure; nil for other outcomes.
+    public var failure: LoginFailure? { index < 2 ? nil : LoginFailure(rawValue: index - 2) }
+}
+
+extension Outcome: CustomStringConvertible {
+    /// `success`, `ignored` or the failure's code.
+    public var description: String {
+        failure?.code ?? (index == 0 ? "success" : "ignored")
+    }
+}

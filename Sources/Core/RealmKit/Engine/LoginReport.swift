@@ -98,3 +98,67 @@ public struct LogoutReport: Sendable {
     /// Every call of a module, in order.
     public var steps: [LoginStep] { record.steps }
 }
+
+/// The reason for the refusal of a login.
+public enum Refusal: Sendable, Hashable {
+    /// A module failed.
+    ///
+    /// It is the first module whose failure counted. If no failure counted and no module succeeded, it is the first
+    /// module that failed.
+    case module(index: Int, phase: LoginPhase, failure: LoginFailure)
+    /// No module failed, and no module succeeded.
+    case allIgnored
+    /// The stack has no modules.
+    case emptyStack
+    /// The modules that named the user could not commit, but other modules could, so the user's name is not known.
+    case noUserEstablished
+    /// The throttle has locked the account or the client's address, whatever the modules decided.
+    case locked
+
+    /// The kind of failure; `permissionDenied` if neither a module nor the throttle caused the refusal.
+    public var failure: LoginFailure {
+        switch self {
+        case .module(_, _, let failure): failure
+        case .locked: .locked
+        case .allIgnored, .emptyStack, .noUserEstablished: .permissionDenied
+        }
+    }
+}
+
+/// Proof that a realm's stack has accepted a user.
+///
+/// It has no public initializer: a value of this type exists only if the engine has evaluated the stack and granted the
+/// login.
+public struct AuthenticatedIdentity: Sendable {
+    let record: LoginRecord
+    // The groups of `assign-groups` and `group-mapping`, in addition to the groups that the modules committed.
+    let derivedGroups: [String]
+
+    /// The name of the realm that accepted the user.
+    public var realm: String { record.request.realm }
+    /// The user name, as spelled by the first module that committed a name.
+    public var username: Username { record.establishedName }
+    /// The service that the user signed in to.
+    public var service: String { record.request.service }
+
+    /// All principals: users, groups, roles.
+    public var subject: Subject {
+        var subject = record.subject
+        subject.add(derivedGroups.map(Principal.group), from: nil)
+        return subject
+    }
+
+    /// The names of all groups, each once.
+    public var groups: [String] { subject.groups }
+
+    /// The user's attributes, each name once.
+    public var attributes: [UserAttribute] { record.attributes }
+
+    /// Returns whether the user is a member of a group.
+    ///
+    /// - Parameter group: The group's name, compared byte by byte.
+    /// - Returns: True if a module has committed the group, or the realm assigns it.
+    public func isMember(of group: String) -> Bool {
+        derivedGroups.contains { $0.utf8.elementsEqual(group.utf8) } || record.isMember(of: group)
+    }
+}

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+internal import Workers
+
 /// A call of a module that the engine is about to make.
 struct ModuleCall: Sendable {
     let entry: Int
@@ -86,5 +89,84 @@ extension ModuleCall {
         } catch {
             return ModuleAnswer(error)
         }
+    }
+}
+
+/// A call of a module that ends with the module's answer, at its deadline, or when the login is cancelled.
+///
+/// The module runs in a task of its own, which begins on the caller's thread if the module is a
+/// ``NonblockingLoginModule``, and continues on the worker thread that has made a call for it. If the deadline or a
+/// cancellation comes first, the task is cancelled and no longer awaited, so a module that never returns does not hold the
+/// login for ever. Later commits of the module have no effect, because its round has failed.
+///
+/// A module must not block its thread. The thread pool has one thread for each core: if that many modules block, no
+/// other task runs, and deadlines are enforced only after a module has returned.
+enum DeadlineRace {
+    static func run(
+        _ call: ModuleCall,
+        of module: any LoginModule,
+        record: LoginRecord,
+        within limit: Duration
+    ) async -> ModuleAnswer {
+        let first = FirstValue<ModuleAnswer>()
+        let limit = max(limit.nanoseconds, 1)
+        let begin = record.stack.clock.now
+        let operation = { @Sendable in
+            let answer = await call.perform(on: module, record: record)
+            // Blocking modules may delay the timers, so a late answer is rejected here too.
+            let left = timeLeft(for: call, record: record, begin: begin, now: record.stack.clock.now, limit: limit)
+            first.set(left == 0 ? tooLate(limit) : answer)
+        }
+        let work: Task<Void, Never>
+        if module is any NonblockingLoginModule, !Task.isCancelled {
+            work = Task.immediate(executorPreference: ResumingExecutor.shared, operation: operation)
+            // A call that does not wait, such as most commits, needs no timer.
+            if let answer = first.current { return answer }
+        } else {
+            work = Task(operation: operation)
+        }
+        let ticket = record.stack.timers.add(at: begin &+ limit) { now in
+            let left = timeLeft(for: call, record: record, begin: begin, now: now, limit: limit)
+            if left == 0 { first.set(tooLate(limit)) }
+            return left == 0 ? nil : now &+ left
+        }
+        defer {
+            record.stack.timers.remove(ticket)
+            work.cancel()
+        }
+        // A cancellation does not end the wait for an abort or a logout: both also run for a cancelled login.
+        if call.phase == .abort || call.phase == .logout { return await first.value() }
+        return await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.set(ModuleAnswer(.unavailable("the login was cancelled")))
+        }
+    }
+
+    /// Returns the time until the next check; 0 if the module has used up its time.
+    ///
+    /// The time spent waiting for the conversation does not count.
+    private static func timeLeft(
+        for call: ModuleCall,
+        record: LoginRecord,
+        begin: UInt64,
+        now: UInt64,
+        limit: UInt64
+    ) -> UInt64 {
+        let conversation = record.conversationTime(round: call.round, now: now)
+        guard conversation.since == nil else { return max(limit, pollingInterval) }
+        let used = now &- begin
+        let own = used > conversation.total ? used - conversation.total : 0
+        return own >= limit ? 0 : limit - own
+    }
+
+    /// The minimum time between two checks while the module waits for the conversation: 0.1 seconds.
+    private static let pollingInterval: UInt64 = 100_000_000
+
+    private static func tooLate(_ limit: UInt64) -> ModuleAnswer {
+        let time = Duration.nanoseconds(Int64(clamping: limit))
+        var fault = LoginFault.unavailable("the module did not answer within \(time)")
+        fault.isLate = true
+        return ModuleAnswer(fault)
     }
 }

@@ -17,3 +17,31 @@ public protocol CertificateNamingModule<RealmType>: LoginModule {
     /// - Throws: ``LoginFault`` if the module does not accept the certificate, with the reason for the log.
     func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username
 }
+
+extension LoginStack {
+    /// True if a module of the stack takes the user name from a certificate.
+    public var namesUsersByCertificate: Bool { namingModule != nil }
+
+    /// Returns the user name in a certificate, as the first ``CertificateNamingModule`` of the stack reads it.
+    ///
+    /// - Parameter certificate: The certificate in DER, verified by TLS.
+    /// - Returns: The user name.
+    /// - Throws: ``LoginFault`` if the module does not accept the certificate, or the stack has no such module.
+    public func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username {
+        guard let namingModule else {
+            throw LoginFault(.missingCredential, log: "no module of \(name) takes the user name from a certificate")
+        }
+        return try await namingModule.username(ofCertificate: certificate)
+    }
+
+    private var namingModule: (any CertificateNamingModule)? {
+        for entry in entries {
+            switch entry.entry.kind {
+            case .immediate(let module): if let module = module as? any CertificateNamingModule { return module }
+            case .waiting(let module, _): if let module = module as? any CertificateNamingModule { return module }
+            case .broken, .substack: break
+            }
+        }
+        return nil
+    }
+}

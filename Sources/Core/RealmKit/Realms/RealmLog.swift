@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// The log in which a realm reports problems to the administrator, such as a file that cannot be read or a line that is
 /// ignored.
 public struct RealmLog: Sendable {
@@ -29,5 +31,64 @@ public struct RealmLog: Sendable {
     ///   - level: The severity.
     public func callAsFunction(_ message: String, _ level: Level = .warning) {
         write(level, message)
+    }
+}
+
+/// Logs the outages of the back end of a realm, each cause at most once a second.
+package final class OutageLog: Sendable {
+    private static let interval: UInt64 = 1_000_000_000
+
+    private let log: RealmLog?
+    private let realmName: String
+    private let now: @Sendable () -> UInt64
+    /// The times at which the causes were logged last, by server and kind of cause.
+    private let times = Mutex<[String: UInt64]>([:])
+
+    /// Creates a log.
+    ///
+    /// - Parameters:
+    ///   - log: The log of the realm; nil to discard all causes.
+    ///   - realmName: The name of the realm.
+    ///   - now: Returns the time of a monotonic clock, in nanoseconds.
+    package init(_ log: RealmLog?, realmName: String, now: @escaping @Sendable () -> UInt64) {
+        self.log = log
+        self.realmName = realmName
+        self.now = now
+    }
+
+    /// Runs the check of a login, and logs the cause if the back end is unavailable or overloaded.
+    ///
+    /// A cancelled login is not logged.
+    ///
+    /// - Parameter check: The check.
+    /// - Returns: The verdict of the check.
+    /// - Throws: The fault of the check.
+    package func watching<Result>(
+        _ check: () async throws(LoginFault) -> Result
+    ) async throws(LoginFault) -> Result {
+        do throws(LoginFault) {
+            return try await check()
+        } catch {
+            if error.kind.isTemporary, !Task.isCancelled { write(error.log, kind: error.kind.code) }
+            throw error
+        }
+    }
+
+    /// Logs a cause, unless the same kind of cause was logged for the same server in the last second.
+    ///
+    /// - Parameters:
+    ///   - cause: The text, without secrets.
+    ///   - kind: The kind of cause; one of a limited number.
+    ///   - server: The server; empty if the cause is not about a server.
+    package func write(_ cause: String, kind: String, server: String = "") {
+        guard let log else { return }
+        let time = now()
+        let isDue = times.withLock { times in
+            if let last = times["\(kind) \(server)"], time &- last < Self.interval { return false }
+            times["\(kind) \(server)"] = time
+            return true
+        }
+        guard isDue else { return }
+        log("realm \(realmName): \(server.isEmpty ? "" : "\(server): ")\(cause)", .error)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// A limit for failed logins: it reserves an attempt before a stack is evaluated, and receives the result.
 ///
 /// An ``Authenticator`` with a throttle passes every login through it. The contract of an implementation:
@@ -50,4 +52,78 @@ public protocol LoginReservation: Sendable {
 extension LoginReservation {
     /// Does nothing.
     public func waitsForUser() {}
+}
+
+/// The result of an attempt in one realm.
+public struct RealmAttempt: Sendable {
+    /// The account in the realm.
+    public let account: Account
+    /// The result of the login.
+    public let report: LoginReport
+    /// The fingerprint of the secrets that the realm received; nil if the realm received no secret, or if the login was
+    /// for one realm only.
+    public let guess: PasswordFingerprint?
+
+    /// Creates the result of an attempt in one realm.
+    ///
+    /// - Parameters:
+    ///   - account: The account in the realm.
+    ///   - report: The result of the login.
+    ///   - guess: The fingerprint of the secrets that the realm received.
+    public init(_ account: Account, report: LoginReport, guess: PasswordFingerprint? = nil) {
+        self.account = account
+        self.report = report
+        self.guess = guess
+    }
+}
+
+/// A keyed checksum of the secrets that a client presented; it shows only whether two guesses were the same.
+///
+/// The key is generated at the start of the process. Fingerprints of two processes cannot be compared, and a password
+/// cannot be tested against a fingerprint of another process.
+public struct PasswordFingerprint: Sendable, Hashable {
+    // The sum of the hashes of all secrets, so that the order of the secrets does not matter.
+    private var sum = 0
+
+    /// Creates the fingerprint of secrets.
+    ///
+    /// - Parameter secrets: The secrets, in any order.
+    public init(_ secrets: [Secret]) {
+        for secret in secrets { add(secret) }
+    }
+
+    mutating func add(_ secret: Secret) {
+        // SipHash with the key of the process.
+        var hasher = Hasher()
+        secret.withBytes { bytes in
+            hasher.combine(bytes.count)
+            for index in bytes.indices { hasher.combine(bytes[index]) }
+        }
+        sum &+= hasher.finalize()
+    }
+}
+
+/// A conversation that computes the fingerprint of the secrets it passes to modules.
+final class FingerprintingConversation: Conversation {
+    private let conversation: any Conversation
+    private let state = Mutex<PasswordFingerprint?>(nil)
+
+    init(_ conversation: any Conversation) { self.conversation = conversation }
+
+    /// The fingerprint of the secrets so far; nil if there were no secrets.
+    var fingerprint: PasswordFingerprint? { state.withLock { $0 } }
+
+    var presentsSecret: Bool { conversation.presentsSecret }
+
+    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+        let answers = try await conversation.answer(callbacks)
+        for case .secret(let secret) in answers {
+            state.withLock { state in
+                var fingerprint = state ?? PasswordFingerprint([])
+                fingerprint.add(secret)
+                state = fingerprint
+            }
+        }
+        return answers
+    }
 }

@@ -2,6 +2,7 @@
 
 internal import Bytes
 internal import Glibc
+package import RealmKit
 internal import Synchronization
 internal import Workers
 
@@ -174,4 +175,81 @@ package final class ServerCall: Sendable {
 
     private static let cancelled = ServerFault(.cancelled, "the login was cancelled")
     private static let late = ServerFault(.timedOut, "no answer in time")
+}
+
+/// The error for a server that has given no usable answer.
+///
+/// Two faults are equal if their codes are equal.
+package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of faults.
+    package enum Code: String, Sendable, Hashable, CaseIterable {
+        /// No connection could be made: the server cannot be reached, or its certificate is rejected.
+        case unreachable
+        /// The server rejects the credentials of this program.
+        ///
+        /// It is not asked again for a minute, because it may lock the account of this program after some failures.
+        case rejected
+        /// The connection ended before the answer was complete.
+        case lost
+        /// The server has not answered in time.
+        case timedOut = "timed-out"
+        /// The server has answered that it cannot serve now.
+        case unavailable
+        /// The server has answered that it has too much to do, or too many connections.
+        case overloaded
+        /// The server has answered with an error of the configuration or of the data, such as a missing table.
+        ///
+        /// Another server would answer the same, so none is asked.
+        case failed
+        /// The caller has cancelled the call.
+        case cancelled
+        /// Too many calls wait for a connection.
+        case full
+    }
+
+    /// The kind of the fault.
+    package let code: Code
+    /// The event for the log, without secrets.
+    package let log: String
+
+    /// Creates a fault.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of the fault.
+    ///   - log: The event for the log, without secrets.
+    package init(_ code: Code, _ log: String) {
+        self.code = code
+        // Names in a directory or a database may contain control characters.
+        self.log = LineText.line(log)
+    }
+
+    /// True if another server may be able to answer.
+    package var isOfOneServer: Bool {
+        switch code {
+        case .unreachable, .rejected, .lost, .timedOut, .unavailable, .overloaded: true
+        case .failed, .cancelled, .full: false
+        }
+    }
+
+    /// The fault of a login that had this one: `overloaded` for a fault of load, otherwise `unavailable`.
+    package var loginFault: LoginFault {
+        switch code {
+        case .full, .overloaded: .overloaded(log)
+        case .unreachable, .rejected, .lost, .timedOut, .unavailable, .failed, .cancelled: .unavailable(log)
+        }
+    }
+
+    /// The fault for a user with more groups than allowed: one that denies access must not be missing.
+    package static func tooManyGroups(maximum: Int) -> ServerFault {
+        ServerFault(.failed, "the user has more than \(maximum) groups (maximum-groups)")
+    }
+
+    /// The text for the log.
+    package var description: String { log }
+
+    /// Compares the codes.
+    package static func == (left: ServerFault, right: ServerFault) -> Bool { left.code == right.code }
+
+    /// Hashes the code.
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

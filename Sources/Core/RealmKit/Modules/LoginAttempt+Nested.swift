@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// The result of the login phase in another realm.
 package enum NestedLogin: Sendable {
     /// The other realm accepts the user of this name, unless its commit phase fails.
@@ -142,4 +144,79 @@ private final class NestedConversation: Conversation {
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         try await attempt.login.ask(callbacks, round: attempt.round, isNested: true)
     }
+}
+
+/// A login in another realm whose commit phase waits for the decision of the login that has made it.
+///
+/// If the login phase has refused the user, the login has ended. Otherwise ``finish(grants:)`` ends it.
+final class HeldLogin: Sendable {
+    private struct State: ~Copyable {
+        var run: LoginRun?
+        var report: LoginReport?
+    }
+
+    private let realm: BoundRealm
+    private let state: Mutex<State>
+    /// The user whom the commit phase will establish; nil if the login was refused.
+    let name: Username?
+
+    /// Evaluates the login phase of a realm's stack.
+    init(
+        _ request: consuming LoginRequest,
+        in realm: BoundRealm,
+        asking conversation: any Conversation,
+        mayGrant: Bool
+    ) async {
+        self.realm = realm
+        var run = LoginRun(
+            realm.stack,
+            request: consume request,
+            conversation: conversation,
+            mayGrant: mayGrant,
+            measuringDurations: true,
+            waitsForDecision: true
+        )
+        await realm.stack.advance(&run)
+        if run.isHeld {
+            name = run.expectedName
+            state = Mutex(State(run: run, report: nil))
+        } else {
+            name = nil
+            state = Mutex(State(run: nil, report: run.report()))
+        }
+    }
+
+    /// The report; nil while the login is held.
+    var report: LoginReport? { state.withLock { $0.report } }
+
+    /// Releases a login that no module will end any more, with its secrets.
+    func discard() { state.withLock { $0.run = nil } }
+
+    /// Commits or aborts a held login; later calls change nothing.
+    ///
+    /// - Returns: The report; nil while another call is about to end the login.
+    func finish(grants: Bool) async -> LoginReport? {
+        guard var run = state.withLock({ $0.run.take() }) else { return report }
+        run.decide(grants: grants)
+        await realm.stack.advance(&run)
+        var report = run.report()
+        realm.addRealmGroups(to: &report)
+        let ended = report
+        state.withLock { $0.report = ended }
+        return ended
+    }
+}
+
+/// A login that keeps the logins which its modules make in other realms.
+protocol NestingLogin: OngoingLogin {
+    /// Adds a login in another realm, unless the call has ended.
+    ///
+    /// - Returns: False if the call has ended.
+    func addNested(_ login: HeldLogin, module: Int, round: Int) -> Bool
+
+    /// True until the engine has received the answer to the call.
+    func isOpen(round: Int) -> Bool
+
+    /// The logins of a module in other realms, in order.
+    func nestedLogins(of module: Int) -> [HeldLogin]
 }

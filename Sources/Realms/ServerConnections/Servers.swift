@@ -1,7 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import RealmKit
 internal import Synchronization
 internal import Workers
+
+/// The servers of a pool, and how a connection to one of them is opened.
+package struct Servers<Connection: ServerConnection>: Sendable {
+    /// The names of the servers for messages, in the order of the configuration; at least one.
+    package let names: [String]
+    /// Opens a connection to the server with this number, and prepares it for calls.
+    ///
+    /// It runs on a thread that may block. It must keep the deadline of the call.
+    package let connect: @Sendable (Int, ServerCall) throws(ServerFault) -> Connection
+
+    /// Describes servers.
+    ///
+    /// - Parameters:
+    ///   - names: The names for messages; at least one.
+    ///   - connect: Opens a connection to the server with this number.
+    package init(
+        _ names: [String],
+        connect: @escaping @Sendable (Int, ServerCall) throws(ServerFault) -> Connection
+    ) {
+        self.names = names
+        self.connect = connect
+    }
+}
+
+/// An open connection to a server, used by one thread at a time.
+package protocol ServerConnection: AnyObject, SendableMetatype {
+    /// True if the connection can be used again: the server has not closed it, and has sent nothing unasked.
+    var isUsable: Bool { get }
+
+    /// Closes the connection; it is not used any more.
+    func close()
+}
+
+/// Tests of servers for `TestableRealm`, on threads that may block.
+package enum ServerTest {
+    /// Tests servers one after the other.
+    ///
+    /// - Parameters:
+    ///   - servers: The servers.
+    ///   - report: Receives the steps.
+    ///   - test: Tests a server; it must end within the time limits of the realm.
+    package static func run<Server: Sendable>(
+        _ servers: [Server],
+        report: @escaping @Sendable (BackEndStep) -> Void,
+        _ test: @escaping @Sendable (Server) -> Void
+    ) async {
+        for server in servers {
+            let end = FirstValue<Void>()
+            let hasStarted = WorkerThread.start(niceness: 0) {
+                test(server)
+                end.set(())
+            }
+            guard hasStarted else {
+                report(BackEndStep("the system has no more threads", isFailure: true))
+                return
+            }
+            await end.value()
+        }
+    }
+}
 
 /// The states of the servers, and the order in which calls use them.
 final class ServerStates: Sendable {
