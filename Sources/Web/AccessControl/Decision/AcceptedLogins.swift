@@ -9,22 +9,18 @@ internal import Workers
 
 /// The cache for the realms with a `cache` block: the last accepted logins of each account.
 ///
-/// - Only accepted logins are stored. Every other login is decided by the realm.
-/// - The password is not stored. An entry has a MAC of the realm, the service, the client's address, the user name and the
-///   password. The secret key of the MAC is random and exists only in this process. The MAC covers each input with its
-///   length.
-/// - All entries of an account have the same password. If a user changes the password, the entries of the old password are
-///   removed by the first login with the new one, and by any change that the realm reports.
-/// - The time of an entry begins with the login that the realm has accepted. A use of the entry does not extend it.
-/// - The number of accounts is limited. If the cache is full, the account whose last login is the oldest is removed. An
-///   account has at most ``addresses`` entries.
+/// It spares a call of the realm's back end for each login; ``CredentialCache`` spares a login for each request.
 ///
-/// The credential cache of ``CredentialCache`` is different: it spares a login for each request of one client. This cache
-/// spares a call of the realm's back end for each login.
+/// - Only accepted logins are stored, without the password. An entry has a MAC of the realm, the service, the client's
+///   address, the user name and the password, each with its length. The random key exists only in this process.
+/// - All entries of an account have the same password. Those of an old password are removed by the first login with the
+///   new one, and by any change that the realm reports.
+/// - The age of an entry begins with the login that the realm has accepted. A use does not extend it.
+/// - If the cache is full, the accounts whose last logins are the oldest are removed.
 package final class AcceptedLogins: LoginCache {
-    /// The maximum number of services and client addresses of an account: 8.
+    /// The maximum number of services and client addresses of an account.
     static let addresses = 8
-    /// The maximum number of refused passwords that are remembered for logins that are running: 1,024.
+    /// The maximum number of refused passwords that are remembered for logins that are running.
     static let maximumRefusals = 1024
 
     private struct Entry {
@@ -55,13 +51,7 @@ package final class AcceptedLogins: LoginCache {
     private let state = Mutex(State())
     private let checks = SharedCalls<UTF8Text, Bool>()
 
-    /// An empty cache.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock for the age of entries.
-    ///   - capacity: The maximum number of accounts.
-    ///   - log: The log for users who are accepted while their realm is unavailable.
-    /// - Throws: ``OpenSSLError`` if no random bytes can be generated for the key of the MAC.
+    /// An empty cache for a number of accounts; the log names users who are accepted while their realm is unavailable.
     package init(clock: any LoginClock, capacity: Int = 10_000, log: RealmLog) throws(OpenSSLError) {
         var key = try RandomBytes.make(32)
         defer { for index in key.indices { key[index] = 0 } }
@@ -125,8 +115,7 @@ package final class AcceptedLogins: LoginCache {
 
     /// Removes entries, such as those of a changed user or a locked account.
     ///
-    /// - Parameter matches: Returns true for the clients whose entries are removed. It is called now for all entries, and
-    ///   again when a login that is running now would store an entry.
+    /// The closure is called again when a login that is running now would store an entry.
     package func evict(where matches: @escaping @Sendable (CredentialCache.Client) -> Bool) {
         state.withLock { state in
             state.revocations.revoke(where: matches)
@@ -139,7 +128,6 @@ package final class AcceptedLogins: LoginCache {
         }
     }
 
-    /// The number of accounts with entries.
     package var count: Int { state.withLock { $0.accounts.count } }
 
     private struct KeyedEntry: LoginCacheEntry {
@@ -206,9 +194,7 @@ package final class AcceptedLogins: LoginCache {
         }
     }
 
-    /// Removes a tenth of the accounts, those whose last login is the oldest.
-    ///
-    /// The accounts have to be sorted, so several are removed at once.
+    /// Removes the tenth of the accounts whose last logins are the oldest; sorting them for each one would take long.
     private static func removeOldest(_ state: inout State) {
         let byAge = state.accounts.sorted { ($0.value.entries.last?.time ?? 0) < ($1.value.entries.last?.time ?? 0) }
         for (account, _) in byAge.prefix(max(1, byAge.count / 10)) { state.accounts[account] = nil }

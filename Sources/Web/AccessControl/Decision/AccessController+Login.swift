@@ -12,7 +12,6 @@ extension AccessController {
             case password(BasicCredentials)
         }
 
-        /// An attempt with the credentials of one scheme.
         struct Attempt: Sendable {
             let method: Method
             let key: CredentialCache.Key?
@@ -23,13 +22,11 @@ extension AccessController {
         /// The certificate of the connection, which modules may request together with a password.
         let certificate: ClientCertificate?
         let address: String?
-        /// The rule that decides about the request.
         package let compiled: ProtectionRules.CompiledRule
     }
 
     /// The result of a login.
     package struct CompletedLogin: Sendable {
-        /// The decision about the request.
         package var decision: AccessDecision
         /// The report of the attempt that decided; nil if no module was called.
         package var report: LoginReport?
@@ -39,13 +36,8 @@ extension AccessController {
         package var certificateFault: LoginFault?
     }
 
-    /// Returns whether ``completeLogin(_:)`` may begin on an event loop.
-    ///
-    /// It then waits only for the throttle: all modules of the realms are immediate. A login with a certificate or in
-    /// many realms takes too long.
-    ///
-    /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
-    /// - Returns: True if it neither blocks nor computes for long.
+    /// Returns whether ``completeLogin(_:)`` may begin on an event loop: it then waits only for the throttle, because all
+    /// modules of the realms are immediate. A login with a certificate or in many realms takes too long.
     package func rarelyWaits(_ login: Login) -> Bool {
         let realms = login.compiled.rule.realms
         guard login.attempts.count == 1, case .password = login.attempts[0].method, realms.count <= 8 else {
@@ -56,11 +48,8 @@ extension AccessController {
 
     /// Logs the user in and decides about the request.
     ///
-    /// The schemes are tried in the order of the rule: if the certificate is rejected, the password is checked. For each
-    /// scheme the realms of the rule are tried in order.
-    ///
-    /// - Parameter login: The login that ``evaluate(_:credentials:)`` returned.
-    /// - Returns: The decision, and the report of the login.
+    /// The schemes are tried in the order of the rule, and for each scheme the realms in their order: if the certificate
+    /// is rejected, the password is checked.
     package func completeLogin(_ login: Login) async -> CompletedLogin {
         var isUnavailable = false
         var wasRejected = false
@@ -173,7 +162,6 @@ extension AccessController {
         return .success(last)
     }
 
-    /// Adds an accepted login to the credential cache.
     private func add(
         _ identity: AuthenticatedIdentity,
         to key: CredentialCache.Key?,
@@ -198,18 +186,8 @@ extension AccessController {
 }
 
 extension Authenticator {
-    /// Logs in a user of access rules, the sign-in pages or the session API.
-    ///
-    /// The configuration was checked, so all realms exist. If a realm does not exist, the login is reported as
-    /// unavailable.
-    ///
-    /// - Parameters:
-    ///   - username: The user name.
-    ///   - realms: The names of the realms, in order.
-    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
-    ///   - address: The client's address.
-    ///   - conversation: The conversation that answers the callbacks of all realms.
-    /// - Returns: The outcome of the first realm that accepts. If no realm accepts, the combined outcome of all realms.
+    /// Logs in a user of access rules, the sign-in pages or the session API; unavailable if a realm does not exist, which
+    /// the configuration rules out.
     package func loginOnWeb(
         as username: Username,
         inFirstOf realms: [String],

@@ -11,27 +11,17 @@ package import Sessions
 /// ``completeLogin(_:)``, logs the user in if the decision needs a login. The server's own pages, forward
 /// authentication and the middleware all use this type.
 package struct AccessController: Sendable {
-    /// The rules.
-    package let rules: ProtectionRules
-    /// The authenticator that logs users in.
+    package private(set) var rules: ProtectionRules
     package let authenticator: Authenticator
-    /// The table of sessions.
     package let sessions: SessionTable
     let credentialCache: CredentialCache
+    /// The cache of the authenticator; nil if it has none.
     private let acceptedLogins: AcceptedLogins?
+    /// The clock of the credential cache.
     let clock: any LoginClock
+    /// The clock that decides whether a client certificate has expired.
     let wallClock: WallClock
 
-    /// An access controller.
-    ///
-    /// - Parameters:
-    ///   - rules: The rules.
-    ///   - authenticator: The authenticator that logs users in.
-    ///   - sessions: The table of sessions.
-    ///   - credentialCache: The cache of accepted credentials.
-    ///   - acceptedLogins: The cache of the authenticator; nil if it has none.
-    ///   - clock: The clock of the credential cache.
-    ///   - wallClock: The clock that decides whether a client certificate has expired.
     package init(
         rules: ProtectionRules,
         authenticator: Authenticator,
@@ -50,32 +40,17 @@ package struct AccessController: Sendable {
         self.wallClock = wallClock
     }
 
-    /// Returns a controller with other rules.
-    ///
-    /// Both controllers share the credential cache and the sessions.
-    ///
-    /// - Parameter rules: The rules.
-    /// - Returns: The new controller.
+    /// Returns a controller with other rules, which shares the credential cache and the sessions.
     package func with(rules: ProtectionRules) -> AccessController {
-        AccessController(
-            rules: rules,
-            authenticator: authenticator,
-            sessions: sessions,
-            credentialCache: credentialCache,
-            acceptedLogins: acceptedLogins,
-            clock: clock,
-            wallClock: wallClock
-        )
+        var copy = self
+        copy.rules = rules
+        return copy
     }
 
     // MARK: Decisions
 
-    /// Decides about a request, if the decision does not need a login.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - credentials: Reads the `Authorization` fields. It is called only if the decision depends on them.
-    /// - Returns: The decision, or the login that the decision needs.
+    /// Decides about a request, or returns the login that the decision needs; `credentials` reads the `Authorization`
+    /// fields, and is called only if the decision depends on them.
     package func evaluate(_ request: AccessRequest, credentials: () -> BasicScheme.Presented) -> Evaluation {
         if let method = request.preflightMethod, case .parsed(let host) = request.host,
             let compiled = rules.ruleAllowingPreflight(
@@ -204,12 +179,8 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of changed users, and ends their sessions.
     ///
-    /// If the realm does not know which users have changed, all credentials of the realm are evicted. In this case the
-    /// caller must also call ``revalidateSessions(of:)``, which checks the sessions of the realm.
-    ///
-    /// - Parameters:
-    ///   - users: The changed users.
-    ///   - realm: The name of the realm.
+    /// For `all` the caller must also call ``revalidateSessions(of:)``: all credentials of the realm are evicted, but its
+    /// sessions have to be checked.
     package func revoke(_ users: ChangedUsers, of realm: String) {
         switch users {
         case .some(let names):
@@ -222,42 +193,30 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of users, and ends their sessions.
     ///
-    /// - Parameters:
-    ///   - realm: The name of the realm.
-    ///   - isChanged: Returns true for a changed user of the realm. It is also called later, with the users of logins
-    ///     that are running now.
+    /// The closure is also called later, with the users of logins that are running now.
     package func revoke(of realm: String, where isChanged: @escaping @Sendable (Username) -> Bool) {
         evict { $0.account.realm == realm && isChanged($0.username) }
         sessions.end(.userChanged) { $0.user.realm == realm && isChanged($0.user.username) }
     }
 
-    /// Ends the sessions of a realm's users whose security stamp has changed since the sign-in.
-    ///
-    /// Sessions without a stamp continue.
-    ///
-    /// - Parameter realm: The realm's name.
+    /// Ends the sessions of a realm's users whose security stamp has changed since the sign-in; those without a stamp
+    /// continue.
     package func revalidateSessions(of realm: String) async {
         let validator = SessionValidator(authenticator: authenticator)
         await sessions.recheck(of: realm) { await validator.status(of: $0) }
     }
 
-    /// Evicts the credentials of an account.
-    ///
-    /// The sessions of the account continue. If they ended, an attacker could sign the user out by guessing passwords.
-    ///
-    /// - Parameter account: The account.
+    /// Evicts the credentials of an account. Its sessions continue: otherwise an attacker could sign the user out by
+    /// guessing passwords.
     package func evictCredentials(of account: Account) {
         evict { $0.account == account }
     }
 
     /// Evicts the credentials that were accepted from a network.
-    ///
-    /// - Parameter network: The network.
     package func evictCredentials(from network: ClientNetwork) {
         evict { $0.network == network }
     }
 
-    /// Evicts the clients that match from both caches.
     private func evict(where matches: @escaping @Sendable (CredentialCache.Client) -> Bool) {
         // First the logins: a credential that is added now may come from such a login.
         acceptedLogins?.evict(where: matches)
@@ -267,28 +226,19 @@ package struct AccessController: Sendable {
 
 /// Determines the current status of users of existing sessions.
 ///
-/// The server compares the stored sessions with this status after a restart or reload, so it also finds changes that
-/// were made before the restart or reload.
+/// The server compares the stored sessions with it after a restart or reload, and so finds changes made before.
 package struct SessionValidator: Sendable {
     private let authenticator: Authenticator
 
-    /// A validator.
-    ///
-    /// - Parameter authenticator: The authenticator that has the realms.
     package init(authenticator: Authenticator) { self.authenticator = authenticator }
 
-    /// Returns the status of a previously authenticated user.
-    ///
-    /// - Parameter user: The user.
-    /// - Returns: The state of the user, or `realmGone` if the realm no longer exists.
+    /// Returns the state of a previously authenticated user, or `realmGone` if the realm no longer exists.
     package func status(of user: SignedInUser) async -> UserStatus {
         guard let realm = authenticator.realms[user.realm] else { return .realmGone }
         return .user(await state(of: user.username, in: realm))
     }
 
-    /// Returns the state of a user.
-    ///
-    /// The stamp depends on the data of the user and on the settings of the realm in realms.conf.
+    /// Returns the state of a user; its stamp depends on the user's data and on the realm's settings in realms.conf.
     package func state(of user: Username, in realm: BoundRealm) async -> UserState {
         var known: SecurityStamp?
         if let realm = realm.realm as? any RefreshingRealm {

@@ -13,15 +13,12 @@ package enum AccessDecision: Sendable {
     case open
     /// The user is authenticated and authorized.
     case allowed(SignedInUser)
-    /// 403: the user is not authorized.
-    ///
-    /// The user is nil if the rule denies the client address or all requests.
+    /// 403: the user is not authorized; nil if the rule denies the client address or all requests.
     case forbidden(SignedInUser?)
     /// 401 or a redirect to the sign-in page: credentials are missing or were rejected.
     case challenge(Challenge, wasRejected: Bool)
-    /// 403: the rule accepts only client certificates, and the request has none that is accepted.
-    ///
-    /// There is no challenge for certificates, so the status is not 401.
+    /// 403, because there is no challenge for certificates: the rule accepts only them, and the request has none that is
+    /// accepted.
     case certificateNeeded
     /// 405, with the allowed methods: rules match the path, but no rule matches the method.
     case methodNotAllowed([String])
@@ -42,9 +39,8 @@ package enum AccessDecision: Sendable {
 
 /// The result of ``AccessController/evaluate(_:credentials:)``.
 package enum Evaluation: Sendable {
-    /// The decision, the existing authentication that it is based on, and the rule that decides; nil if there is none.
-    ///
-    /// If the rules for the path are for other methods, the rule is one of them.
+    /// The decision, the authentication that it is based on, and the rule that decides or, if the rules for the path are
+    /// for other methods, one of these.
     case decided(AccessDecision, ExistingAuthentication?, by: ProtectionRules.CompiledRule?)
     /// A realm must check the credentials: see ``AccessController/completeLogin(_:)``.
     case login(AccessController.Login)
@@ -52,14 +48,10 @@ package enum Evaluation: Sendable {
 
 /// An authentication that took place before this request.
 package enum ExistingAuthentication: Sendable {
-    /// The credentials of the request are in the credential cache.
     case credentials(CredentialCache.Entry)
-    /// The request has a valid session.
-    ///
-    /// The token is the token of the request.
+    /// The valid session of the request, and its token.
     case session(Session, OpaqueToken)
 
-    /// The authenticated user.
     package var user: SignedInUser {
         switch self {
         case .credentials(let entry): entry.user
@@ -67,9 +59,7 @@ package enum ExistingAuthentication: Sendable {
         }
     }
 
-    /// The cached responses that depend only on this authentication.
-    ///
-    /// They are removed together with the session or the cached credentials.
+    /// The cached responses that depend only on this authentication, and are removed together with it.
     package var responses: ResponseCache {
         switch self {
         case .credentials(let entry): entry.responses
@@ -80,15 +70,11 @@ package enum ExistingAuthentication: Sendable {
 
 /// The challenge of a rule: the realm and the schemes by which a client can authenticate.
 package struct Challenge: Sendable, Hashable {
-    /// The name of the first realm of the rule.
-    ///
-    /// The challenge names it as the protection space (RFC 9110 section 11.5).
+    /// The first realm of the rule, which the challenge names as the protection space (RFC 9110 section 11.5).
     package let realm: String
     /// The schemes, in the order of preference.
     package let schemes: [ProtectRule.Scheme]
 
-    /// The challenge of a rule.
-    ///
     /// The scheme `certificate` has no challenge: a client sends its certificate in the TLS handshake.
     package init(_ rule: ProtectRule) {
         self.init(realm: rule.realms.first ?? "", schemes: rule.schemes.filter { $0 != .certificate })
@@ -99,28 +85,18 @@ package struct Challenge: Sendable, Hashable {
         self.schemes = schemes
     }
 
-    /// True if the challenge has no scheme.
     package var isEmpty: Bool { schemes.isEmpty }
 
-    /// The challenge for a script of a page.
-    ///
-    /// If the form is the first scheme, the other schemes are removed. If the response offered Basic, a browser would
-    /// open a password dialog for the request of the script.
+    /// The challenge for a script of a page: only the form, if that is first. With Basic a browser would open a password
+    /// dialog for the request of the script.
     package var forScripts: Challenge { schemes.first == .form ? Challenge(realm: realm, schemes: [.form]) : self }
 
-    /// Adds a `WWW-Authenticate` field for each scheme.
+    /// Adds a `WWW-Authenticate` field for each scheme; a 401 response must have one (RFC 9110 section 15.5.2).
     ///
-    /// A 401 response must have such a field (RFC 9110 section 15.5.2).
-    ///
-    /// No scheme for sign-in pages is registered. The field for the form follows draft-broyer-http-cookie-auth. Clients
-    /// ignore a scheme that they do not know.
-    ///
-    /// - Parameters:
-    ///   - headers: The header fields of the response.
-    ///   - page: The path of the sign-in page, or its URL if it is at another host.
-    ///   - putsBasicFirst: True if Basic is the first field, for proxies that may pass on only the first field, such as
-    ///     nginx before 1.23. Programs need the field of Basic. Browsers are redirected to the sign-in page and need no
-    ///     field.
+    /// No scheme for sign-in pages is registered. The field for the form follows draft-broyer-http-cookie-auth, with the
+    /// path or the URL of the sign-in page. Clients ignore a scheme that they do not know. Basic comes first for proxies
+    /// that may pass on only the first field, such as nginx before 1.23: programs need this field, but browsers are
+    /// redirected to the sign-in page and need none.
     package func add(to headers: inout HTTPFields, signInAt page: String, putsBasicFirst: Bool = false) {
         let ordered = putsBasicFirst ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
         for scheme in ordered {

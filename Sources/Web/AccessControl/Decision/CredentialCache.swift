@@ -5,32 +5,27 @@ package import RealmKit
 package import Sessions
 internal import Synchronization
 
-/// A cache of the credentials that realms have recently accepted.
+/// A cache of the credentials that realms have recently accepted, so that a client that sends them with every request does
+/// not cause a login for every request.
 ///
-/// With this cache, a client that sends its credentials with every request does not cause a login for every request.
-///
-/// - Only accepted credentials are cached. Rejected credentials are checked again each time.
+/// - Rejected credentials are not cached, but checked again each time.
 /// - The password and the typed name are not stored. The key of an entry is a MAC of the realms, the client address,
-///   the client certificate, the name and the password. The secret key of the MAC is random and exists only in this
-///   process. The MAC covers each input with its length, so different inputs never give the same message
-///   (CVE-2026-71326).
-/// - An entry is valid for connections with the same client certificate only, or without a certificate if the login had
-///   none. It expires with the certificate at the latest.
+///   the client certificate, the name and the password. The random key of the MAC exists only in this process. The MAC
+///   covers each input with its length, so different inputs never give the same message (CVE-2026-71326).
+/// - An entry is valid only for connections with the certificate of the login, or without one if the login had none. It
+///   expires with the certificate at the latest.
 /// - An entry is valid for one client address only, so the throttle counts guesses from other addresses.
-/// - The lifetime of an entry begins with the login. A use of the entry does not extend the lifetime.
-/// - The number of entries is limited. If the cache is full, the oldest entry is evicted.
+/// - The lifetime of an entry begins with the login. A use does not extend it.
+/// - If the cache is full, the oldest entry is evicted.
 package final class CredentialCache: Sendable {
     /// An identity whose credentials were accepted.
     package final class Entry: Sendable {
-        /// The user of the identity, for rules and pages.
         package let user: SignedInUser
         /// The cached responses that depend only on the identity.
         package let responses = ResponseCache()
         fileprivate let client: Client
         fileprivate let expiry: UInt64
-        /// The number of the entry.
-        ///
-        /// It distinguishes the entry from earlier entries with the same key.
+        /// The number that distinguishes the entry from earlier entries with the same key.
         fileprivate let number: UInt64
         private let authorization = Mutex(Authorization())
 
@@ -47,7 +42,6 @@ package final class CredentialCache: Sendable {
             self.number = number
         }
 
-        /// Returns true if a rule allows the identity.
         func isAllowed(by rule: ProtectionRules.CompiledRule) -> Bool {
             authorization.withLock { last in
                 if last.rule === rule { return last.isAllowed }
@@ -62,12 +56,10 @@ package final class CredentialCache: Sendable {
     package struct Client: Sendable, Hashable {
         /// The account that the throttle counts.
         let account: Account
-        /// The user.
         let username: Username
         /// The client's network; nil if the address is not known.
         let network: ClientNetwork?
 
-        /// An account and a network.
         package init(account: Account, username: Username, network: ClientNetwork?) {
             self.account = account
             self.username = username
@@ -79,11 +71,9 @@ package final class CredentialCache: Sendable {
     package enum Credentials {
         /// A client certificate alone.
         case certificate
-        /// Name and password.
         case password(BasicCredentials)
     }
 
-    /// The key of an entry: a MAC of realms, client address, client certificate, name and password.
     package struct Key: Hashable, Sendable {
         fileprivate let tag: Digest
         /// The revocation epoch when the key was created, before the credentials were checked.
@@ -92,9 +82,7 @@ package final class CredentialCache: Sendable {
 
     private struct State {
         var entries: [Digest: Entry] = [:]
-        /// The keys and numbers of the entries in the order in which they were added.
-        ///
-        /// Evicted entries may still be listed.
+        /// The keys and numbers of the entries, also of evicted ones, in the order in which they were added.
         var order: [(tag: Digest, number: UInt64)] = []
         /// The index of the oldest entry in `order`.
         var first = 0
@@ -107,12 +95,7 @@ package final class CredentialCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// An empty cache.
-    ///
-    /// - Parameters:
-    ///   - lifetime: The lifetime of an entry, in nanoseconds; 0 turns the cache off.
-    ///   - capacity: The maximum number of entries.
-    /// - Throws: ``OpenSSLError`` if no random bytes can be generated for the key of the MAC.
+    /// An empty cache, for entries with a lifetime in nanoseconds; 0 turns the cache off.
     package init(lifetime: UInt64, capacity: Int = 10_000) throws(OpenSSLError) {
         var key = try RandomBytes.make(32)
         defer { for index in key.indices { key[index] = 0 } }
@@ -121,14 +104,7 @@ package final class CredentialCache: Sendable {
         self.capacity = capacity
     }
 
-    /// Returns the key of credentials.
-    ///
-    /// - Parameters:
-    ///   - realms: The realms that check the credentials, in order.
-    ///   - peer: The client's address.
-    ///   - certificate: The client certificate of the connection. Modules may have checked it together with a password.
-    ///   - credentials: The credentials.
-    /// - Returns: The key; nil if the cache is turned off or the MAC cannot be computed.
+    /// Returns the key of credentials; nil if the cache is turned off or the MAC cannot be computed.
     func key(
         realms: RealmField,
         peer: String?,
@@ -136,40 +112,31 @@ package final class CredentialCache: Sendable {
         credentials: Credentials
     ) -> Key? {
         guard lifetime > 0 else { return nil }
-        let tag: Digest
-        do throws(OpenSSLError) {
-            tag = try mac.tag { message in
-                message.append(realms.bytes.span)
-                message.append(field: (peer ?? "").utf8Span.span)
-                if let certificate {
-                    message.append(UInt64(Digest.byteCount))
-                    certificate.digest.withBytes { message.append($0) }
-                } else {
-                    message.append(0)
-                }
-                switch credentials {
-                case .certificate: message.append(0)
-                case .password(let credentials):
-                    message.append(1)
-                    credentials.withBytes { name, password in
-                        message.append(field: name)
-                        message.append(field: password)
-                    }
+        let tag = try? mac.tag { message in
+            message.append(realms.bytes.span)
+            message.append(field: (peer ?? "").utf8Span.span)
+            // A module may have checked the certificate together with the password.
+            if let certificate {
+                message.append(UInt64(Digest.byteCount))
+                certificate.digest.withBytes { message.append($0) }
+            } else {
+                message.append(0)
+            }
+            switch credentials {
+            case .certificate: message.append(0)
+            case .password(let credentials):
+                message.append(1)
+                credentials.withBytes { name, password in
+                    message.append(field: name)
+                    message.append(field: password)
                 }
             }
-        } catch {
-            // If there is no key, the cache is not used, and the realm checks the credentials.
-            return nil
         }
-        return Key(tag: tag, epoch: state.withLock { $0.revocations.epoch })
+        // Without a key the cache is not used, and the realm checks the credentials.
+        return tag.map { Key(tag: $0, epoch: state.withLock { $0.revocations.epoch }) }
     }
 
-    /// Returns the entry of a key.
-    ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - now: The current time of a monotonic clock, in nanoseconds.
-    /// - Returns: The entry; nil if it does not exist or has expired.
+    /// Returns the entry of a key; nil if there is none or it has expired. Times are nanoseconds of a monotonic clock.
     package func entry(for key: Key, at now: UInt64) -> Entry? {
         state.withLock { state in
             guard let entry = state.entries[key.tag] else { return nil }
@@ -177,15 +144,10 @@ package final class CredentialCache: Sendable {
         }
     }
 
-    /// Adds an identity whose credentials were accepted.
+    /// Adds an identity whose credentials were accepted, for at most the nanoseconds until the client certificate expires.
     ///
-    /// - Parameters:
-    ///   - identity: The identity.
-    ///   - key: The key, created before the credentials were checked. If entries of the client were evicted since
-    ///     then, nothing is added, because the password may have been changed.
-    ///   - client: The account and network of the login.
-    ///   - now: The current time of the same monotonic clock, in nanoseconds.
-    ///   - limit: The longest lifetime of this entry, in nanoseconds: the time until the client certificate expires.
+    /// The key was created before the credentials were checked. If entries of the client were evicted since then, nothing
+    /// is added, because the password may have been changed.
     package func add(
         _ identity: AuthenticatedIdentity,
         for key: Key,
@@ -217,8 +179,7 @@ package final class CredentialCache: Sendable {
 
     /// Evicts entries, such as those of a changed user or a locked account.
     ///
-    /// - Parameter matches: Returns true for the clients whose entries are evicted. It is called now for all entries,
-    ///   and again when a login that is running now would add an entry.
+    /// The closure is called again when a login that is running now would add an entry.
     package func evict(where matches: @escaping @Sendable (Client) -> Bool) {
         state.withLock { state in
             state.revocations.revoke(where: matches)
@@ -226,7 +187,6 @@ package final class CredentialCache: Sendable {
         }
     }
 
-    /// Returns true if the oldest entry was evicted or has expired.
     private static func isOldestRemovable(_ state: State, at now: UInt64) -> Bool {
         let (tag, number) = state.order[state.first]
         guard let entry = state.entries[tag], entry.number == number else { return true }
@@ -262,13 +222,10 @@ struct RealmField: Sendable {
             append(realm.utf8.count)
             bytes += realm.utf8
         }
-        if bytes.count > Self.maximumCount {
-            do throws(OpenSSLError) {
-                // No number of realms is negative, so a digest is never read as a list.
-                bytes = try [UInt8](repeating: 0xFF, count: 8) + Digest.sha256(bytes).bytes
-            } catch {
-                // The list as it is works too; it only takes longer.
-            }
+        // The list as it is works too; it only takes longer.
+        if bytes.count > Self.maximumCount, let digest = try? Digest.sha256(bytes) {
+            // No number of realms is negative, so a digest is never read as a list.
+            bytes = [UInt8](repeating: 0xFF, count: 8) + digest.bytes
         }
         self.bytes = bytes
     }

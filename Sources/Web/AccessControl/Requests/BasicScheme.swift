@@ -53,12 +53,8 @@ public enum BasicScheme {
         return read(field.string.utf8Span.span, count: fields.count)
     }
 
-    /// Reads the `Authorization` field of a request.
-    ///
-    /// - Parameters:
-    ///   - field: The value of the first field, without surrounding white space.
-    ///   - count: The number of fields. More than one field is malformed, even if the values are equal.
-    /// - Returns: The result.
+    /// Reads the first `Authorization` field, without surrounding white space. More than one field is malformed, even if the
+    /// values are equal.
     package static func read(_ field: Span<UInt8>, count: Int) -> Presented {
         guard count == 1 else { return .malformed("more than one Authorization field") }
         var end = 0
@@ -81,15 +77,13 @@ public enum BasicScheme {
 
 /// A user name and a password of HTTP Basic, in one block of memory that is wiped after use.
 ///
-/// For most requests, the credentials are only looked up in the credential cache. The name and the password are
-/// separated only for a login.
+/// Most requests only look the credentials up in the credential cache. The name and the password are separated only for a
+/// login.
 public struct BasicCredentials: Sendable {
     private let secret: Secret
     private let colon: Int
 
-    /// Creates credentials from the decoded bytes; nil if no user can have such a name or password.
-    ///
-    /// - Parameter decoded: The user name, a colon and the password.
+    /// The credentials of the decoded bytes `name:password`; nil if no user can have such a name or password.
     init?(_ decoded: Secret) {
         secret = decoded
         colon = decoded.withBytes { bytes in
@@ -105,7 +99,6 @@ public struct BasicCredentials: Sendable {
         guard colon > 0 else { return nil }
     }
 
-    /// Calls a closure with the bytes of the user name and of the password, and returns its result.
     func withBytes<Result>(_ body: (_ name: Span<UInt8>, _ password: Span<UInt8>) -> Result) -> Result {
         secret.withBytes { bytes in
             body(bytes.extracting(0..<colon), bytes.extracting((colon + 1)..<bytes.count))
@@ -127,11 +120,7 @@ public struct BasicCredentials: Sendable {
                 }
             }
             guard let (text, password) = parts else { return nil }
-            do throws(BadUsername) {
-                return (try Username(text), password)
-            } catch {
-                return nil
-            }
+            return (try? Username(text)).map { (username: $0, password: password) }
         }
     }
 }

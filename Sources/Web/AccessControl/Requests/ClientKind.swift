@@ -4,9 +4,7 @@ package import Bytes
 package import HTTPTypes
 package import RealmConfiguration
 
-/// The kind of the client that sent a request.
-///
-/// It determines how the server requests a sign-in.
+/// The kind of the client that sent a request, which determines how the server requests a sign-in.
 package enum ClientKind: Sendable, Hashable {
     /// A browser that opens a page; it is redirected to the sign-in page.
     case navigation
@@ -15,12 +13,8 @@ package enum ClientKind: Sendable, Hashable {
     /// Any other client; it gets 401 with all schemes.
     case other
 
-    /// The kind of a request's client.
-    ///
-    /// - Parameters:
-    ///   - mode: The value of `Sec-Fetch-Mode`, which all current browsers send.
-    ///   - requestedWith: The value of `X-Requested-With`, which scripts send.
-    ///   - prefersHTML: True if the client prefers HTML.
+    /// The kind by the values of `Sec-Fetch-Mode`, which all current browsers send, and of `X-Requested-With`, which scripts
+    /// send.
     package init(mode: UTF8Text?, requestedWith: UTF8Text?, prefersHTML: Bool) {
         if let mode {
             self = mode == "navigate" ? .navigation : .script
@@ -31,9 +25,6 @@ package enum ClientKind: Sendable, Hashable {
         }
     }
 
-    /// The kind of a request's client.
-    ///
-    /// - Parameter fields: The request's fields.
     package init(_ fields: HTTPFields) {
         self.init(
             mode: fields.texts(of: .secFetchMode).first,
@@ -43,17 +34,10 @@ package enum ClientKind: Sendable, Hashable {
     }
 }
 
-/// Reads the `Accept` field of a request: the media types that the client accepts.
-///
-/// Source: RFC 9110 section 12.5.1.
+/// The `Accept` field of a request, with the media types that the client accepts (RFC 9110 section 12.5.1).
 package enum AcceptField {
-    /// Returns whether the client accepts HTML.
-    ///
-    /// The field must name a type of HTML with a weight above 0 or without a weight. No memory is allocated, because a
-    /// field may list hundreds of types.
-    ///
-    /// - Parameter value: The value of an `Accept` field.
-    /// - Returns: True if the client accepts HTML.
+    /// Returns true if the field names a type of HTML with a weight above 0 or without a weight. No memory is allocated,
+    /// because a field may list hundreds of types.
     package static func prefersHTML(_ value: Span<UInt8>) -> Bool {
         var start = 0
         while start < value.count {
@@ -64,7 +48,6 @@ package enum AcceptField {
         return false
     }
 
-    /// Returns true if a media range is HTML and its weight is above 0.
     private static func isHTML(_ type: Span<UInt8>) -> Bool {
         // The shortest type of HTML is text/html. This check is fast for `*/*`, which most other clients send.
         guard type.count >= 9 else { return false }
@@ -81,7 +64,7 @@ package enum AcceptField {
         return true
     }
 
-    /// Returns true if a parameter is a weight of 0, such as `q=0` or `q=0.0`.
+    /// True for `q=0` or `q=0.0`.
     private static func isZeroWeight(_ parameter: Span<UInt8>) -> Bool {
         guard parameter.beginsIgnoringCase(with: "q=0") else { return false }
         guard parameter.count > 3 else { return true }
@@ -96,31 +79,19 @@ package enum AcceptField {
         while end < bytes.count, bytes[end] != delimiter { end += 1 }
         return end
     }
-}
-
-extension AcceptField {
-    /// Returns true if the client accepts HTML by the first `Accept` field of the request.
     package static func prefersHTML(_ fields: HTTPFields) -> Bool {
         fields.texts(of: .accept).first.map { prefersHTML($0.string.utf8Span.span) } ?? false
     }
 }
 
-/// Reads the `Accept-Language` field of a request: the languages that the user prefers.
-///
-/// Source: RFC 9110 section 12.5.4.
+/// The `Accept-Language` field of a request, with the languages that the user prefers (RFC 9110 section 12.5.4).
 package enum AcceptLanguageField {
-    /// The maximum number of languages that are read.
     private static let maximumRanges = 16
 
-    /// Returns the index of the translation that the user prefers most.
+    /// Returns the index of the translation that the user prefers most; 0, the standard translation, if the user prefers none.
     ///
     /// Of languages with the same weight, the first one counts. A language with weight 0 is never chosen for its range.
     /// No memory is allocated.
-    ///
-    /// - Parameters:
-    ///   - value: The value of an `Accept-Language` field.
-    ///   - translations: The translations.
-    /// - Returns: The index; 0, the standard translation, if the user prefers none of them.
     package static func index(for value: Span<UInt8>, in translations: Translations) -> Int {
         var (best, bestWeight) = (0, 0)
         var (start, count) = (0, 0)
@@ -159,20 +130,12 @@ package enum AcceptLanguageField {
         }
         return min(weight, 1000)
     }
-}
-
-extension AcceptLanguageField {
-    /// Returns the index of the translation that the user prefers by the first `Accept-Language` field of the request.
     package static func index(for fields: HTTPFields, in translations: Translations) -> Int {
         fields.texts(of: .acceptLanguage).first.map { index(for: $0.string.utf8Span.span, in: translations) } ?? 0
     }
 }
 
 extension HTTPField.Name {
-    /// Creates a field name from a constant.
-    ///
-    /// - Parameter name: A token of RFC 9110 section 5.6.2.
-    /// - Returns: The field name.
     package static func known(_ name: StaticString) -> HTTPField.Name {
         guard let name = HTTPField.Name(name.description) else {
             // All names are constants, so the tests find an invalid name.
@@ -186,11 +149,6 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// Returns the values of all fields with a name, in order.
-    ///
-    /// The values are compared byte by byte.
-    ///
-    /// - Parameter name: The name of the fields.
-    /// - Returns: The values; empty if there is no such field.
+    /// Returns the values of all fields with a name, in order, to be compared byte by byte.
     package func texts(of name: HTTPField.Name) -> [UTF8Text] { self[values: name].map { UTF8Text($0) } }
 }

@@ -13,9 +13,8 @@ internal import Bytes
 ///
 /// Source: RFC 3986 sections 2.4 and 3.3; Jakarta Servlet 6.0 section 3.5.2, URI Path Canonicalization.
 package struct PathReadings: Sendable, Hashable {
-    /// The path; the first reading if there are several.
+    /// The first reading.
     package let path: RequestPath
-    /// The other readings.
     package let others: [RequestPath]
     /// The reason why the path is ambiguous; nil if programs do not read it differently.
     package let ambiguity: AmbiguousPath?
@@ -34,10 +33,8 @@ package struct PathReadings: Sendable, Hashable {
         ambiguity = nil
     }
 
-    /// Reads a request target.
-    ///
-    /// - Parameter target: The bytes of the target in origin or absolute form, as in the request line.
-    /// - Throws: ``AmbiguousPath`` if a reading has dot segments or characters that are never allowed.
+    /// Reads a request target in origin or absolute form; throws if a reading has dot segments or characters that are never
+    /// allowed.
     package init(reading target: Span<UInt8>) throws(AmbiguousPath) {
         do throws(AmbiguousPath) {
             path = try RequestPath(reading: target)
@@ -55,7 +52,7 @@ package struct PathReadings: Sendable, Hashable {
         }
     }
 
-    /// Returns all readings, at least one.
+    /// Returns at least one reading.
     private static func readings(of target: Span<UInt8>) throws(AmbiguousPath) -> [RequestPath] {
         let range = try RequestPath.path(of: target)
         guard range.count <= 8192 else { throw .tooLong }

@@ -4,20 +4,14 @@ package import Bytes
 package import OpenSSLKit
 package import Sessions
 
-/// The header fields of a request.
-///
-/// Each server implements this protocol for its own type.
+/// The header fields of a request; each server implements this protocol for its own type.
 package protocol RequestFields {
     /// The value of `Host` or `:authority`; empty if the request has neither field.
     var hostText: String { get }
 
-    /// Returns the values of all fields with a name, in order.
-    ///
-    /// - Parameter name: The name, in lower case.
-    /// - Returns: The values; empty if there is no such field.
+    /// Returns the values of all fields with a name in lower case, in order.
     func values(named name: StaticString) -> [UTF8Text]
 
-    /// Calls a closure with the bytes of each `Cookie` field, in order.
     func forEachCookieField(_ body: (Span<UInt8>) -> Void)
 }
 
@@ -29,28 +23,15 @@ package struct RequestClient: Sendable {
     package var isForwarded = false
     /// The host and port from a trusted `X-Forwarded-Host`; nil if `Host` is used.
     package var forwardedAuthority: String?
-    /// The cookies of Gatehouse in the request.
     package var cookies = OurCookies()
-    /// The tokens of all session cookies, if there are several; otherwise nil.
-    ///
-    /// None of them authenticates a user.
+    /// The tokens of all session cookies, if there are several; none of them authenticates a user.
     package private(set) var repeatedSessions: [OpaqueToken]?
-    /// The client certificate of the connection; nil if there is none.
-    ///
-    /// It is nil if the peer is a trusted proxy: its certificate is not the certificate of the client. No header field
-    /// sets it.
+    /// The client certificate of the connection; nil if the peer is a trusted proxy, whose certificate is not that of the
+    /// client. No header field sets it.
     package var certificate: ClientCertificate?
 
-    /// A client.
-    ///
-    /// - Parameter address: The address as text; nil if it is not known.
     package init(address: String?) { self.address = address }
-}
 
-extension RequestClient {
-    /// Reads the cookies of Gatehouse.
-    ///
-    /// - Parameter fields: The request's fields.
     package mutating func readCookies(from fields: borrowing some RequestFields) {
         var found = OurCookies()
         fields.forEachCookieField { found.read($0) }
@@ -62,61 +43,38 @@ extension RequestClient {
         repeatedSessions = tokens
     }
 
-    /// Returns the host and port of the request.
-    ///
-    /// - Parameter fields: The request's fields.
-    /// - Returns: The host and port, as text.
-    package func authority(_ fields: borrowing some RequestFields) -> String {
-        if let forwardedAuthority { return forwardedAuthority }
-        return fields.hostText
-    }
+    /// Returns the host and port of the request, as text.
+    package func authority(_ fields: borrowing some RequestFields) -> String { forwardedAuthority ?? fields.hostText }
 }
 
-/// The client certificate of a connection, which TLS has verified.
-///
-/// The certificates are read once for each connection. All requests of the connection share them.
+/// The client certificate of a connection, which TLS has verified; it is read once for all requests of the connection.
 package struct ClientCertificate: Sendable {
     // Not empty. The only property, so that requests without a certificate cost nothing.
     private let chain: [Certificate]
 
-    /// The certificate of a verified chain; nil if the chain is empty.
-    ///
-    /// - Parameter chain: The chain from the client's certificate to the authority.
+    /// The first of a chain that ends with the authority; nil if the chain is empty.
     package init?(_ chain: [Certificate]) {
         guard !chain.isEmpty else { return nil }
         self.chain = chain
     }
 
-    /// The certificate of the client.
     private var leaf: Certificate { chain[0] }
 
-    /// The SHA-256 digest of the client's certificate.
+    /// The SHA-256 digest.
     package var digest: Digest { leaf.digest }
 
     /// The last second in which all certificates of the chain are valid, in seconds since 1970.
     package var notAfter: Int { Int(chain.lazy.map(\.notAfter).min() ?? 0) }
 
-    /// Returns true if all certificates of the chain are valid at a time.
-    ///
-    /// A connection may stay open after a certificate has expired.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    /// - Returns: True if no certificate has expired or is not valid yet.
+    /// Returns true if all certificates of the chain are valid at a time in seconds since 1970: a connection may stay open
+    /// after a certificate has expired.
     package func isValid(at now: Int) -> Bool {
         chain.allSatisfy { $0.notBefore <= Int64(now) && Int64(now) <= $0.notAfter }
     }
 
-    /// Returns the certificate for a conversation with login modules.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    /// - Returns: The certificate in DER; nil if the chain is not valid at this time, or OpenSSL fails.
+    /// Returns the certificate in DER; nil, so that the login fails, if the chain is not valid at this time, or OpenSSL fails.
     package func der(at now: Int) -> [UInt8]? {
         guard isValid(at: now) else { return nil }
-        do throws(OpenSSLError) {
-            return try leaf.der
-        } catch {
-            // Without the certificate the login fails.
-            return nil
-        }
+        return try? leaf.der
     }
 }

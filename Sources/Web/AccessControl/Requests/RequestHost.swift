@@ -48,9 +48,7 @@ public struct RequestHost: Sendable, Hashable {
         }
     }
 
-    /// Parses the port after a `:`.
-    ///
-    /// The result is 0 if the text has no port, and nil if the port is invalid.
+    /// Parses the port after a `:`; 0 if the text has no port, and nil if the port is invalid.
     private static func port(_ bytes: Span<UInt8>) -> UInt16? {
         guard bytes.count > 0 else { return 0 }
         guard bytes[0] == UInt8(ascii: ":"), bytes.count <= 6 else { return nil }
@@ -64,11 +62,8 @@ public struct RequestHost: Sendable, Hashable {
     }
 }
 
-/// An HTTP URL, split into its parts.
-///
-/// The parts are not checked yet.
+/// An HTTP URL, split into parts that are not checked yet.
 package struct RequestURL {
-    /// The scheme of a URL.
     package enum Scheme: String, Sendable, Hashable {
         case http
         case https
@@ -76,9 +71,7 @@ package struct RequestURL {
 
     package let scheme: Scheme
     package let authority: String
-    /// The target as in the request line: the path and the query.
-    ///
-    /// An empty path is replaced by `/`.
+    /// The path and the query as in the request line; `/` for an empty path.
     package let target: String
 
     /// Splits a URL; nil if it does not begin with `http://` or `https://`.

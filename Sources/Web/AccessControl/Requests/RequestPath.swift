@@ -2,9 +2,7 @@
 
 public import Bytes
 
-/// The decoded path of a request.
-///
-/// It is never ambiguous.
+/// The decoded path of a request, which is never ambiguous.
 ///
 /// A path that two programs might read differently is rejected. Otherwise Gatehouse could allow a path that the
 /// application reads as another, protected path. The rejected paths contain `%2F`, `%5C`, `%3F`, `%23`, dot segments,
@@ -12,9 +10,7 @@ public import Bytes
 ///
 /// Source: RFC 9112 section 3.2, RFC 3986; CVE-2025-54576, CVE-2026-41059 and CVE-2026-40912 among others.
 public struct RequestPath: Sendable, Hashable {
-    /// The segments, percent-decoded; empty for `/`.
-    ///
-    /// Segments are compared byte by byte.
+    /// The segments, percent-decoded and compared byte by byte; empty for `/`.
     public let segments: [UTF8Text]
     /// True if the path ends with `/`.
     public let endsInSlash: Bool
@@ -27,9 +23,7 @@ public struct RequestPath: Sendable, Hashable {
     /// Parses a request target; nil if it is ambiguous.
     ///
     /// - Parameter target: The target in origin or absolute form, as in the request line.
-    public init?(target: String) {
-        self.init(target: target.utf8Span.span)
-    }
+    public init?(target: String) { self.init(target: target.utf8Span.span) }
 
     /// Parses a request target; nil if it is ambiguous.
     ///
@@ -165,9 +159,7 @@ public enum AmbiguousPath: Error, Sendable, Hashable, CustomStringConvertible {
     /// The path can be read in too many ways, such as `%252525252F`.
     case tooManyReadings
 
-    /// A short text for the administrator.
-    ///
-    /// It contains no part of the target.
+    /// A short text for the administrator, without any part of the target.
     public var description: String {
         switch self {
         case .noPath: "the target has no path, or a user name before the host"

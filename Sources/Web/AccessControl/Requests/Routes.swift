@@ -7,25 +7,14 @@ internal import RealmConfiguration
 package struct Routes: Sendable, Hashable {
     /// The prefix of all paths: empty, or a path such as `/gatehouse`.
     package let prefix: String
-    /// True if the paths of the realm API have routes.
-    ///
-    /// If it is false, these paths belong to the application.
+    /// True if the paths of the realm API have routes; otherwise they belong to the application.
     package let hasRealmAPI: Bool
-    /// True if the brand has a logo.
     package let hasLogo: Bool
-    /// True if the keys of identity tokens are published.
     package let hasIdentityKeys: Bool
     /// The beginning of the paths of forward authentication, which the name of the proxy follows.
     package let forwardAuthPrefix: String
     private let prefixSegments: [UTF8Text]
 
-    /// The routes below a prefix.
-    ///
-    /// - Parameters:
-    ///   - prefix: Empty, or a path such as `/gatehouse`.
-    ///   - hasRealmAPI: True if the realm API is enabled.
-    ///   - hasLogo: True if the brand has a logo.
-    ///   - hasIdentityKeys: True if the keys of identity tokens are published.
     package init(
         prefix: String,
         hasRealmAPI: Bool = false,
@@ -47,15 +36,11 @@ package struct Routes: Sendable, Hashable {
     package var account: String { path(.account) }
     package var accountEnd: String { path(.account) + "/end" }
 
-    /// Returns the path of an asset.
     package func path(of asset: PageAsset) -> String { path(asset.segment) }
 
     private func path(_ segment: SignInSettings.Segment) -> String { "\(prefix)/\(segment.rawValue)" }
 
-    /// Returns the route of a path.
-    ///
-    /// - Parameter path: The path of a request.
-    /// - Returns: The route; nil if the path has no route.
+    /// Returns the route of a path; nil if it has none.
     package func route(at path: RequestPath) -> Route? {
         guard let (first, rest) = split(path) else { return nil }
         if first == Self.forwardAuth { return forwardAuthRoute(rest, endsInSlash: path.endsInSlash) }
@@ -88,10 +73,8 @@ package struct Routes: Sendable, Hashable {
         return .realmCheck(realm)
     }
 
-    /// Returns the route of a path below `auth`.
-    ///
-    /// All these paths are for proxies. A path with an unknown proxy or with further segments also has the route of
-    /// forward authentication, so that it never gets a page with status 200.
+    /// Returns the route of a path below `auth`, all for proxies: a path with an unknown proxy or with further segments also
+    /// has the route of forward authentication, so that it never gets a page with status 200.
     private func forwardAuthRoute(_ rest: ArraySlice<UTF8Text>, endsInSlash: Bool) -> Route {
         let proxy = rest.first.flatMap { ForwardAuthProxy($0) }
         let count = rest.last == Self.page ? 2 : 1
@@ -101,18 +84,14 @@ package struct Routes: Sendable, Hashable {
 
     /// The kinds of checks of a proxy.
     package enum Check: Sendable, Hashable {
-        /// A check, by whose status the proxy decides.
+        /// The proxy decides by the status.
         case decision
         /// The request for the page of a check that was refused, because nginx discards its body.
         case page
     }
 
-    /// Returns the kind of a check.
-    ///
-    /// - Parameters:
-    ///   - target: The target of a request.
-    ///   - proxy: The proxy. A proxy that sends the original path appends it to the path of its checks.
-    /// - Returns: The kind; nil if the target is not exactly the path of a check, which a query may follow.
+    /// Returns the kind of a check; nil if the target is not exactly the path of a check, which a query may follow. A proxy
+    /// that sends the original path appends it to the path of its checks.
     package func check(_ target: String, of proxy: ForwardAuthProxy) -> Check? {
         let path = forwardAuthPrefix + proxy.rawValue
         guard target.utf8.starts(with: path.utf8) else { return nil }
@@ -122,10 +101,7 @@ package struct Routes: Sendable, Hashable {
         return rest.elementsEqual("/\(Self.page.string)".utf8) ? .page : nil
     }
 
-    /// Returns the route of a target whose path is ambiguous: Envoy appends the path of the original request.
-    ///
-    /// - Parameter target: The target of a request.
-    /// - Returns: The route; nil if the target is not a check of Envoy.
+    /// Returns the route of a target whose path is ambiguous, if it is a check of Envoy, which appends the original path.
     package func route(atAmbiguous target: String) -> Route? {
         let beginning = "\(forwardAuthPrefix)\(ForwardAuthProxy.envoy.rawValue)/"
         return target.utf8.starts(with: beginning.utf8) ? .forwardAuth(.envoy) : nil
@@ -138,26 +114,16 @@ package struct Routes: Sendable, Hashable {
         return (path.segments[count], path.segments[(count + 1)...])
     }
 
-    /// Returns whether a path looks like a forward authentication request with a wrong prefix.
-    ///
-    /// Such a path has no route, but a rule may allow it. The proxy would then treat the status 200 of the page as
-    /// permission for the original request.
-    ///
-    /// - Parameter path: A path without a route.
-    /// - Returns: True if the path contains `auth` and the name of a proxy.
+    /// Returns whether a path without a route looks like a forward authentication request with a wrong prefix. If a rule
+    /// allows it, the proxy would treat the status 200 of the page as permission for the original request.
     package func isMisplacedForwardAuth(_ path: RequestPath) -> Bool {
         zip(path.segments, path.segments.dropFirst()).contains {
             $0 == Self.forwardAuth && ForwardAuthProxy($1) != nil
         }
     }
 
-    /// Returns whether a browser can be redirected to a path after the sign-in.
-    ///
-    /// The sign-in pages are excluded, because they would cause a loop. The paths of forward authentication and of the
-    /// session API are also excluded, because they are not pages.
-    ///
-    /// - Parameter path: The path.
-    /// - Returns: True if the browser can be redirected to the path.
+    /// Returns whether a browser can be redirected to a path after the sign-in: not to the sign-in pages, which would cause a
+    /// loop, nor to forward authentication and the session API, which are not pages.
     package func canReturn(to path: RequestPath) -> Bool {
         guard let (first, _) = split(path) else { return true }
         if first == Self.forwardAuth { return false }
@@ -185,7 +151,6 @@ package enum PageAsset: Sendable, Hashable, CaseIterable {
     /// The public keys of identity tokens.
     case identityKeys
 
-    /// True if only pages of a sign-in load the asset.
     package var isForSignIn: Bool {
         switch self {
         case .script: true
@@ -217,15 +182,11 @@ package enum Route: Sendable, Hashable {
     case sessionRefresh
     case sessionEvents
     case sessions
-    /// The session with an id.
-    ///
-    /// The id is not parsed yet.
+    /// The session with an id, which is not parsed yet.
     case oneSession(UTF8Text)
     /// The list of realms of the realm API.
     case realms
-    /// The check of credentials in the realm with a name.
-    ///
-    /// The realm need not exist.
+    /// The check of credentials in a realm, which need not exist.
     case realmCheck(UTF8Text)
     /// Forward authentication; nil if the proxy is not known.
     case forwardAuth(ForwardAuthProxy?)
@@ -247,9 +208,7 @@ package enum Route: Sendable, Hashable {
     }
 }
 
-/// The proxies that can send forward authentication requests.
-///
-/// Each proxy describes the original request in its own way.
+/// The proxies that can send forward authentication requests; each describes the original request in its own way.
 package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
     /// `auth_request` of nginx, configured to send `X-Original-URL` and `X-Original-Method`, as ingress-nginx does.
     case nginx
@@ -262,9 +221,6 @@ package enum ForwardAuthProxy: String, Sendable, Hashable, CaseIterable {
     /// `ext_authz` of Envoy: its request has the method and host of the original request, and its path after a prefix.
     case envoy
 
-    /// Finds a proxy by its name; nil if there is no such proxy.
-    ///
-    /// - Parameter name: The name, such as `nginx`.
     package init?(_ name: UTF8Text) {
         guard let proxy = Self.allCases.first(where: { UTF8Text($0.rawValue) == name }) else { return nil }
         self = proxy

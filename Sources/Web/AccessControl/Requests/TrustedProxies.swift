@@ -3,41 +3,25 @@
 package import Bytes
 package import RealmKit
 
-/// The trusted proxies of a configuration.
-///
-/// This type reads the address of the client and the requested host from forwarded header fields. No other type reads
-/// these fields.
+/// The trusted proxies of a configuration. Only this type reads forwarded header fields: the address of the client and the
+/// requested host.
 package struct TrustedProxies: Sendable {
-    /// The networks of the proxies.
     package let networks: [CIDRBlock]
     /// True if the `X-Forwarded-Host` of these proxies replaces `Host`.
     package let setForwardedHost: Bool
 
-    /// The proxies of a configuration.
-    ///
-    /// - Parameters:
-    ///   - networks: The networks of the proxies.
-    ///   - setForwardedHost: True if the `X-Forwarded-Host` of these proxies replaces `Host`.
     package init(_ networks: [CIDRBlock] = [], setForwardedHost: Bool = false) {
         self.networks = networks
         self.setForwardedHost = setForwardedHost
     }
 
-    /// Returns whether the peer of a connection is a trusted proxy.
-    ///
-    /// - Parameter peer: The address at the other end of the connection.
-    /// - Returns: True if the peer is a trusted proxy.
     package func contains(_ peer: String?) -> Bool {
         // Without trusted proxies the address of the peer is not parsed.
         !networks.isEmpty && ClientAddress.isTrusted(peer, networks)
     }
 
-    /// Sets the address of a client from the header fields.
-    ///
-    /// - Parameters:
-    ///   - client: The client, with the address of the peer.
-    ///   - fields: The request's fields.
-    /// - Returns: The reason for a 400 if a trusted proxy has sent an address that cannot be parsed; nil otherwise.
+    /// Replaces the address of the peer by that of the client; returns the reason for a 400 if a trusted proxy has sent an
+    /// address that cannot be parsed.
     package func readAddress(
         _ client: inout RequestClient,
         from fields: borrowing some RequestFields
@@ -53,13 +37,8 @@ package struct TrustedProxies: Sendable {
         }
     }
 
-    /// Sets the host of a client, if a trusted proxy has sent `X-Forwarded-Host`.
-    ///
-    /// - Parameters:
-    ///   - client: The client.
-    ///   - peer: The address at the other end of the connection.
-    ///   - fields: The request's fields.
-    /// - Returns: The reason for a 400 if the fields name different hosts; nil otherwise.
+    /// Sets the host of a client, if a trusted proxy has sent `X-Forwarded-Host`; returns the reason for a 400 if the fields
+    /// name different hosts.
     package func readHost(
         _ client: inout RequestClient,
         peer: String?,
@@ -83,17 +62,13 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// The address of the client of a request.
-///
-/// It is the address of the connection's peer. If the peer is a trusted proxy, it is the address in `X-Forwarded-For`.
-///
-/// Source: RFC 7239 section 5.2 for the format of the entries; CVE-2024-47070.
+/// The address of the client of a request: that of the connection's peer, or, if the peer is a trusted proxy, the one in
+/// `X-Forwarded-For` (RFC 7239 section 5.2 for the format of the entries; CVE-2024-47070).
 package enum ClientAddress: Sendable, Hashable {
     /// The address as text; nil if the peer of the connection is not known.
     case address(String?)
-    /// 400, with the reason: a trusted proxy has sent an address that cannot be parsed.
-    ///
-    /// The request is rejected, because rules for networks and limits for addresses need the address.
+    /// 400, with the reason: a trusted proxy has sent an address that cannot be parsed, which rules for networks and limits
+    /// for addresses need.
     case unreadable(String)
 
     /// The maximum number of addresses in all fields.
@@ -101,17 +76,10 @@ package enum ClientAddress: Sendable, Hashable {
     /// The maximum length of all fields together, in bytes.
     package static let maximumBytes = 2048
 
-    /// Returns the address of the client.
+    /// Returns the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted.
     ///
-    /// The result is the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted.
-    /// Entries to the left of the result are not read, because the client may have forged them.
-    ///
-    /// - Parameters:
-    ///   - peer: The address at the other end of the connection.
-    ///   - trusted: The proxies whose forwarded headers are trusted.
-    ///   - forwarded: The values of all `X-Forwarded-For` fields in order. They are read only if the peer is trusted.
-    /// - Returns: The address in the format of ``NetworkAddress``. If no proxy is trusted, the peer is returned
-    ///   unchanged.
+    /// Entries to the left of it are not read, because the client may have forged them. If no proxy is trusted, the peer is
+    /// returned unchanged.
     package static func find(
         peer: String?,
         trusted: [CIDRBlock],
@@ -139,7 +107,6 @@ package enum ClientAddress: Sendable, Hashable {
         return .address(address.description)
     }
 
-    /// Returns true if the peer of a connection is a trusted proxy.
     package static func isTrusted(_ peer: String?, _ trusted: [CIDRBlock]) -> Bool {
         guard let address = peer.flatMap({ NetworkAddress($0[...]) }) else { return false }
         return trusted.contains { $0.contains(address) }
@@ -170,7 +137,7 @@ package enum ClientAddress: Sendable, Hashable {
         return NetworkAddress(text)
     }
 
-    /// Returns true if a text is empty, or if it is a `:` and a port.
+    /// True for an empty text, or a `:` and a port.
     private static func isPort(_ text: Substring) -> Bool {
         guard let colon = text.utf8.first else { return true }
         let digits = text.utf8.dropFirst()
@@ -179,31 +146,20 @@ package enum ClientAddress: Sendable, Hashable {
     }
 }
 
-/// The host and port that a request is for.
-///
-/// The host determines the rule that decides. By default, host and port are the value of `Host`. If the configuration
-/// trusts the proxy to set `X-Forwarded-Host`, they are the value of that field.
+/// The host and port that a request is for: the value of `Host` or, if the configuration trusts the proxy to set it, of
+/// `X-Forwarded-Host`.
 ///
 /// `X-Forwarded-Host` is not used by default, because some proxies set only `X-Forwarded-For` and forward the
-/// `X-Forwarded-Host` of the client. The application behind Gatehouse may still use `X-Forwarded-Host`, so a request is
-/// rejected if this field and `Host` name different hosts.
+/// `X-Forwarded-Host` of the client. The application behind Gatehouse may still use it, so a request is rejected if this
+/// field and `Host` name different hosts.
 package enum ClientAuthority: Sendable, Hashable {
-    /// The host and port.
-    ///
-    /// They are not parsed yet.
+    /// The host and port, not parsed yet.
     case authority(String)
     /// 400, with the reason: the request names two hosts, or a host that cannot be parsed.
     case rejected(String)
 
-    /// Returns the host and port of a request.
-    ///
-    /// - Parameters:
-    ///   - hostField: The value of `Host` or `:authority`.
-    ///   - peer: The address at the other end of the connection.
-    ///   - trusted: The proxies whose forwarded headers are trusted.
-    ///   - usesForwardedHost: True if the `X-Forwarded-Host` of a trusted proxy replaces `Host`.
-    ///   - forwarded: The values of all `X-Forwarded-Host` fields. They are read only if the peer is trusted.
-    /// - Returns: The host and port, or the reason for the rejection.
+    /// Returns the host and port, or the reason for the rejection; `hostField` is the value of `Host` or `:authority`, and the
+    /// fields `X-Forwarded-Host` are read only if the peer is trusted.
     package static func find(
         hostField: String,
         peer: String?,

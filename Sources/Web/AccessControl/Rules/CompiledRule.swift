@@ -5,9 +5,7 @@ package import RealmConfiguration
 internal import RealmKit
 
 extension ProtectionRules {
-    /// A rule as an object, with tables of its names.
-    ///
-    /// Rules are compared by the identity of their objects, which is faster than a comparison of their contents.
+    /// A rule as an object, with tables of its names; rules are compared by identity, which is faster than by content.
     package final class CompiledRule: Sendable {
         package let rule: ProtectRule
         /// The realms of the rule in the messages of the credential cache.
@@ -24,22 +22,18 @@ extension ProtectionRules {
             requirements = rule.requirements.map { Requirement($0) }
         }
 
-        /// Returns whether the rule applies to a method.
         func matches(_ method: String) -> Bool { rule.methods.isEmpty || rule.matches(method: method) }
 
-        /// Returns whether the rule accepts requests from an address, as ``ProtectRule/matches(peer:)`` does.
+        /// As ``ProtectRule/matches(peer:)``.
         func matches(peer: String?) -> Bool {
             guard !networks.isEmpty else { return true }
             guard let peer, let address = NetworkAddress(peer[...]) else { return false }
             return networks.contains(address)
         }
 
-        /// Returns whether the rule has a realm.
         func hasRealm(_ name: String) -> Bool { realms.contains(name) }
 
-        /// Returns whether the rule allows a user, as ``ProtectRule/allows(_:)`` does.
-        ///
-        /// The time hardly depends on the numbers of realms, names and groups.
+        /// As ``ProtectRule/allows(_:)``, in a time that hardly depends on the numbers of realms, names and groups.
         func allows(_ user: SignedInUser) -> Bool {
             switch rule.access {
             case .open: true
@@ -62,6 +56,11 @@ private enum Requirement: Sendable {
         let realms: NameSet
         let groups: NameSet
         let users: NameSet
+
+        func isHeld(by user: SignedInUser) -> Bool {
+            guard realms.isEmpty || realms.contains(user.realm) else { return false }
+            return users.contains(user.username.text) || groups.containsGroup(of: user)
+        }
     }
 
     init(_ requirement: ProtectRule.Requirement) {
@@ -90,13 +89,6 @@ private enum Requirement: Sendable {
     }
 }
 
-extension Requirement.Role {
-    func isHeld(by user: SignedInUser) -> Bool {
-        guard realms.isEmpty || realms.contains(user.realm) else { return false }
-        return users.contains(user.username.text) || groups.containsGroup(of: user)
-    }
-}
-
 /// Names that are looked up byte by byte, in a time that hardly depends on their number.
 struct NameSet: Sendable {
     /// The largest number of names that are compared one by one; hashing takes longer for so few.
@@ -106,21 +98,17 @@ struct NameSet: Sendable {
     /// The same names; empty if they are few.
     private let table: Set<UTF8Text>
 
-    /// Names in any order; a name may occur twice.
     init(_ names: [String]) {
         self.names = names.map { UTF8Text($0) }
         table = names.count > Self.linearCount ? Set(self.names) : []
     }
 
-    /// True if there are no names.
     var isEmpty: Bool { names.isEmpty }
 
-    /// Returns whether a name is in the set.
     func contains(_ name: String) -> Bool {
         table.isEmpty ? names.contains { $0.string.hasBytes(of: name) } : table.contains(UTF8Text(name))
     }
 
-    /// Returns whether a user is a member of a group of the set.
     func containsGroup(of user: SignedInUser) -> Bool {
         if names.count <= user.groups.count || table.isEmpty { return names.contains { user.isMember(of: $0.string) } }
         return user.groups.contains { table.contains(UTF8Text($0)) }

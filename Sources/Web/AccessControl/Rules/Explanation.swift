@@ -3,17 +3,13 @@
 internal import RealmConfiguration
 public import RealmKit
 
-/// The decision about a hypothetical request and the reason for it.
-///
-/// The rules are evaluated in the same way as for a real request.
+/// The decision about a hypothetical request and the reason for it, by the same evaluation as for a real request.
 public struct Explanation: Sendable, Hashable {
     /// A hypothetical request.
     public struct Request: Sendable {
         /// The method.
         public let method: String
-        /// A URL of http or https, or a path.
-        ///
-        /// A path has no host.
+        /// A URL of http or https, or a path, which has no host.
         public let url: String
         /// The signed-in user of the request; nil if there is none.
         public let user: SignedInUser?
@@ -23,9 +19,8 @@ public struct Explanation: Sendable, Hashable {
         /// in.
         public let obstacle: String?
         /// The end and the reason of the lock of the user's account, such as
-        /// `until 2027-01-31T10:00:00Z (10 failed logins)`; nil if the account is not locked.
-        ///
-        /// A lock refuses new sign-ins, and ends no session.
+        /// `until 2027-01-31T10:00:00Z (10 failed logins)`; nil if not locked. A lock refuses new sign-ins, and ends no
+        /// session.
         public let lock: String?
 
         /// A hypothetical request.
@@ -89,7 +84,7 @@ extension ProtectionRules {
     ) -> Explanation {
         let target: (host: RequestHost?, path: PathReadings)
         switch read(request.url, isBehindProxy: isBehindProxy) {
-        case .failure(let ambiguity): return Explanation(status: 400, lines: ["400: \(ambiguity)"])
+        case .failure(let ambiguity): return Explanation(status: 400, lines: ["400: \(ambiguity.reason)"])
         case .success(let read): target = read
         }
         let path = target.path.path
@@ -156,7 +151,6 @@ extension ProtectionRules {
         return Explanation(status: status, lines: lines)
     }
 
-    /// Returns the line about a path that programs may read differently.
     private static func readingsExplanation(_ match: Match) -> String {
         if case .rule = match {
             return "programs may read the path differently; all readings lead to the rule that decides"
@@ -164,7 +158,6 @@ extension ProtectionRules {
         return "a rule decides about such a path only if it has ambiguous-paths allow and all readings lead to it"
     }
 
-    /// Returns the line about a CORS preflight to a host that allows preflights.
     private func preflightExplanation(host: RequestHost?, path: PathReadings, from peer: String?) -> String {
         let preflight = "a CORS preflight (OPTIONS with Origin and Access-Control-Request-Method)"
         let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter {
@@ -181,7 +174,9 @@ extension ProtectionRules {
         let parts = RequestURL(url)
         let host = parts.flatMap { RequestHost($0.authority) }
         if let parts, host == nil {
-            return .failure(Explanation.Ambiguity("\(parts.authority) is neither the name nor the address of a host"))
+            return .failure(
+                Explanation.Ambiguity(reason: "\(parts.authority) is neither the name nor the address of a host")
+            )
         }
         do throws(AmbiguousPath) {
             let target = (parts?.target ?? url).utf8Span.span
@@ -191,7 +186,7 @@ extension ProtectionRules {
             }
             return .success((host, try PathReadings(reading: target)))
         } catch {
-            return .failure(Explanation.Ambiguity("the path is ambiguous: \(error)"))
+            return .failure(Explanation.Ambiguity(reason: "the path is ambiguous: \(error)"))
         }
     }
 
@@ -248,7 +243,6 @@ extension ProtectionRules {
         return (403, "\(name), in \(groups), does not meet: \(required)\(lock)")
     }
 
-    /// Returns the reason why a rule decides about a request or why it does not decide.
     private static func reason(
         _ compiled: CompiledRule,
         _ match: Match,
@@ -264,18 +258,14 @@ extension ProtectionRules {
 
 extension Explanation {
     /// The reason why no decision about a URL is possible.
-    fileprivate struct Ambiguity: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ description: String) { self.description = description }
+    fileprivate struct Ambiguity: Error {
+        let reason: String
     }
 }
 
 extension ProtectRule {
-    /// Returns the reason why a user does not meet the rule, for a line of the log.
-    ///
-    /// - Parameter user: The user.
-    /// - Returns: The requirements of which the user has to meet one, and the groups of the user; both of bounded length.
+    /// Returns the requirements of which the user has to meet one, and the groups of the user, both of bounded length for a
+    /// line of the log.
     package func shortfall(of user: SignedInUser) -> (needs: String, has: String) {
         (
             Self.bounded(requirements.map(\.explanation), separator: ", or "),
@@ -296,9 +286,7 @@ extension ProtectRule {
 }
 
 extension ProtectRule.Requirement {
-    /// The requirement as in realms.conf.
-    ///
-    /// The text of a role includes the groups and users of the role.
+    /// The requirement as in realms.conf; that of a role with its groups and users.
     fileprivate var explanation: String {
         switch self {
         case .any, .users, .groups, .attribute: description

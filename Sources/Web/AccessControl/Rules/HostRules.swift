@@ -3,9 +3,7 @@
 internal import Bytes
 package import RealmConfiguration
 
-/// The rules for one host, for all hosts below a domain, or for all hosts.
-///
-/// The rules are in the order of evaluation.
+/// The rules for one host, for all hosts below a domain, or for all hosts, in the order of evaluation.
 ///
 /// It is a class, because a request must not copy it.
 final class HostRules: Sendable {
@@ -30,16 +28,14 @@ final class HostRules: Sendable {
         pathTable = PathTable(self.paths)
     }
 
-    /// Returns the result of matching a path and a method against these rules; nil if no rule matches the path.
+    /// Returns nil if no rule matches the path.
     func match(_ path: RequestPath, _ method: String) -> ProtectionRules.Match? {
         guard let index = pathTable.index(for: path) else { return nil }
         for compiled in paths[index].rules where compiled.matches(method) { return .rule(compiled) }
         return .uncovered(allowed: paths[index].allowed, by: paths[index].rules)
     }
 
-    /// Returns the canonical form of a host.
-    ///
-    /// The hosts of requests are in canonical form, so a rule with another form would never match.
+    /// Returns the canonical form, which the hosts of requests have: a rule with another form would never match.
     static func canonical(_ host: ProtectRule.Host) -> ProtectRule.Host {
         switch host {
         case .any: .any
@@ -48,7 +44,6 @@ final class HostRules: Sendable {
         }
     }
 
-    /// Returns true if these rules apply to a host.
     func matches(_ host: RequestHost?) -> Bool {
         guard let host else { return self.host == .any }
         return self.host.matches(host.name)
@@ -56,10 +51,7 @@ final class HostRules: Sendable {
 }
 
 extension ProtectRule.Host {
-    /// Returns true if a host belongs to these hosts.
-    ///
-    /// - Parameter name: The host in canonical form.
-    /// - Returns: True if the host belongs to these hosts.
+    /// Returns true if a host in canonical form belongs to these hosts.
     func matches(_ name: String) -> Bool {
         switch self {
         case .any: true
@@ -68,7 +60,7 @@ extension ProtectRule.Host {
         }
     }
 
-    /// Returns true if a name consists of one or more labels and then the domain.
+    /// True for one or more labels and then the domain.
     private static func isBelow(_ name: String, _ domain: String) -> Bool {
         let (name, domain) = (name.utf8Span.span, domain.utf8Span.span)
         let dot = name.count - domain.count - 1
@@ -77,8 +69,6 @@ extension ProtectRule.Host {
         return true
     }
 
-    /// The precedence of the host.
-    ///
     /// Rules with a higher rank are evaluated first.
     var rank: Int {
         switch self {
@@ -96,15 +86,12 @@ struct HostTable: Sendable {
     private static let linearCount = 8
 
     private let hosts: [HostRules]
-    /// True if the hosts are compared one by one.
     private let isLinear: Bool
     private var names: [UTF8Text: Int] = [:]
     private var domains: [UTF8Text: Int] = [:]
     private var any: Int?
 
-    /// The table of hosts.
-    ///
-    /// - Parameter hosts: The rules of each host, in the order of evaluation.
+    /// The table of the rules of each host, in the order of evaluation.
     init(_ hosts: [HostRules]) {
         self.hosts = hosts
         isLinear = hosts.count <= Self.linearCount
@@ -117,12 +104,7 @@ struct HostTable: Sendable {
         }
     }
 
-    /// Returns the first result of the hosts that a request may be for.
-    ///
-    /// - Parameters:
-    ///   - host: The host of the request; nil if it has none, so that only rules for all hosts apply.
-    ///   - body: Returns a result for the rules of a host; nil to go on with the next host.
-    /// - Returns: The result; nil if there is none.
+    /// Returns the first result of the hosts that a request may be for; without a host, only of the rules for all hosts.
     func first<Result>(for host: RequestHost?, _ body: (HostRules) -> Result?) -> Result? {
         guard !isLinear else {
             for index in hosts.indices where hosts[index].matches(host) {
@@ -148,22 +130,17 @@ struct HostTable: Sendable {
     }
 }
 
-/// The sign-in host, and the hosts to which its sessions are handed over.
+/// The sign-in host, and the hosts to which its sessions are handed over: those of the rules with the scheme `form`.
 ///
-/// The other hosts are those of the rules with the scheme `form`. Their ports are the port of the sign-in host, because
-/// the rules name no ports and the services at other ports may not be trusted. A host at another port needs an entry in
-/// `return-to`.
+/// Their ports are the port of the sign-in host, because the rules name no ports and the services at other ports may not
+/// be trusted. A host at another port needs an entry in `return-to`.
 package struct SignInHosts: Sendable {
     /// The origin of the sign-in host.
     package let origin: SignInSettings.Origin
     private let hosts: [ProtectRule.Host]
     private let otherOrigins: [SignInSettings.Origin]
 
-    /// The hosts of a configuration; nil if each host has its own sign-in page.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings of the sign-in pages.
-    ///   - rules: The rules.
+    /// Nil if each host has its own sign-in page.
     package init?(_ settings: SignInSettings, rules: [ProtectRule]) {
         guard let origin = settings.host else { return nil }
         self.origin = origin
@@ -172,18 +149,13 @@ package struct SignInHosts: Sendable {
         otherOrigins = settings.returnTo
     }
 
-    /// Returns whether a request is for the sign-in host.
-    ///
-    /// - Parameter authority: The host and port of the request, as text.
-    /// - Returns: True if they are the sign-in host and its port.
+    /// Returns whether the host and port of a request are those of the sign-in host.
     package func isSignInHost(_ authority: String) -> Bool {
         RequestHost(authority).map { SignInSettings.Origin($0) == origin } ?? false
     }
 
-    /// Returns whether a session may be handed over to an origin.
-    ///
-    /// - Parameter origin: The origin, with the host in canonical form.
-    /// - Returns: True if the origin is not the sign-in host, and a rule names its host.
+    /// Returns whether a session may be handed over to an origin, with the host in canonical form: not to the sign-in host
+    /// itself, and only if a rule names the host.
     package func contains(_ origin: SignInSettings.Origin) -> Bool {
         guard origin != self.origin, hosts.contains(where: { $0.matches(origin.host) }) else { return false }
         return origin.port == self.origin.port || otherOrigins.contains(origin)
@@ -191,8 +163,6 @@ package struct SignInHosts: Sendable {
 }
 
 extension SignInSettings.Origin {
-    /// The origin of a host that is requested over https.
-    ///
-    /// - Parameter host: The host, with the port if it is not 443.
+    /// The origin of a host that is requested over https; without a port it is 443.
     package init(_ host: RequestHost) { self.init(host: host.name, port: host.port.map(Int.init) ?? 443) }
 }

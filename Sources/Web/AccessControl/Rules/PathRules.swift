@@ -3,21 +3,15 @@
 internal import Bytes
 internal import RealmConfiguration
 
-/// The rules of one path.
-///
-/// Each rule is for different methods.
+/// The rules of one path, each for different methods.
 struct PathRules: Sendable {
     let isExact: Bool
     let segments: [UTF8Text]
     let rules: [ProtectionRules.CompiledRule]
-    /// The allowed methods: the methods of the rules, and HEAD if a rule names GET.
-    ///
-    /// Empty if the rules name no methods.
+    /// The methods of the rules, and HEAD if a rule names GET; empty if the rules name no methods.
     let allowed: [String]
 
-    /// The rules of a path.
-    ///
-    /// - Parameter rules: At least one rule. All rules have the same path and the same value of `isExact`.
+    /// At least one rule, all with the same path and the same value of `isExact`.
     init(_ rules: [ProtectionRules.CompiledRule]) {
         isExact = rules.first?.rule.isExact ?? false
         // A slash with a combining mark is no separator of characters, but it is one of bytes.
@@ -31,10 +25,7 @@ struct PathRules: Sendable {
         path.utf8.split(separator: UInt8(ascii: "/")).map { UTF8Text(repairing: Array($0).span) }
     }
 
-    /// Returns true if these rules apply to a path.
-    ///
-    /// Exact rules apply only to their own path. Other rules also apply to the paths below it. Segments are compared
-    /// byte by byte.
+    /// Exact rules apply only to their own path, others also to the paths below it. Segments are compared byte by byte.
     func matches(_ path: RequestPath) -> Bool {
         let count = path.segments.count
         guard isExact ? segments.count == count : segments.count <= count else { return false }
@@ -43,15 +34,14 @@ struct PathRules: Sendable {
     }
 }
 
-/// A tree that finds the rules for a path.
+/// A tree that finds the rules for a path in a time that does not depend on their number.
 ///
-/// Each node stands for a path. A search visits one node for each segment of the request, and ends where the tree does, so
-/// its time does not depend on the number of rules.
+/// Each node stands for a path. A search visits one node for each segment of the request, and ends where the tree does.
 struct PathTable: Sendable {
     private struct Node: Sendable {
-        /// The index of the rules for exactly this path; nil if there are none.
+        /// The index of the rules for exactly this path.
         var exact: Int?
-        /// The index of the rules for this path and the paths below it; nil if there are none.
+        /// The index of the rules for this path and the paths below it.
         var below: Int?
         var segments: [UTF8Text] = []
         /// The node of each segment.
@@ -72,9 +62,7 @@ struct PathTable: Sendable {
     /// The nodes; the first one stands for `/`.
     private var nodes = [Node()]
 
-    /// The table of rules.
-    ///
-    /// - Parameter rules: The rules. Rules with the same path must differ in `isExact`.
+    /// Rules with the same path must differ in `isExact`.
     init(_ rules: [PathRules]) {
         for (index, rules) in rules.enumerated() {
             let node = insert(rules.segments)
@@ -82,8 +70,7 @@ struct PathTable: Sendable {
         }
     }
 
-    /// Returns the index of the rules that decide about a path: those for exactly this path, or else those for the longest
-    /// path; nil if there are none.
+    /// Returns the index of the rules for exactly this path, or else of those for the longest path above it.
     func index(for path: RequestPath) -> Int? {
         var node = 0
         var found = nodes[0].below

@@ -52,8 +52,6 @@ extension ProtectRule {
         networks.isEmpty || matches(peer.flatMap { NetworkAddress($0[...]) })
     }
 
-    /// Returns true if the rule accepts requests from an address.
-    ///
     /// The address is nil if it cannot be parsed.
     package func matches(_ address: NetworkAddress?) -> Bool {
         guard !networks.isEmpty else { return true }
@@ -91,10 +89,6 @@ extension Role {
 }
 
 extension [String] {
-    /// Returns true if an element has the same bytes as a name.
-    ///
-    /// `String` treats some different byte sequences as equal, but ``Username`` does not.
-    fileprivate func contains(bytesOf name: String) -> Bool {
-        contains { $0.hasBytes(of: name) }
-    }
+    /// Compares bytes: `String` treats some different byte sequences as equal, but ``Username`` does not.
+    fileprivate func contains(bytesOf name: String) -> Bool { contains { $0.hasBytes(of: name) } }
 }

@@ -2,9 +2,7 @@
 
 public import RealmConfiguration
 
-/// The rules of a configuration.
-///
-/// This type finds the rule that decides about a request.
+/// The rules of a configuration, of which one decides about a request.
 ///
 /// 1. Rules for a host name are evaluated first, then rules for a domain, the longest domain first, and then rules for
 ///    all hosts.
@@ -18,10 +16,9 @@ public struct ProtectionRules: Sendable {
     package enum Match: Sendable {
         /// No rule matches the request.
         case none
-        /// 405: rules match the path, but none of them matches the method.
+        /// 405: the rules for the path, at least one, are for other methods.
         ///
-        /// Rules for shorter paths are not evaluated, because they could allow a client that the rules for this path
-        /// deny. The rules are those for the path, at least one.
+        /// Rules for shorter paths are not evaluated: they could allow a client that the rules for this path deny.
         case uncovered(allowed: [String], by: [CompiledRule])
         /// The rule that decides.
         case rule(CompiledRule)
@@ -72,33 +69,23 @@ public struct ProtectionRules: Sendable {
         return compiled.rule
     }
 
-    /// Returns the result of matching a request against the rules.
-    ///
-    /// - Parameters:
-    ///   - host: The host of the request as received. It is parsed only if there is a rule for a host.
-    ///   - path: The request's path.
-    ///   - method: The request's method.
-    /// - Returns: The rule that decides, or the reason why no rule decides.
+    /// Returns the result of matching a request; the host as received is parsed only if there is a rule for a host.
     package func match(host: String?, path: RequestPath, method: String) -> Match {
         match(host: host, path: PathReadings(path), method: method)
     }
 
-    /// Returns the result of matching a request whose host is already parsed.
     package func match(host: RequestHost?, path: RequestPath, method: String) -> Match {
         hostTable.first(for: host) { $0.match(path, method) } ?? .none
     }
 
-    /// Returns the result of matching a request whose path may have several readings.
     package func match(host: String?, path: PathReadings, method: String) -> Match {
         guard hasHosts, let host else { return match(host: nil as RequestHost?, path: path, method: method) }
         guard let host = RequestHost(host) else { return .ambiguousHost }
         return match(host: host, path: path, method: method)
     }
 
-    /// Returns the result of matching a request whose host is already parsed, and whose path may have several readings.
-    ///
-    /// If it has several, all must lead to the same rule, which must allow that. So no client can choose a spelling of
-    /// a path for which another rule decides than for the path that the application reads.
+    /// If the path has several readings, all must lead to the same rule, which must allow that. So no client can choose a
+    /// spelling of a path for which another rule decides than for the path that the application reads.
     package func match(host: RequestHost?, path: PathReadings, method: String) -> Match {
         let match = match(host: host, path: path.path, method: method)
         guard let ambiguity = path.ambiguity else { return match }
@@ -116,7 +103,6 @@ public struct ProtectionRules: Sendable {
 
     // MARK: CORS preflights
 
-    /// Returns whether the CORS preflights of a host are allowed.
     func allowsPreflights(of host: RequestHost?) -> Bool {
         guard let host else { return false }
         return preflightHosts.contains { $0.matches(host.name) }
@@ -126,15 +112,8 @@ public struct ProtectionRules: Sendable {
     /// about as any other request.
     ///
     /// A preflight has no credentials (Fetch Standard, CORS-preflight fetch), so it cannot meet a requirement. It is
-    /// allowed if its announced request could be allowed from this address: not without a rule, and not by a rule with
-    /// `nobody`. A rule with `methods OPTIONS` decides itself.
-    ///
-    /// - Parameters:
-    ///   - method: The value of `Access-Control-Request-Method`.
-    ///   - host: The host.
-    ///   - path: The path.
-    ///   - address: The address of the client.
-    /// - Returns: The rule.
+    /// allowed if the request with the method of `Access-Control-Request-Method` could be allowed from this address: not
+    /// without a rule, and not by a rule with `nobody`. A rule with `methods OPTIONS` decides itself.
     func ruleAllowingPreflight(
         for method: String,
         host: RequestHost?,
