@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AccessControl
+internal import Bytes
+internal import FoundationEssentials
 internal import HTTPTypes
-internal import HummingbirdCore
+package import HummingbirdCore
 internal import NIOCore
 internal import RealmConfiguration
+package import RealmKit
 
 /// Functions that create responses.
 extension SignInComponent {
@@ -76,5 +79,91 @@ extension SignInComponent {
         } catch {
             return .rejected(render(.badRequest(error), to: request))
         }
+    }
+}
+
+/// A response and the data for the log line of its request.
+package struct LoggedResponse: Sendable {
+    /// The response.
+    package var response: Response
+    /// The report of the login, if there was one.
+    package var report: LoginReport?
+    /// The user of the session, if there is one.
+    package var user: SignedInUser?
+    /// A remark for the log line, such as the name of the program that used the realm API.
+    package var remark = ""
+    /// The rule of the page that a refused sign-in was for, for the log line; empty if there is none.
+    package var rule = ""
+
+    init(_ response: Response, report: LoginReport? = nil, user: SignedInUser? = nil) {
+        self.response = response
+        self.report = report
+        self.user = user
+    }
+}
+
+extension SignInComponent {
+    /// Adds the message of the administrator to a page, if there is one.
+    ///
+    /// - Parameters:
+    ///   - page: The page. The message comes before its other parts.
+    ///   - request: The request.
+    func addAnnouncement(to page: inout Page, for request: WebRequest) {
+        guard let text = state.announcement.text else { return }
+        if request.asHTML {
+            page.parts.insert(Page.Part(PageTemplate.announcement) { _ in ["announcement": text] }, at: 0)
+        } else {
+            page.lines.append(.verbatim(text))
+        }
+    }
+}
+
+extension PageTemplate {
+    /// The message of the administrator to all users.
+    fileprivate static let announcement = compiled(
+        """
+        <p class="notice" role="note">{{announcement}}</p>
+
+        """
+    )
+}
+
+/// Encodes the JSON of the session API (RFC 8259).
+enum JSONText {
+    /// Encodes a value on one line.
+    ///
+    /// The keys are sorted and in snake case. In strings, characters that are special in HTML or JavaScript are
+    /// escaped, so the text is safe in both.
+    ///
+    /// - Parameter value: The value.
+    /// - Returns: The JSON; `null` for a value that cannot be encoded, such as a number that is not finite.
+    static func of(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let json: String
+        do {
+            json = String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            return "null"
+        }
+        return json.escapingCharactersOfJSON { scalar in
+            switch scalar {
+            case "<", ">", "&", "\u{7F}", "\u{2028}", "\u{2029}": true
+            default: false
+            }
+        }
+    }
+}
+
+/// A value that is encoded as `null` if it is nil.
+///
+/// `JSONEncoder` omits the key of an optional property that is nil.
+struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
+    let value: Value?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let value { try container.encode(value) } else { try container.encodeNil() }
     }
 }

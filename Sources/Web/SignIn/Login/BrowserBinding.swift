@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AccessControl
+package import Bytes
 internal import OpenSSLKit
-internal import Sessions
+package import Sessions
+internal import Synchronization
 
 /// The browser and the host that a login is bound to.
 ///
@@ -40,5 +42,78 @@ struct BrowserBinding {
     /// The digest contains the host, so a login can be completed only at the host where it began.
     private static func digest(_ token: OpaqueToken, _ request: WebRequest) throws(OpenSSLError) -> Digest {
         try Digest.sha256(fields: [request.host?.name ?? "", try token.digest().hex])
+    }
+}
+
+/// A cache with one value for each browser, such as a rejected user name.
+///
+/// The number of browsers is limited.
+final class PerBrowserCache<Value: Sendable>: Sendable {
+    private struct State {
+        var values: [Digest: Value] = [:]
+        var order: [Digest] = []
+    }
+
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// An empty cache.
+    ///
+    /// - Parameter capacity: The maximum number of browsers.
+    init(capacity: Int = 1000) { self.capacity = capacity }
+
+    /// Stores a value.
+    ///
+    /// If there are too many values, the oldest value is evicted.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - browser: The browser.
+    /// - Returns: The value that was replaced; nil if the browser had none.
+    @discardableResult
+    func put(_ value: Value, for browser: Digest) -> Value? {
+        state.withLock { state in
+            let replaced = state.values.updateValue(value, forKey: browser)
+            if replaced == nil { state.order.append(browser) }
+            if state.order.count > capacity { state.values[state.order.removeFirst()] = nil }
+            return replaced
+        }
+    }
+
+    /// Returns the value of a browser.
+    func of(_ browser: Digest) -> Value? { state.withLock { $0.values[browser] } }
+
+    /// Removes and returns the value of a browser.
+    func take(_ browser: Digest) -> Value? {
+        state.withLock { state in
+            guard let value = state.values.removeValue(forKey: browser) else { return nil }
+            state.order.removeAll { $0 == browser }
+            return value
+        }
+    }
+}
+
+/// The CSRF token of a session, for forms and the session API.
+///
+/// The CSRF token is derived from the session cookie, so another site cannot compute the token.
+package enum CSRFToken {
+    private static let purpose: StaticString = "gatehouse form"
+
+    /// Returns the CSRF token of a session; nil if it cannot be computed.
+    package static func text(_ token: OpaqueToken) -> String? {
+        do throws(OpenSSLError) {
+            return try token.proof(for: purpose).hex
+        } catch {
+            // Without a CSRF token the page has no form, and the server rejects requests that change something.
+            return nil
+        }
+    }
+
+    /// Returns true if a text is the CSRF token of a session.
+    ///
+    /// The comparison takes constant time.
+    package static func isValid(_ text: UTF8Text?, for token: OpaqueToken) -> Bool {
+        guard let text, let expected = self.text(token) else { return false }
+        return constantTimeEqual(text.string.utf8Span.span, expected.utf8Span.span)
     }
 }

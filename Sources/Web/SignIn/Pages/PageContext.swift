@@ -2,6 +2,7 @@
 
 package import AccessControl
 internal import Bytes
+package import HTTPTypes
 package import OpenSSLKit
 package import RealmConfiguration
 internal import Synchronization
@@ -92,4 +93,95 @@ package enum PersonalResponse: Int, Hashable {
     case envoyIdentity
     case identityUTF8
     case envoyIdentityUTF8
+}
+
+/// The header fields that restrict what a browser allows a page to do.
+package struct SecurityHeaders: Sendable {
+    /// The kind of a page.
+    ///
+    /// It determines what the browser must allow.
+    package enum Kind: Sendable, Hashable, CaseIterable {
+        /// A page without a form or a script.
+        case plain
+        /// A page with a form.
+        ///
+        /// With the referrer policy of a plain page, a browser would send the form with `Origin: null`.
+        case form
+        /// A page with the script that receives session events.
+        case withScript
+        /// A page with a form, and the script of the sign-in form within the page.
+        case formWithScript
+        /// An image, which a browser may also open as a page of its own.
+        ///
+        /// An SVG image may have style sheets within it. It may not run scripts or load anything.
+        case image
+    }
+
+    /// The fields of each kind without a script within the page.
+    ///
+    /// They are made once, because most responses have them.
+    private let fields: [Kind: [HTTPField]]
+    private let isCertificateTrusted: Bool
+
+    /// The header fields of a configuration.
+    ///
+    /// - Parameter isCertificateTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this
+    ///   case, because a development server must not force TLS on other programs on `localhost`.
+    package init(isCertificateTrusted: Bool) {
+        self.isCertificateTrusted = isCertificateTrusted
+        fields = Dictionary(
+            uniqueKeysWithValues: Kind.allCases.map { kind in
+                (kind, Self.fields(for: kind, script: nil, isCertificateTrusted: isCertificateTrusted))
+            }
+        )
+    }
+
+    /// Adds the header fields.
+    ///
+    /// - Parameters:
+    ///   - headers: The header fields of the response, with none of these fields.
+    ///   - kind: The kind of the page.
+    ///   - script: The source expression of the script within the page; nil if there is none.
+    package func add(to headers: inout HTTPFields, for kind: Kind = .plain, script: String? = nil) {
+        let prepared = script == nil ? fields[kind] : nil
+        let added = prepared ?? Self.fields(for: kind, script: script, isCertificateTrusted: isCertificateTrusted)
+        headers.reserveCapacity(headers.count + added.count)
+        for field in added { headers.append(field) }
+    }
+
+    private static func fields(for kind: Kind, script: String?, isCertificateTrusted: Bool) -> [HTTPField] {
+        var policy = ["default-src 'none'"]
+        // The icon is a data URL.
+        let page = ["style-src 'self'", "img-src 'self' data:"]
+        switch kind {
+        case .plain, .form: policy += page
+        case .withScript: policy += page + ["script-src 'self'", "connect-src 'self'"]
+        // No file of the host is allowed as a script, because an application may have files at the same host.
+        case .formWithScript: policy += page + (script.map { ["script-src \($0)"] } ?? [])
+        case .image: policy += ["style-src 'unsafe-inline'", "sandbox"]
+        }
+        let formAction =
+            switch kind {
+            case .plain: "'self'"
+            // After a sign-in or sign-out, the application may redirect the browser to any other host, such as its identity
+            // provider, and browsers apply the policy to the whole chain of redirects. The action of each form is a path.
+            case .form, .withScript, .formWithScript: "'self' https:"
+            case .image: "'none'"
+            }
+        policy += ["form-action \(formAction)", "frame-ancestors 'none'", "base-uri 'none'"]
+        var fields = [
+            HTTPField(name: .contentSecurityPolicy, value: policy.joined(separator: "; ")),
+            HTTPField(name: .xContentTypeOptions, value: "nosniff"),
+        ]
+        let others = [
+            ("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "strict-origin"),
+            ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
+        ]
+        for (name, value) in others {
+            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+        }
+        if isCertificateTrusted { fields.append(HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")) }
+        return fields
+    }
 }

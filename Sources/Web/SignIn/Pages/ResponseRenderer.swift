@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AccessControl
+package import HTTPTypes
+package import HummingbirdCore
+package import NIOCore
 package import RealmConfiguration
 internal import RealmKit
 internal import Sessions
@@ -114,5 +117,73 @@ extension Page.Part {
                 "target": target.map { [$0] } ?? [], "isSecondary": target != nil,
             ]
         }
+    }
+}
+
+/// The form of a page that suits a client: HTML or text, and the language (RFC 9110 section 12).
+package struct Representation: Sendable, Hashable {
+    /// True for HTML, false for text.
+    package let isHTML: Bool
+    /// The index of the translation in the translations of the configuration.
+    package let language: Int
+
+    /// A representation.
+    ///
+    /// - Parameters:
+    ///   - isHTML: True for HTML, false for text.
+    ///   - language: The index of the translation in the translations of the configuration.
+    package init(isHTML: Bool, language: Int = 0) {
+        self.isHTML = isHTML
+        self.language = language
+    }
+
+    /// The representation that a client prefers.
+    ///
+    /// - Parameters:
+    ///   - fields: The header fields of the request.
+    ///   - translations: The translations.
+    package init(for fields: HTTPFields, in translations: Translations) {
+        isHTML = AcceptField.prefersHTML(fields)
+        language = AcceptLanguageField.index(for: fields, in: translations)
+    }
+}
+
+/// A response with a complete body.
+package struct RenderedResponse: Sendable {
+    /// The status and the header fields, without `Content-Length`.
+    package var head: HTTPResponse
+    /// The body.
+    package var body: ByteBuffer
+
+    /// A response.
+    ///
+    /// - Parameters:
+    ///   - head: The status and the header fields, without `Content-Length`.
+    ///   - body: The body.
+    package init(_ head: HTTPResponse, body: ByteBuffer = ByteBuffer()) {
+        self.head = head
+        self.body = body
+    }
+
+    /// A response whose body is a text.
+    ///
+    /// - Parameters:
+    ///   - head: The status and the header fields, without `Content-Length`.
+    ///   - text: The body.
+    package init(_ head: HTTPResponse, text: String) { self.init(head, body: ByteBuffer(string: text)) }
+
+    /// Returns the response to a request, with `Content-Length`.
+    ///
+    /// - Parameter isHead: True if the method is HEAD. The response then has the length of the body but no body (RFC
+    ///   9110 section 9.3.2).
+    /// - Returns: The response.
+    package func response(isHead: Bool) -> Response {
+        var headers = head.headerFields
+        headers[.contentLength] = String(body.readableBytes)
+        return Response(
+            status: head.status,
+            headers: headers,
+            body: ResponseBody(byteBuffer: isHead ? ByteBuffer() : body)
+        )
     }
 }

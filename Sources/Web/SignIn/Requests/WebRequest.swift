@@ -168,3 +168,11 @@ package struct WebRequest: Sendable {
     /// The maximum length of a body, in bytes.
     static let bodyLimit = 32_768
 }
+
+extension HTTPField.Name {
+    static let clearSiteData = known("Clear-Site-Data")
+    static let lastEventID = known("Last-Event-ID")
+    static let secFetchDest = known("Sec-Fetch-Dest")
+    static let secFetchSite = known("Sec-Fetch-Site")
+    static let xAccelBuffering = known("X-Accel-Buffering")
+}

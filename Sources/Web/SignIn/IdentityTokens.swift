@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+package import OpenSSLKit
+package import RealmKit
+
+/// Makes identity tokens: signed statements for an application about the user of a request.
+///
+/// A token is a JSON Web Token (RFC 7519), signed with ES256 in the compact form of RFC 7515. Its algorithm and the type
+/// of its claims never depend on a request.
+package struct IdentityTokenSigner: Sendable {
+    /// The time in seconds from `iat` to `exp`.
+    package static let lifetime = 60
+
+    private let key: SigningKey
+    /// The encoded header, which is the same for all tokens of a key.
+    private let header: String
+
+    /// Creates a signer.
+    ///
+    /// - Parameter key: The key that signs.
+    package init(_ key: IdentityKey) {
+        self.key = key.key
+        header = Self.encoded(Array(#"{"alg":"ES256","kid":"\#(key.id)","typ":"JWT"}"#.utf8))
+    }
+
+    /// Makes a token about a user.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - issuer: The origin that signs users in, for `iss`.
+    ///   - audience: The host of the application, for `aud`. An application must reject tokens for another audience.
+    ///   - time: The time in seconds since 1970, for `iat`.
+    /// - Returns: The token: ASCII letters, digits, `-`, `_` and two dots.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    package func token(
+        for user: SignedInUser,
+        issuer: String,
+        audience: String,
+        at time: Int
+    ) throws(OpenSSLError) -> String {
+        var claims = ClaimsWriter()
+        claims.add("iss", issuer)
+        claims.add("sub", Self.subject(of: user))
+        claims.add("aud", audience)
+        claims.add("iat", time)
+        claims.add("exp", time + Self.lifetime)
+        claims.add("preferred_username", user.username.text)
+        claims.add("realm", user.realm)
+        claims.add("groups", user.groups)
+        if let name = user.attributes.values(of: UserAttribute.displayName).first { claims.add("name", name) }
+        if let mail = user.attributes.values(of: UserAttribute.mail).first { claims.add("email", mail) }
+        let signed = "\(header).\(Self.encoded(claims.finish()))"
+        let signature = try key.signature(of: signed.utf8Span.span)
+        return "\(signed).\(Self.encoded(signature))"
+    }
+
+    private static func encoded(_ bytes: [UInt8]) -> String { Base64.url.encode(bytes.span) }
+
+    /// Returns the subject of a user: the realm and the user name, separated by `/`.
+    ///
+    /// A user name is unique only in its realm, and RFC 7519 section 4.1.2 requires a subject that is unique at the
+    /// issuer. The realm is percent-encoded, so the first `/` ends the realm.
+    ///
+    /// - Parameter user: The user.
+    /// - Returns: The subject, such as `people/ann`.
+    static func subject(of user: SignedInUser) -> String {
+        "\(PercentEncoding.encode(user.realm, keeping: "@"))/\(user.username.text)"
+    }
+}
+
+/// A key for identity tokens, with its public form (RFC 7517) and its id (RFC 7638).
+package struct IdentityKey: Sendable {
+    /// The id of the key: the SHA-256 thumbprint of its public form.
+    package let id: String
+    /// The public form of the key as JSON: an element of a JWK Set.
+    let json: String
+    let key: SigningKey
+
+    /// Computes the id of a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    package init(_ key: SigningKey) throws(OpenSSLError) {
+        let point = (x: key.x, y: key.y)
+        let (x, y) = (Base64.url.encode(point.x.span), Base64.url.encode(point.y.span))
+        id = try Self.thumbprint(x: x, y: y)
+        json = #"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)","use":"sig","alg":"ES256","kid":"\#(id)"}"#
+        self.key = key
+    }
+
+    /// Returns the thumbprint of a public key on the curve P-256.
+    ///
+    /// - Parameters:
+    ///   - x: The x coordinate in Base64url.
+    ///   - y: The y coordinate in Base64url.
+    /// - Returns: The SHA-256 thumbprint in Base64url.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    static func thumbprint(x: String, y: String) throws(OpenSSLError) -> String {
+        // RFC 7638 section 3: the required members of the key type, in the order of their names, without blanks.
+        let required = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
+        return try Digest.sha256(Array(required.utf8)).withBytes { Base64.url.encode($0) }
+    }
+}
+
+/// The keys by which applications verify identity tokens, as a JWK Set (RFC 7517 section 5).
+package struct IdentityKeySet: Sendable {
+    /// The media type of ``json`` (RFC 7517 section 8.5.2).
+    package static let mediaType = "application/jwk-set+json"
+
+    /// The set of the public keys.
+    package let json: String
+
+    /// Creates the set of keys.
+    ///
+    /// - Parameter keys: The keys, the key that signs first.
+    package init(_ keys: [IdentityKey]) {
+        json = #"{"keys":[\#(keys.map(\.json).joined(separator: ","))]}"#
+    }
+}
+
+/// Writes claims as a JSON object (RFC 8259).
+///
+/// The bytes of texts are written as they are, because a JSON encoder could normalize them. Only quotation marks,
+/// backslashes and control characters are escaped (section 7).
+struct ClaimsWriter {
+    private var bytes: [UInt8] = [UInt8(ascii: "{")]
+
+    init() { bytes.reserveCapacity(512) }
+
+    /// Adds a claim with a text.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the claim, without characters to escape. Each name is added once.
+    ///   - text: The text.
+    mutating func add(_ name: StaticString, _ text: String) {
+        begin(name)
+        write(text)
+    }
+
+    /// Adds a claim with a whole number.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the claim.
+    ///   - number: The number.
+    mutating func add(_ name: StaticString, _ number: Int) {
+        begin(name)
+        bytes += Array("\(number)".utf8)
+    }
+
+    /// Adds a claim with a list of texts.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the claim.
+    ///   - texts: The texts.
+    mutating func add(_ name: StaticString, _ texts: [String]) {
+        begin(name)
+        bytes.append(UInt8(ascii: "["))
+        for (index, text) in texts.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            write(text)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// Returns the object with all claims.
+    consuming func finish() -> [UInt8] { bytes + [UInt8(ascii: "}")] }
+
+    private mutating func begin(_ name: StaticString) {
+        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        write("\(name)")
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func write(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0..<0x20:
+                bytes += Array("\\u00".utf8)
+                bytes += [Hexadecimal.uppercaseDigit(of: byte >> 4), Hexadecimal.uppercaseDigit(of: byte & 15)]
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

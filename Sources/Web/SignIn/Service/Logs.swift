@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+package import Logging
+internal import Passwords
+internal import RealmConfiguration
+package import RealmKit
+internal import Sessions
+internal import Synchronization
+
+/// Logs sign-ins, ends of sessions and rejected sign-ins, even if requests are not logged.
+///
+/// Source: ASVS 16.3.1.
+struct SessionLog: Sendable {
+    private let logger: Logger
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func logBeginning(_ session: Session) {
+        logger.info("a session has begun", metadata: Self.metadata(of: session))
+    }
+
+    func logEnd(_ session: Session, _ cause: SessionEndCause) {
+        var metadata = Self.metadata(of: session)
+        metadata["cause"] = "\(cause.rawValue)"
+        logger.info("a session has ended", metadata: metadata)
+    }
+
+    /// Logs that the cookie of a session was sent to another host.
+    ///
+    /// A browser never sends the cookie to another host, so the cookie was copied.
+    func logWrongHost(_ session: Session, at host: SessionHost) {
+        var metadata = Self.metadata(of: session)
+        metadata["presented-at"] = "\(host)"
+        logger.warning("a session was presented at another host", metadata: metadata)
+    }
+
+    /// Logs that the code of a hand-over was presented at another host or with the verifier of another browser.
+    ///
+    /// Two tabs of one browser that are opened at the same time may do this. From another address, the code was probably
+    /// copied.
+    func logRejectedHandOver(of session: Session, to origin: String, reason: String, address: String?) {
+        var metadata = Self.metadata(of: session)
+        metadata["presented-at"] = "\(origin)"
+        metadata["presented-by"] = "\(address ?? "-")"
+        metadata["reason"] = "\(reason)"
+        let isSameAddress = address != nil && address == session.client.address
+        logger.log(
+            level: isSameAddress ? .info : .warning,
+            isSameAddress
+                ? "the code of a hand-over was presented by another tab, or by another browser of the same address"
+                : "the code of a hand-over was presented in the wrong place",
+            metadata: metadata
+        )
+    }
+
+    /// Logs that a session has ended in memory, but not in the store.
+    func logUnstoredEnd(_ session: Session) {
+        logger.error(
+            "the end of a session could not be stored, so the session may be valid again after a restart",
+            metadata: Self.metadata(of: session)
+        )
+    }
+
+    /// Logs a rejected sign-in.
+    ///
+    /// - Parameters:
+    ///   - report: The report of the login.
+    ///   - rule: The rule of the page that the user wants to open; nil if there is none.
+    func logRejection(_ report: LoginReport, for rule: ProtectRule?) {
+        var metadata: Logger.Metadata = [
+            "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
+            "address": "\(report.peer ?? "-")",
+        ]
+        if let rule { metadata["rule"] = "\(LogText.ruleName(rule))" }
+        logger.info("a sign-in was refused:\(LogText.reason(report))", metadata: metadata)
+    }
+
+    private static func metadata(of session: Session) -> Logger.Metadata {
+        [
+            "user": "\(LogText.quoted(session.user.username.text))",
+            "realm": "\(LogText.quoted(session.user.realm))", "session": "\(session.id)", "host": "\(session.host)",
+            "address": "\(session.client.address ?? "-")",
+        ]
+    }
+}
+
+/// Logs the checks of programs, and the programs that are refused, even if requests are not logged.
+///
+/// Source: ASVS 16.3.1.
+struct ProgramLog: Sendable {
+    private let logger: Logger
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    /// Logs the result of a check.
+    func logCheck(_ report: LoginReport, by program: String, at address: String?) {
+        let result = report.refusal == nil ? "accepted" : "refused:\(LogText.reason(report))"
+        logger.info(
+            "a program has checked a login: \(result)",
+            metadata: [
+                "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
+                "address": "\(report.peer ?? "-")", "program": "\(program)", "program-address": "\(address ?? "-")",
+            ]
+        )
+    }
+
+    /// Logs that a program was refused.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason, as a code.
+    ///   - program: The name of the program; nil if it is not known.
+    ///   - address: The address of the program.
+    func logRefusal(_ reason: String, of program: String?, at address: String?) {
+        logger.notice(
+            "a program was refused: \(reason)",
+            metadata: ["program": "\(program ?? "-")", "program-address": "\(address ?? "-")"]
+        )
+    }
+}
+
+/// Logs the password checks that the hashing pool has rejected, at most every ten seconds.
+final class HashingRejectionLog: Sendable {
+    private static let minimumInterval = Duration.seconds(10)
+
+    private struct State {
+        /// The number of rejected checks that have been logged.
+        var logged = 0
+        var last: ContinuousClock.Instant?
+    }
+
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ logger: Logger) {
+        self.logger = logger
+    }
+
+    /// Logs the checks that were rejected since the last log line, if there are any.
+    ///
+    /// - Parameters:
+    ///   - pool: The pool that computes the hashes.
+    ///   - now: The current time.
+    func logRejections(of pool: HashingPool, now: ContinuousClock.Instant = .now) {
+        let numbers = pool.statistics
+        let rejected = numbers.refused + numbers.timedOut
+        let newRejections = state.withLock { state -> Int in
+            // After a reload, the counts of the new pool begin at zero.
+            if rejected < state.logged { state.logged = 0 }
+            guard rejected > state.logged, state.last.map({ now - $0 >= Self.minimumInterval }) ?? true else {
+                return 0
+            }
+            defer { state = State(logged: rejected, last: now) }
+            return rejected - state.logged
+        }
+        guard newRejections > 0 else { return }
+        logger.warning(
+            "password checks were refused, as too many were waiting",
+            metadata: [
+                "refused": "\(newRejections)", "waiting": "\(numbers.waiting)", "running": "\(numbers.running)",
+                "workers": "\(pool.settings.workers)",
+            ]
+        )
+    }
+}
+
+extension RealmLog {
+    /// A realm log that writes to the log of a server, each message on one line.
+    ///
+    /// A message may contain names from outside, which must not look like lines of the log.
+    ///
+    /// - Parameter logger: The logger of the server.
+    package init(_ logger: Logger) {
+        self.init { level, message in logger.log(level: level.level, "\(LineText.line(message))") }
+    }
+}
+
+extension RealmLog.Level {
+    /// The same level in the log of the server.
+    fileprivate var level: Logger.Level {
+        switch self {
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}

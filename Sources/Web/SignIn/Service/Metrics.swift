@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+internal import CoreMetrics
+internal import Passwords
+internal import RealmKit
+internal import Sessions
+internal import Synchronization
+internal import Throttle
+
+/// Counts logins and measures their modules.
+///
+/// Labels are names of the configuration: realms, modules and outcomes. User names and addresses are never labels.
+final class LoginMetrics: LoginObserver {
+    private struct ModuleKey: Hashable {
+        let realm: UTF8Text
+        let module: UTF8Text
+    }
+
+    private struct LoginKey: Hashable {
+        let realm: UTF8Text
+        let failure: LoginFailure?
+    }
+
+    private struct State {
+        var logins: [LoginKey: Counter] = [:]
+        var durations: [UTF8Text: Timer] = [:]
+        var modules: [ModuleKey: Timer] = [:]
+    }
+
+    private let factory: any MetricsFactory
+    private let state = Mutex(State())
+
+    init(_ factory: any MetricsFactory) {
+        self.factory = factory
+    }
+
+    func loginEnded(_ report: LoginReport) {
+        let realm = UTF8Text(report.realm)
+        let steps = report.steps
+        state.withLock { state in
+            counter(LoginKey(realm: realm, failure: report.refusal?.failure), &state).increment()
+            let timer =
+                state.durations[realm]
+                ?? Timer(label: MetricName.loginDuration, dimensions: [("realm", report.realm)], factory: factory)
+            state.durations[realm] = timer
+            timer.recordNanoseconds(steps.reduce(Duration.zero) { $0 + $1.duration }.nanoseconds)
+            for step in steps where step.phase == .login { record(step, in: report.realm, &state) }
+        }
+    }
+
+    /// Creates the counters of unavailable and overloaded realms, with the value 0.
+    ///
+    /// `rate()` of Prometheus sees the first outage of a realm only if the counter existed before.
+    ///
+    /// - Parameter realms: The names of the realms of a configuration.
+    func begin(_ realms: [String]) {
+        state.withLock { state in
+            for realm in realms {
+                for failure in [LoginFailure.unavailable, .overloaded] {
+                    _ = counter(LoginKey(realm: UTF8Text(realm), failure: failure), &state)
+                }
+            }
+        }
+    }
+
+    private func counter(_ key: LoginKey, _ state: inout State) -> Counter {
+        if let known = state.logins[key] { return known }
+        let new = Counter(
+            label: MetricName.logins,
+            dimensions: [("realm", key.realm.string), ("outcome", key.failure?.code ?? "accepted")],
+            factory: factory
+        )
+        state.logins[key] = new
+        return new
+    }
+
+    private func record(_ step: LoginStep, in realm: String, _ state: inout State) {
+        let key = ModuleKey(realm: UTF8Text(realm), module: UTF8Text(step.module))
+        let timer =
+            state.modules[key]
+            ?? Timer(
+                label: MetricName.moduleDuration,
+                dimensions: [("realm", realm), ("module", step.module)],
+                factory: factory
+            )
+        state.modules[key] = timer
+        timer.recordNanoseconds(step.duration.nanoseconds)
+    }
+}
+
+/// The gauges of sessions, locks and password hashing.
+///
+/// They are set once a second, when the realms are checked for changed users.
+final class ServiceMetrics: Sendable {
+    private let sessions: Gauge
+    private let pendingLogins: Gauge
+    private let lockedAccounts: Gauge
+    private let lockedNetworks: Gauge
+    private let waitingAttempts: Gauge
+    private let hashingRunning: Gauge
+    private let hashingWaiting: Gauge
+    private let hashingWorkers: Gauge
+    private let hashingRefused: Counter
+    private let lockedAccountsTotal: Counter
+    private let lockedNetworksTotal: Counter
+    /// The number of refused checks that were counted, and the pool that refused them.
+    private let counted = Mutex<(pool: ObjectIdentifier?, refused: Int)>((nil, 0))
+
+    init(_ factory: any MetricsFactory) {
+        func gauge(_ name: String, _ dimensions: [(String, String)] = []) -> Gauge {
+            Gauge(label: name, dimensions: dimensions, factory: factory)
+        }
+        sessions = gauge(MetricName.sessions)
+        pendingLogins = gauge(MetricName.pendingLogins)
+        lockedAccounts = gauge(MetricName.locked, [("kind", "account")])
+        lockedNetworks = gauge(MetricName.locked, [("kind", "network")])
+        waitingAttempts = gauge(MetricName.waitingAttempts)
+        hashingRunning = gauge(MetricName.hashingRunning)
+        hashingWaiting = gauge(MetricName.hashingWaiting)
+        hashingWorkers = gauge(MetricName.hashingWorkers)
+        hashingRefused = Counter(label: MetricName.hashingRefused, factory: factory)
+        lockedAccountsTotal = Counter(
+            label: MetricName.lockouts,
+            dimensions: [("kind", "account")],
+            factory: factory
+        )
+        lockedNetworksTotal = Counter(
+            label: MetricName.lockouts,
+            dimensions: [("kind", "network")],
+            factory: factory
+        )
+    }
+
+    /// Counts a lock.
+    func countLock(_ key: ThrottleKey) {
+        switch key {
+        case .account: lockedAccountsTotal.increment()
+        case .source: lockedNetworksTotal.increment()
+        }
+    }
+
+    /// Sets the gauges.
+    func update(_ state: SignInState, _ throttle: FailureThrottle, _ pool: HashingPool?) {
+        sessions.record(state.sessions.count)
+        pendingLogins.record(state.pendingLogins.count)
+        let statistics = throttle.statistics
+        lockedAccounts.record(statistics.lockedAccounts)
+        lockedNetworks.record(statistics.lockedNetworks)
+        waitingAttempts.record(statistics.waitingAttempts)
+        guard let pool else { return }
+        let hashing = pool.statistics
+        hashingRunning.record(hashing.running)
+        hashingWaiting.record(hashing.waiting)
+        hashingWorkers.record(pool.settings.workers)
+        let refused = hashing.refused + hashing.timedOut
+        // After a reload, the counts of the new pool begin at zero.
+        let newlyRefused = counted.withLock { counted in
+            let before = counted.pool == ObjectIdentifier(pool) ? counted.refused : 0
+            counted = (ObjectIdentifier(pool), refused)
+            return refused - before
+        }
+        if newlyRefused > 0 { hashingRefused.increment(by: newlyRefused) }
+    }
+}
+
+/// The names of the metrics of logins and sessions; docs/metrics.md describes them.
+package enum MetricName {
+    static let logins = "gatehouse_logins_total"
+    static let loginDuration = "gatehouse_login_duration_seconds"
+    static let moduleDuration = "gatehouse_module_duration_seconds"
+    static let lockouts = "gatehouse_lockouts_total"
+    static let locked = "gatehouse_locked"
+    static let waitingAttempts = "gatehouse_waiting_attempts"
+    static let sessions = "gatehouse_sessions"
+    static let pendingLogins = "gatehouse_pending_logins"
+    static let hashingRunning = "gatehouse_hashing_running"
+    static let hashingWaiting = "gatehouse_hashing_waiting"
+    static let hashingWorkers = "gatehouse_hashing_workers"
+    static let hashingRefused = "gatehouse_hashing_refused_total"
+
+    /// A sentence about each metric, by its name.
+    package static let help: [String: String] = [
+        logins: "Logins in a realm, by outcome: accepted, or the kind of the failure.",
+        loginDuration: "The duration of all module calls of a login, with the time in which a user answers questions.",
+        moduleDuration: "The duration of a module's call in the login phase.",
+        lockouts: "Accounts and client networks that were locked after failed logins.",
+        locked: "Accounts and client networks that are locked now.",
+        waitingAttempts: "Login attempts that wait because too many attempts at the same account or network run.",
+        sessions: "Sessions, including those that have expired within the last second.",
+        pendingLogins: "Logins that wait for the next answer of a user.",
+        hashingRunning: "Password hashes that are being computed.",
+        hashingWaiting: "Password checks that wait for a worker.",
+        hashingWorkers: "Threads that compute password hashes.",
+        hashingRefused: "Password checks that were refused: too many were waiting, or they waited too long.",
+    ]
+}
