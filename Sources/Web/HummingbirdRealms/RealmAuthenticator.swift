@@ -88,14 +88,10 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
 enum CacheHeaders {
     private static let credentialFields = ["Authorization", "Cookie"]
 
-    /// Makes a response, and adds the header fields.
+    /// Makes a response, and adds the header fields to it or to its `HTTPError`.
     ///
-    /// - Parameters:
-    ///   - isPersonal: True if the request is authenticated.
-    ///   - respond: Makes the response.
-    /// - Returns: The response with `Vary`. A personal response also gets `Cache-Control: no-store`, unless its
-    ///   `Cache-Control` already contains `no-store` or `private`.
-    /// - Throws: The error of `respond`. If it is an `HTTPError`, the header fields are added to it.
+    /// It gets `Vary`. If the request is authenticated, it also gets `Cache-Control: no-store`, unless its `Cache-Control`
+    /// already contains `no-store` or `private`.
     static func add(isPersonal: Bool, _ respond: () async throws -> Response) async throws -> Response {
         do {
             var response = try await respond()

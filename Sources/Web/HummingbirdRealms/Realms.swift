@@ -123,12 +123,8 @@ public final class Realms: Service {
     /// Hummingbird waits for open responses first and stops its services afterwards. So a service could not end the
     /// streams in time.
     func closeAtShutdown() async {
-        do {
-            try await gracefulShutdown()
-            close()
-        } catch {
-            // The task was cancelled because its stream ended before a shutdown.
-        }
+        // If the stream ends before a shutdown, the task is cancelled.
+        if (try? await gracefulShutdown()) != nil { close() }
     }
 }
 

@@ -18,7 +18,7 @@ public struct RequireUser<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await Requirement.check([.any], request: request, context: context, next: next)
+        try await requireAny(of: [.any], request: request, context: context, next: next)
     }
 }
 
@@ -41,7 +41,7 @@ public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await Requirement.check([.groups(groups)], request: request, context: context, next: next)
+        try await requireAny(of: [.groups(groups)], request: request, context: context, next: next)
     }
 }
 
@@ -73,7 +73,7 @@ public struct RequireRole<Context: RealmRequestContext>: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try await Requirement.check([.roles(roles)], request: request, context: context, next: next)
+        try await requireAny(of: [.roles(roles)], request: request, context: context, next: next)
     }
 }
 
@@ -86,30 +86,28 @@ public struct UnknownRole: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { "realms.conf has no role \(name)" }
 }
 
-private enum Requirement {
-    /// Passes on a request if its user meets one of the requirements, and denies any other request.
-    static func check<Context: RealmRequestContext>(
-        _ requirements: [ProtectRule.Requirement],
-        request: Request,
-        context: Context,
-        next: @concurrent (Request, Context) async throws -> Response
-    ) async throws -> Response {
-        switch context.identity.result {
-        case .user(let user, let routeGuard):
-            guard user.meets(requirements) else {
-                RequestLog(logger: context.logger).logRefusal(
-                    of: request,
-                    requiring: requirements,
-                    user: user.user,
-                    address: context.identity.peer
-                )
-                return routeGuard.rejection(of: user).response(to: request)
-            }
-            return try await next(request, context)
-        case .anonymous(let rejection): return rejection.response(to: request)
-        case .notChecked:
-            context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")
-            throw RealmIdentity.notChecked
+/// Passes on a request if its user meets one of the requirements, and denies any other request.
+private func requireAny<Context: RealmRequestContext>(
+    of requirements: [ProtectRule.Requirement],
+    request: Request,
+    context: Context,
+    next: @concurrent (Request, Context) async throws -> Response
+) async throws -> Response {
+    switch context.identity.result {
+    case .user(let user, let routeGuard):
+        guard user.meets(requirements) else {
+            RequestLog(logger: context.logger).logRefusal(
+                of: request,
+                requiring: requirements,
+                user: user.user,
+                address: context.identity.peer
+            )
+            return routeGuard.rejection(of: user).response(to: request)
         }
+        return try await next(request, context)
+    case .anonymous(let rejection): return rejection.response(to: request)
+    case .notChecked:
+        context.logger.error("request denied: its route has no RealmAuthenticator or ProtectedByRules")
+        throw RealmIdentity.notChecked
     }
 }

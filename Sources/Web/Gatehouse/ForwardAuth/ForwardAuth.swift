@@ -33,27 +33,16 @@ struct ForwardAuth: Sendable {
     }
 
     private let renderer: ResponseRenderer
+    /// Nil if applications get no identity tokens.
     private let tokens: IdentityTokenSource?
     private var context: PageContext { renderer.context }
 
-    /// Creates forward authentication for a configuration.
-    ///
-    /// - Parameters:
-    ///   - renderer: Renders the pages for browsers whose request is denied.
-    ///   - tokens: Makes identity tokens; nil if applications get none.
     init(_ renderer: ResponseRenderer, tokens: IdentityTokenSource? = nil) {
         self.renderer = renderer
         self.tokens = tokens
     }
 
-    /// Returns the encoded response to a forward-auth request.
-    ///
-    /// - Parameters:
-    ///   - decision: The decision about the original request.
-    ///   - check: The contents of the forward-auth request.
-    ///   - authentication: The authentication of the original request. If the request is allowed, the response is
-    ///     cached with the authentication for later requests.
-    /// - Returns: The encoded response.
+    /// Returns the encoded response; that of an allowed request is cached with the authentication for later requests.
     func prepared(
         _ decision: AccessDecision,
         for check: Check,
@@ -85,23 +74,11 @@ struct ForwardAuth: Sendable {
     }
 
     /// Returns the encoded 403 response to a forward-auth request that cannot be checked.
-    ///
-    /// - Parameters:
-    ///   - reason: The text of the response.
-    ///   - representation: The form of the page that suits the client behind the proxy.
-    /// - Returns: The encoded response.
     func rejection(_ reason: String, as representation: Representation) -> PreparedResponse {
         PreparedResponse(denial(reason, as: representation))
     }
 
-    /// Returns the response to a forward-auth request.
-    ///
-    /// - Parameters:
-    ///   - decision: The decision about the original request.
-    ///   - check: The contents of the forward-auth request.
-    ///   - authentication: The authentication of the original request.
-    ///   - time: The time of the identity token, in seconds since 1970; nil for the present time.
-    /// - Returns: The response.
+    /// Returns the response; `time` is that of the identity token in seconds since 1970, nil for the present time.
     private func rendered(
         _ decision: AccessDecision,
         for check: Check,
@@ -138,6 +115,12 @@ struct ForwardAuth: Sendable {
         }
     }
 
+    /// The fields of ``IdentityHeaders/values``, in the spelling that applications know.
+    private static let identityFields = [
+        HTTPField.Name.known("Remote-User"), .known("Remote-Groups"), .known("Remote-Realm"), .known("Remote-Email"),
+        .known("Remote-Name"), .known("Remote-Token"),
+    ]
+
     /// Returns the response to an allowed request, with the header fields of the user.
     ///
     /// Empty fields are also sent. The proxy then overwrites fields of the same name from the client (CVE-2026-30851).
@@ -147,12 +130,7 @@ struct ForwardAuth: Sendable {
         hasCredentials: Bool
     ) -> RenderedResponse {
         var headers: HTTPFields = [.cacheControl: "no-store"]
-        headers[.remoteUser] = identity.user
-        headers[.remoteGroups] = identity.groups
-        headers[.remoteRealm] = identity.realm
-        headers[.remoteEmail] = identity.email
-        headers[.remoteName] = identity.name
-        headers[.remoteToken] = identity.token
+        for (name, value) in zip(Self.identityFields, identity.values) { headers[name] = value }
         if proxy == .envoy {
             // Envoy ignores empty fields, so their names are listed for removal. `Authorization` is also removed,
             // because the application must not get a password that Gatehouse has checked.
@@ -187,7 +165,6 @@ struct ForwardAuth: Sendable {
         }
     }
 
-    /// Returns the form of a page that suits the client behind the proxy.
     private func representation(for check: Check) -> Representation {
         Representation(isHTML: check.clientKind == .navigation, language: check.language)
     }
@@ -262,11 +239,5 @@ extension ForwardAuthProxy {
 }
 
 extension HTTPField.Name {
-    fileprivate static let remoteUser = known("Remote-User")
-    fileprivate static let remoteGroups = known("Remote-Groups")
-    fileprivate static let remoteRealm = known("Remote-Realm")
-    fileprivate static let remoteEmail = known("Remote-Email")
-    fileprivate static let remoteName = known("Remote-Name")
-    fileprivate static let remoteToken = known("Remote-Token")
     fileprivate static let envoyRemoved = known("x-envoy-auth-headers-to-remove")
 }

@@ -18,11 +18,9 @@ struct IdentityHeaders: Sendable, Hashable {
         "remote-user", "remote-groups", "remote-realm", "remote-email", "remote-name", "remote-token",
     ]
 
-    /// The user name; empty if there is no user.
     let user: String
-    /// The groups, separated by commas.
+    /// Separated by commas.
     let groups: String
-    /// The name of the realm.
     let realm: String
     /// The first value of the attribute `mail`; empty if the user has none.
     let email: String
@@ -34,12 +32,7 @@ struct IdentityHeaders: Sendable, Hashable {
     /// The values, in the order of ``names``.
     var values: [String] { [user, groups, realm, email, name, token] }
 
-    /// Creates the fields for a user.
-    ///
-    /// - Parameters:
-    ///   - user: The user; nil for a request without a user.
-    ///   - token: The identity token; empty if there is none.
-    ///   - encoding: The form of the other texts.
+    /// Creates the fields; all texts but the token are encoded.
     init(_ user: SignedInUser?, token: String = "", encoding: ProtectRule.IdentityFieldEncoding = .percent) {
         let encode =
             switch encoding {
@@ -70,9 +63,7 @@ struct IdentityHeaders: Sendable, Hashable {
         }
     }
 
-    /// Percent-encodes a text.
-    ///
-    /// ASCII letters and digits, `-`, `.`, `_`, `~` and `@` are not encoded.
+    /// Percent-encodes all but ASCII letters and digits, `-`, `.`, `_`, `~` and `@`.
     ///
     /// `+` is encoded because some applications decode it as a space.
     static func encoded(_ text: String) -> String { PercentEncoding.encode(text, keeping: "@") }
@@ -93,12 +84,7 @@ struct IdentityTokenSource: Sendable {
     /// The time in seconds since 1970.
     var now: Int { clock.seconds }
 
-    /// Creates the tokens of a configuration.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings of the server. The result is nil if applications get no tokens.
-    ///   - clock: The clock of `iat` and `exp`.
-    /// - Throws: ``OpenSSLError`` if OpenSSL fails.
+    /// The result is nil if applications get no tokens.
     init?(_ settings: ServerSettings, clock: WallClock) throws(OpenSSLError) {
         guard let key = settings.identityToken?.keys.first else { return nil }
         signer = IdentityTokenSigner(try IdentityKey(key))
@@ -106,17 +92,10 @@ struct IdentityTokenSource: Sendable {
         self.clock = clock
     }
 
-    /// Returns a new token.
+    /// Returns a new token; `time` is in seconds since 1970.
     ///
     /// The audience is the host of the request, which a rule names. So an application can reject a token that was made
     /// for another application. Ports make no difference, as with sessions.
-    ///
-    /// - Parameters:
-    ///   - user: The user.
-    ///   - host: The host of the original request.
-    ///   - time: The time in seconds since 1970.
-    /// - Returns: The token.
-    /// - Throws: ``OpenSSLError`` if OpenSSL fails.
     func token(for user: SignedInUser, at host: RequestHost, time: Int) throws(OpenSSLError) -> String {
         try signer.token(for: user, issuer: signInHost ?? "https://\(host.name)", audience: host.name, at: time)
     }
@@ -126,28 +105,18 @@ struct IdentityTokenSource: Sendable {
 final class TokenResponse: Sendable {
     let response: PreparedResponse
     private let host: String
+    /// The time of the token, in seconds since 1970.
     private let time: Int
 
-    /// Creates a response for a host.
-    ///
-    /// - Parameters:
-    ///   - response: The encoded response.
-    ///   - host: The host that the token is for.
-    ///   - time: The time of the token, in seconds since 1970.
     init(_ response: PreparedResponse, for host: String, at time: Int) {
         self.response = response
         self.host = host
         self.time = time
     }
 
-    /// Returns whether the response can be sent again.
+    /// Returns whether the response can be sent again: the token is for this host and new enough.
     ///
     /// If the clock was set back, the token would be valid for longer than it says, so it is not sent again.
-    ///
-    /// - Parameters:
-    ///   - host: The host of the request.
-    ///   - now: The time in seconds since 1970.
-    /// - Returns: True if the token is for this host and new enough.
     func isCurrent(for host: String, at now: Int) -> Bool {
         let isNew = (time..<time + IdentityTokenSource.reuseTime).contains(now)
         return response.status == 200 && isNew && self.host.hasBytes(of: host)

@@ -9,9 +9,7 @@ internal import Bytes
 struct OriginalRequest: Sendable, Hashable {
     /// The parts of a forward-auth request that describe the original request.
     struct Description {
-        /// Returns all values of a header field, in order.
-        ///
-        /// The name of the field is in lower case.
+        /// Returns all values of a header field, in order; the name is in lower case.
         let values: (StaticString) -> [UTF8Text]
         /// The method of the forward-auth request, for Envoy.
         var method = ""
@@ -33,40 +31,27 @@ struct OriginalRequest: Sendable, Hashable {
         case rejected(String)
     }
 
-    /// The method.
-    ///
-    /// It contains only the characters A to Z and `-`.
+    /// The method, of the characters A to Z and `-`.
     let method: String
     /// The scheme of the request from the client to the proxy.
     let scheme: RequestURL.Scheme
-    /// The host of the request.
     let host: RequestHost
     /// The path of the request, which may have several readings.
     let path: PathReadings
-    /// The path and query as the client sent them.
-    ///
-    /// After the sign-in, the client is redirected to this target.
+    /// The path and query as the client sent them; after the sign-in, the client is redirected there.
     let target: String
     /// The method of the request that a CORS preflight announces; nil if the request is no preflight.
     let preflightMethod: String?
 
-    /// The complete URL.
     var url: String { "\(scheme.rawValue)://\(host.text)\(target)" }
 
-    /// The maximum length of a target in bytes.
-    ///
-    /// ``RequestPath`` has a separate limit for the path.
+    /// The maximum length of a target in bytes; ``RequestPath`` has a separate limit for the path.
     static let maximumTarget = 16_384
 
     /// Reads the description of an original request.
     ///
     /// Only Envoy sends the original target in the target of the forward-auth request. For the other proxies, the query
     /// of the forward-auth request is ignored, because Caddy copies the query of the original request there.
-    ///
-    /// - Parameters:
-    ///   - description: The description.
-    ///   - proxy: The proxy that sent the forward-auth request.
-    /// - Returns: The original request, or the reason why the description is rejected.
     static func read(_ description: Description, from proxy: ForwardAuthProxy) -> Outcome {
         do throws(Ambiguity) {
             return .request(try Self(description, from: proxy))
@@ -138,7 +123,6 @@ struct OriginalRequest: Sendable, Hashable {
         preflightMethod = method.hasBytes(of: "OPTIONS") ? description.preflightMethod : nil
     }
 
-    /// The error for a description that is incomplete, invalid or ambiguous.
     fileprivate struct Ambiguity: Error {
         let reason: String
 

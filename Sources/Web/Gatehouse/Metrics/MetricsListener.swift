@@ -35,10 +35,6 @@ struct MetricsListener {
         self.group = group
     }
 
-    /// Listens on an address.
-    ///
-    /// - Returns: The listening channel.
-    /// - Throws: An error of SwiftNIO if the address is not available.
     func listen(host: String, port: Int) async throws -> any Channel {
         let (metrics, connections) = (metrics, connections)
         return try await ServerBootstrap(group: group)
@@ -125,12 +121,7 @@ private final class MetricsHandler: ChannelDuplexHandler {
 
     /// Returns whether a page in a browser of this machine may have sent the request, after a change of its DNS entry.
     ///
-    /// Such a request names the host of the page, and arrives at a loopback address.
-    ///
-    /// - Parameters:
-    ///   - hosts: The hosts that the request names.
-    ///   - address: The address at which it arrived.
-    /// - Returns: False for a request without a host.
+    /// Such a request names the host of the page, and arrives at a loopback address. One without a host is allowed.
     private static func isRebound(_ hosts: [String], at address: SocketAddress?) -> Bool {
         guard let ip = address?.ipAddress, let local = NetworkAddress(ip[...]), local.isLoopback, !hosts.isEmpty else {
             return false

@@ -29,9 +29,7 @@ final class ProcessMetrics: Sendable {
         gauge("process_start_time_seconds").record(time(nil))
     }
 
-    /// Reads the present values.
-    ///
-    /// A value that cannot be read stays as it is.
+    /// Reads the present values; a value that cannot be read stays as it is.
     func update() {
         var usage = rusage()
         if unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {

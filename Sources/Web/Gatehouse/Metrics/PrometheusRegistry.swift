@@ -31,9 +31,7 @@ package final class PrometheusRegistry: MetricsFactory {
     private let help: [String: String]
     private let state = Mutex(State())
 
-    /// Creates a registry without metrics.
-    ///
-    /// - Parameter help: A sentence about each metric, by its name.
+    /// `help` has a sentence about each metric, by its name.
     package init(help: [String: String] = [:]) {
         self.help = help
     }
@@ -59,14 +57,12 @@ package final class PrometheusRegistry: MetricsFactory {
         first.utf8.lexicographicallyPrecedes(second.utf8)
     }
 
-    // MARK: MetricsFactory
+    // MARK: MetricsFactory. The same name and labels always give the same handler.
 
-    /// Returns the counter of a name and labels; always the same one.
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         series(label, dimensions, .counter) { PrometheusValue() }
     }
 
-    /// Returns the counter of a name and labels; always the same one.
     package func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
@@ -74,12 +70,10 @@ package final class PrometheusRegistry: MetricsFactory {
         series(label, dimensions, .counter) { PrometheusValue() }
     }
 
-    /// Returns the gauge of a name and labels; always the same one.
     package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         series(label, dimensions, .gauge) { PrometheusValue() }
     }
 
-    /// Returns the histogram or the gauge of a name and labels; always the same one.
     package func makeRecorder(
         label: String,
         dimensions: [(String, String)],
@@ -89,20 +83,15 @@ package final class PrometheusRegistry: MetricsFactory {
         return series(label, dimensions, .gauge) { PrometheusValue() }
     }
 
-    /// Returns the histogram of a name and labels, in seconds; always the same one.
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         series(label, dimensions, .histogram) { PrometheusHistogram(Self.buckets) }
     }
 
-    /// Does nothing: the values of Prometheus stay until the program ends.
+    // The values of Prometheus stay until the program ends.
     package func destroyCounter(_ handler: any CounterHandler) {}
-    /// Does nothing: the values of Prometheus stay until the program ends.
     package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
-    /// Does nothing: the values of Prometheus stay until the program ends.
     package func destroyMeter(_ handler: any MeterHandler) {}
-    /// Does nothing: the values of Prometheus stay until the program ends.
     package func destroyRecorder(_ handler: any RecorderHandler) {}
-    /// Does nothing: the values of Prometheus stay until the program ends.
     package func destroyTimer(_ handler: any TimerHandler) {}
 
     /// Returns the values of a name and labels; new ones if there are none yet.

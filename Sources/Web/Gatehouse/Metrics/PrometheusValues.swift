@@ -5,7 +5,6 @@ internal import Synchronization
 
 /// The values of one time series.
 protocol PrometheusValues: AnyObject, Sendable {
-    /// Appends the lines of the values.
     func write(_ name: String, labels: String, to text: inout String)
 }
 
@@ -13,9 +12,7 @@ protocol PrometheusValues: AnyObject, Sendable {
 final class PrometheusValue: PrometheusValues, CounterHandler, FloatingPointCounterHandler, MeterHandler,
     RecorderHandler
 {
-    /// The bits of a `Double`.
-    ///
-    /// A `Double` counts up to 2^53 without error.
+    /// The bits of a `Double`, which counts up to 2^53 without error.
     private let bits = Atomic<UInt64>(0)
 
     var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
@@ -55,10 +52,10 @@ final class PrometheusHistogram: PrometheusValues, RecorderHandler, TimerHandler
         var sum = 0.0
     }
 
+    /// The upper bounds of the buckets, ascending.
     private let buckets: [Double]
     private let state: Mutex<State>
 
-    /// - Parameter buckets: The upper bounds of the buckets, ascending.
     init(_ buckets: [Double]) {
         self.buckets = buckets
         // The last count is of the values above all bounds.

@@ -13,7 +13,6 @@ internal import Synchronization
 ///
 /// A server without a `metrics` block has none, and spends no time on them.
 final class ServerMetrics: Sendable {
-    /// What the server is doing.
     enum Phase {
         case starting
         case serving
@@ -80,7 +79,6 @@ final class ServerMetrics: Sendable {
 
     // MARK: Events
 
-    /// Counts a completed handshake.
     func countHandshake(_ handshake: TLSHandshakeCompleted) {
         handshakes[HandshakeKey(version: handshake.version, isResumed: handshake.isResumed)]?.increment()
     }
@@ -94,15 +92,11 @@ final class ServerMetrics: Sendable {
         }
     }
 
-    /// Counts a reload of the configuration.
     func countReload(isSuccess: Bool) { reloads[isSuccess]?.increment() }
 
-    /// Sets the expiry of the certificates, in seconds since 1970-01-01 00:00 UTC.
+    /// Sets the earliest expiry of the server's certificates, and of each file with certificates by its path.
     ///
-    /// - Parameters:
-    ///   - first: The earliest expiry of the server's certificates.
-    ///   - files: The earliest expiry of each file with certificates, by its path. Files of earlier calls that are
-    ///     missing here get the value NaN.
+    /// Times are in seconds since 1970-01-01 00:00 UTC. Files of earlier calls that are missing here get the value NaN.
     func setCertificateExpiry(_ first: Int64, byFile files: [String: Int64]) {
         certificateExpiry.record(first)
         let known = certificateFiles.withLock { known in
@@ -117,17 +111,13 @@ final class ServerMetrics: Sendable {
 
     // MARK: Phases
 
-    /// Sets the phase to serving.
-    ///
-    /// - Parameter connectionCount: Returns the number of open connections.
     func beginServing(connectionCount: @escaping @Sendable () -> Int) {
         state.withLock { $0 = (.serving, connectionCount) }
     }
 
-    /// Sets the phase to stopping: the server is not ready any more.
+    /// From here on, the server is not ready any more.
     func beginStopping() { state.withLock { $0.phase = .stopping } }
 
-    /// What the server is doing.
     var phase: Phase { state.withLock { $0.phase } }
 
     /// The present values as text for Prometheus.
@@ -168,7 +158,6 @@ struct RequestMetrics: Sendable {
         self.counters = counters
     }
 
-    /// Counts a request.
     func count(_ lane: Lane, status: Int) {
         let index = (100..<600).contains(status) ? status / 100 : 0
         counters[lane]?[index].increment()

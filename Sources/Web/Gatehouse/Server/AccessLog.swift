@@ -42,7 +42,6 @@ public struct LoggerAccessLog: AccessLogOutput {
 struct AccessLog {
     private let output: any AccessLogOutput
     private let clock: SystemClock
-    /// True if the access log is enabled.
     let isEnabled: Bool
 
     init(_ output: any AccessLogOutput, clock: SystemClock, isEnabled: Bool) {
@@ -51,7 +50,6 @@ struct AccessLog {
         self.isEnabled = isEnabled
     }
 
-    /// The contents of a line.
     struct Entry {
         var peer: String?
         var user: (username: Username, realm: String)?
@@ -69,7 +67,6 @@ struct AccessLog {
     /// The present time of the clock; 0 if the access log is disabled.
     var now: UInt64 { isEnabled ? clock.now : 0 }
 
-    /// Writes the line of a request.
     func write(_ entry: Entry, since begin: UInt64) {
         var line: [UInt8] = []
         line.reserveCapacity(224)

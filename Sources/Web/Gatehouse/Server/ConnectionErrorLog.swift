@@ -39,9 +39,6 @@ final class PlainHTTPLog: Sendable {
         self.clock = clock
     }
 
-    /// Logs a request.
-    ///
-    /// - Parameter peer: The address of the client.
     func log(peer: String?) {
         let now = clock.now
         let suppressed: Int? = state.withLock { state in

@@ -99,14 +99,9 @@ extension GatehouseResponder {
         }
     }
 
-    /// Rejects a request of a proxy, and adds a text to its line in the access log.
+    /// Rejects a request of a proxy with a reason for the page, and a text for its line in the access log.
     ///
-    /// - Parameters:
-    ///   - received: The request.
-    ///   - reason: The text of the page.
-    ///   - text: The text of the log.
-    ///   - claim: The host and the path that the request states, for the log and the page; nil if it states none.
-    /// - Returns: The response.
+    /// `claim` is the host and the path that the request states; nil if it states none.
     func reject(
         _ received: ReceivedRequest,
         because reason: String,
@@ -136,7 +131,6 @@ extension GatehouseResponder {
         )
     }
 
-    /// Returns the description of the original request in a forward-auth request.
     func description(
         _ head: borrowing RequestHead,
         of proxy: ForwardAuthProxy

@@ -9,7 +9,6 @@ internal import SignIn
 
 /// Replies, and their lines in the access log.
 extension GatehouseResponder {
-    /// Replies with a standard response.
     func reply(
         to received: ReceivedRequest,
         with response: StandardResponse,
@@ -27,7 +26,6 @@ extension GatehouseResponder {
         }
     }
 
-    /// Replies with an encoded response.
     func reply(
         to received: ReceivedRequest,
         with response: PreparedResponse,
@@ -72,7 +70,6 @@ extension GatehouseResponder {
         return response
     }
 
-    /// Writes the line of a request in the access log.
     func logAccess(
         _ received: ReceivedRequest,
         user: (Username, String)?,
@@ -98,7 +95,7 @@ extension GatehouseResponder {
 /// The properties of a request that its response and its line in the access log need.
 struct ReceivedRequest: Sendable {
     let method: String
-    /// True if the method is safe: GET or HEAD.
+    /// GET or HEAD.
     let isSafe: Bool
     /// The form of a page that suits the client.
     let representation: Representation
@@ -126,9 +123,7 @@ struct ReceivedRequest: Sendable {
         client = RequestClient(address: connection.peer)
     }
 
-    /// Returns the kind of the client.
-    ///
-    /// Call this function only if the response depends on the kind.
+    /// Returns the kind of the client; to be called only if the response depends on it.
     func clientKind(_ head: borrowing RequestHead) -> ClientKind {
         ClientKind(
             mode: head.values(named: "sec-fetch-mode").first,

@@ -26,36 +26,28 @@ final class GatehouseResponder: Responder {
     }
 
     let accessController: AccessController
+    /// The sign-in pages and the session API; nil if no rule uses them.
     private let signIn: SignInResponder?
     /// True if there are sign-in pages; a comparison of `signIn` with nil would copy it.
     private let hasSignIn: Bool
+    /// Nil if the realm API is disabled.
     private let realmAPI: RealmAPI?
     let responses: PreparedResponses
     let forwardAuth: ForwardAuth
+    /// The proxies that may send forwarded fields and use forward authentication.
     let proxies: TrustedProxies
     let log: AccessLog
     /// The requests in progress.
     let places: RequestPlaces
+    /// True if TLS requests client certificates.
+    ///
+    /// The host of a request must then be the host of its TLS connection, because another host may require other
+    /// certificates (CVE-2025-23419, RFC 9110 section 7.4).
     private let requestsCertificates: Bool
     let lanes: Lanes
 
     var routes: Routes { responses.renderer.context.routes }
 
-    /// Creates a responder for a configuration.
-    ///
-    /// - Parameters:
-    ///   - accessController: Decides about requests.
-    ///   - signIn: The sign-in pages and the session API; nil if no rule uses them.
-    ///   - realmAPI: The realm API; nil if it is disabled.
-    ///   - responses: Renders responses.
-    ///   - identityTokens: Makes identity tokens for applications; nil if they get none.
-    ///   - proxies: The trusted proxies. They may send forwarded fields and use forward authentication.
-    ///   - log: The access log.
-    ///   - places: The requests in progress.
-    ///   - requestsCertificates: True if TLS requests client certificates. In this case the host of a request must be
-    ///     the host of its TLS connection, because another host may require other certificates (CVE-2025-23419, RFC
-    ///     9110 section 7.4).
-    ///   - lanes: The lanes that are used.
     init(
         accessController: AccessController,
         signIn: SignInResponder?,
@@ -252,7 +244,6 @@ final class GatehouseResponder: Responder {
 
     // MARK: Sign-in, sessions and the realm API
 
-    /// Returns the credentials of a program that uses the realm API.
     private func programCredentials(_ head: borrowing RequestHead, on connection: Connection) -> ProgramCredentials {
         let count = head.count(of: .authorization)
         return ProgramCredentials(

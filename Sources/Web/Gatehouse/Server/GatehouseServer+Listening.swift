@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import AccessControl
+internal import ConfiguredTLS
+internal import HTTPLimits
 internal import HTTPServer
 internal import Logging
 internal import LoginConf
 internal import NIOCore
+internal import NIOOpenSSL
+internal import NIOPosix
+internal import OpenSSLKit
 internal import RealmConfiguration
+internal import SignIn
 
 extension GatehouseServer {
     /// The open listeners of the server.
@@ -64,14 +70,93 @@ extension GatehouseServer {
         return listening
     }
 
+    /// Listens on the addresses of the `metrics` block; if it throws, no channel is open.
+    func listenForMetrics(on group: any EventLoopGroup) async throws(ConfigurationErrors) -> [any Channel] {
+        guard let metrics else { return [] }
+        let listener = MetricsListener(metrics: metrics, group: group)
+        var channels: [any Channel] = []
+        for address in configuration.server.metricsAddresses {
+            do {
+                let channel = try await listener.listen(host: address.host, port: address.port)
+                channels.append(channel)
+                let bound = ServerSettings.Address(host: address.host, port: channel.localAddress?.port ?? address.port)
+                logger.notice("metrics are served", metadata: ["url": "http://\(bound)/metrics"])
+            } catch {
+                for channel in channels { channel.close(promise: nil) }
+                throw BindErrors.errors(error, address)
+            }
+        }
+        return channels
+    }
+
     private static func url(host: String, port: Int) -> String {
         "https://\(ServerSettings.Address(host: host, port: port))"
     }
+
+    func makeResponder(
+        _ configuration: Configuration,
+        _ tls: ServerTLS,
+        isReload: Bool = false
+    ) throws -> any Responder {
+        let settings = configuration.server
+        let components = try signIn.components(
+            for: configuration,
+            isCertificateTrusted: !tls.certificate.isDevelopment,
+            isReload: isReload
+        )
+        let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
+        let responder = GatehouseResponder(
+            accessController: components.accessController,
+            signIn: hasForm ? components.signIn : nil,
+            realmAPI: components.realmAPI,
+            responses: PreparedResponses(components.renderer),
+            identityTokens: try IdentityTokenSource(settings, clock: .system),
+            proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
+            log: AccessLog(accessLog, clock: SystemClock(), isEnabled: settings.hasAccessLog),
+            places: places,
+            requestsCertificates: settings.tls.clientCertificates != .none
+        )
+        guard let metrics else { return responder }
+        return MeasuredResponder(responder: responder, metrics: metrics.requests)
+    }
+
+    func makeServer(
+        on group: MultiThreadedEventLoopGroup,
+        limits: HTTPLimits,
+        contexts: TLSContextSource
+    ) async throws -> HTTPListener {
+        let logger = logger
+        var onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)?
+        if let metrics { onHandshake = { metrics.countHandshake($0) } }
+        let plainHTTP = PlainHTTPLog(logger, clock: SystemClock())
+        return try await HTTPListener(
+            group: group,
+            limits: limits,
+            responder: try makeResponder(configuration, tls),
+            clock: { Int(time(nil)) },
+            makeTLS: {
+                try makeServerHandler(
+                    context: contexts.current,
+                    // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener
+                    // sets the deadlines of all connections, including the deadline of the handshake.
+                    configuration: OpenSSLHandlerConfiguration(
+                        handshakeTimeout: nil,
+                        toleratesUncleanShutdown: true,
+                        plainHTTPResponse: PlainHTTPResponse.bytes
+                    )
+                )
+            },
+            onError: { [metrics] error, connection in
+                metrics?.countError(error)
+                ConnectionErrorLog.log(error, connection, logger, plainHTTP: plainHTTP)
+            },
+            onHandshake: onHandshake
+        )
+    }
 }
 
-/// The error messages for addresses that cannot be bound.
+/// The error messages for addresses that cannot be bound, with the line of the address in the configuration.
 enum BindErrors {
-    /// Returns the error of an address, with the line of the address in the configuration.
     static func errors(_ error: any Error, _ address: Located<ServerSettings.Address>) -> ConfigurationErrors {
         switch error {
         case let error as IOError:

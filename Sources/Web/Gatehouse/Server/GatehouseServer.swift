@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AccessControl
 public import ConfiguredTLS
-internal import Glibc
 internal import HTTPLimits
 internal import HTTPServer
 public import Logging
 public import LoginConf
 internal import NIOCore
-internal import NIOOpenSSL
 internal import NIOPosix
 internal import OpenSSLKit
 public import RealmConfiguration
@@ -32,14 +29,14 @@ public struct GatehouseServer: Service {
     let configuration: Configuration
     let serviceManager: ServiceManager
     let logger: Logger
-    private let files: ConfigurationFiles
-    private let accessLog: any AccessLogOutput
+    let files: ConfigurationFiles
+    let accessLog: any AccessLogOutput
     private let onListening: @Sendable (String) -> Void
-    private let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
-    private let signIn: SignInService
-    private let places: RequestPlaces
+    let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
+    let signIn: SignInService
+    let places: RequestPlaces
     /// Nil if the configuration has no `metrics` block.
-    private let metrics: ServerMetrics?
+    let metrics: ServerMetrics?
 
     /// Creates a server for a configuration.
     ///
@@ -159,14 +156,7 @@ public struct GatehouseServer: Service {
             let (events, send) = AsyncStream.makeStream(of: Event.self)
             tasks.addTask { for await _ in hangups { send.yield(.hangup) } }
             tasks.addTask {
-                do {
-                    while true {
-                        try await Task.sleep(for: Self.certificateCheckTime)
-                        send.yield(.certificateCheck)
-                    }
-                } catch {
-                    // The server stops.
-                }
+                while (try? await Task.sleep(for: Self.certificateCheckTime)) != nil { send.yield(.certificateCheck) }
             }
             tasks.addTask {
                 var active = ActiveConfiguration(configuration: configuration, tls: tls)
@@ -185,7 +175,8 @@ public struct GatehouseServer: Service {
                     }
                 }
             }
-            await Self.untilShutdown()
+            // A cancellation of the task stops the server in the same way.
+            try? await gracefulShutdown()
             metrics?.beginStopping()
             serviceManager.notify(.stopping, .status("waiting for open requests"))
             await stop(server, listeners: listening.channels)
@@ -194,40 +185,9 @@ public struct GatehouseServer: Service {
         return .success(())
     }
 
-    /// Listens on the addresses of the `metrics` block.
-    ///
-    /// - Returns: The listening channels; none if there is no block.
-    /// - Throws: ``ConfigurationErrors`` when an address cannot be bound. In this case no channel is open.
-    private func listenForMetrics(on group: any EventLoopGroup) async throws(ConfigurationErrors) -> [any Channel] {
-        guard let metrics else { return [] }
-        let listener = MetricsListener(metrics: metrics, group: group)
-        var channels: [any Channel] = []
-        for address in configuration.server.metricsAddresses {
-            do {
-                let channel = try await listener.listen(host: address.host, port: address.port)
-                channels.append(channel)
-                let bound = ServerSettings.Address(host: address.host, port: channel.localAddress?.port ?? address.port)
-                logger.notice("metrics are served", metadata: ["url": "http://\(bound)/metrics"])
-            } catch {
-                for channel in channels { channel.close(promise: nil) }
-                throw BindErrors.errors(error, address)
-            }
-        }
-        return channels
-    }
-
     private static let reloadHasFailed = NotifyState.status(
         "the new configuration has errors, which are in the log; the server runs with the configuration before it"
     )
-
-    /// Returns when the graceful shutdown of the service group begins, or the task is cancelled.
-    private static func untilShutdown() async {
-        do {
-            try await gracefulShutdown()
-        } catch {
-            // A cancellation of the task stops the server in the same way.
-        }
-    }
 
     /// The time between two checks of the certificates: a day.
     private static let certificateCheckTime = Duration.seconds(86_400)
@@ -235,178 +195,6 @@ public struct GatehouseServer: Service {
     private enum Event {
         case hangup
         case certificateCheck
-    }
-
-    /// Logs the certificates that have expired or expire soon, and sets their metrics.
-    private func reportCertificates(_ active: ActiveConfiguration) {
-        let certificates = ExpiringCertificates(active.configuration, files: files)
-        for warning in certificates.warnings(at: .system) { logger.warning("\(warning.logLine)") }
-        metrics?.setCertificateExpiry(active.tls.firstExpiry, byFile: certificates.expiryByFile)
-    }
-
-    /// Replaces a development certificate that expires soon.
-    ///
-    /// - Parameters:
-    ///   - active: The configuration in use.
-    ///   - contexts: The source of TLS contexts that gets the new certificate.
-    /// - Returns: The configuration to use.
-    private func renewed(_ active: ActiveConfiguration, contexts: TLSContextSource) -> ActiveConfiguration {
-        guard active.tls.isRenewalDue else { return active }
-        do throws(ConfigurationErrors) {
-            let tls = try active.tls.renewed(active.configuration.server, files: files)
-            contexts.replace(with: tls.context)
-            logger.notice("the development certificate was renewed", metadata: ["file": "\(tls.certificate.file)"])
-            return ActiveConfiguration(configuration: active.configuration, tls: tls)
-        } catch {
-            for reason in Self.reasons(error) {
-                logger.error("the development certificate cannot be renewed: \(reason)")
-            }
-            return active
-        }
-    }
-
-    /// The configuration in use.
-    private struct ActiveConfiguration {
-        let configuration: Configuration
-        let tls: ServerTLS
-    }
-
-    /// Reloads the configuration.
-    ///
-    /// If the new configuration has an error, the present configuration stays in use.
-    ///
-    /// Open connections stay open, and the new rules and realms apply to their next requests. New connections get the
-    /// new certificates. Cached credentials are verified again. If the old or the new configuration requests client
-    /// certificates, open connections are closed after their open requests.
-    ///
-    /// - Parameters:
-    ///   - before: The configuration in use.
-    ///   - server: The listener that gets the new responder.
-    ///   - contexts: The source of TLS contexts that gets the new certificates.
-    /// - Returns: The new configuration; nil if the present one stays in use.
-    private func reloaded(
-        _ before: ActiveConfiguration,
-        server: HTTPListener,
-        contexts: TLSContextSource
-    ) async -> ActiveConfiguration? {
-        do {
-            let configuration = try reload()
-            guard configuration.server.stateFolder.value == self.configuration.server.stateFolder.value else {
-                // After a change of the folder, users would be in the new store, but locks and sessions in the old
-                // store.
-                throw configuration.server.stateFolder.errors(
-                    "the state folder cannot be changed while the server runs"
-                )
-            }
-            let tls = try before.tls.reloaded(configuration.server, files: files)
-            await RealmRefresher.runFirstChecks(configuration.realms)
-            let responder = try makeResponder(configuration, tls, isReload: true)
-            metrics?.countReload(isSuccess: true)
-            signIn.countReload(to: configuration)
-            server.replaceResponder(with: responder)
-            await signIn.recheck(configuration)
-            contexts.replace(with: tls.context)
-            // The client certificates of open connections were verified by the old configuration.
-            let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)
-            if requirements.contains(where: { $0 != .none }) { server.retireConnections() }
-            for warning in configuration.warnings + tls.warnings { logger.warning("\(warning.logLine)") }
-            for name in Self.changesThatNeedRestart(from: self.configuration.server, to: configuration.server) {
-                logger.warning("\(name) has changed; the change needs a restart")
-            }
-            logger.notice("the configuration was reloaded")
-            let active = ActiveConfiguration(configuration: configuration, tls: tls)
-            reportCertificates(active)
-            return active
-        } catch {
-            metrics?.countReload(isSuccess: false)
-            for reason in Self.reasons(error) { logger.error("the configuration was not reloaded: \(reason)") }
-            return nil
-        }
-    }
-
-    /// Returns the errors of a configuration, or the text of another error.
-    ///
-    /// Each is a text of one line, for an entry of its own in the log.
-    private static func reasons(_ error: any Error) -> [String] {
-        guard let errors = error as? ConfigurationErrors else { return ["\(error)"] }
-        return errors.diagnostics.filter { $0.severity == .error }.map(\.logLine)
-    }
-
-    /// Returns the names of the changed settings that a reload cannot apply.
-    ///
-    /// These settings are read only when the server starts.
-    private static func changesThatNeedRestart(from start: ServerSettings, to now: ServerSettings) -> [String] {
-        var names: [String] = []
-        if start.listen.map(\.value) != now.listen.map(\.value) { names.append("listen") }
-        if start.threads != now.threads { names.append("threads") }
-        if start.limits != now.limits { names.append("limits") }
-        if start.metricsAddresses.map(\.value) != now.metricsAddresses.map(\.value) { names.append("metrics") }
-        if start.throttle != now.throttle { names.append("throttle") }
-        if start.signIn.time != now.signIn.time || start.signIn.waiting != now.signIn.waiting {
-            names.append("time or waiting of sign-in")
-        }
-        return names
-    }
-
-    private func makeResponder(
-        _ configuration: Configuration,
-        _ tls: ServerTLS,
-        isReload: Bool = false
-    ) throws -> any Responder {
-        let settings = configuration.server
-        let components = try signIn.components(
-            for: configuration,
-            isCertificateTrusted: !tls.certificate.isDevelopment,
-            isReload: isReload
-        )
-        let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
-        let responder = GatehouseResponder(
-            accessController: components.accessController,
-            signIn: hasForm ? components.signIn : nil,
-            realmAPI: components.realmAPI,
-            responses: PreparedResponses(components.renderer),
-            identityTokens: try IdentityTokenSource(settings, clock: .system),
-            proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
-            log: AccessLog(accessLog, clock: SystemClock(), isEnabled: settings.hasAccessLog),
-            places: places,
-            requestsCertificates: settings.tls.clientCertificates != .none
-        )
-        guard let metrics else { return responder }
-        return MeasuredResponder(responder: responder, metrics: metrics.requests)
-    }
-
-    private func makeServer(
-        on group: MultiThreadedEventLoopGroup,
-        limits: HTTPLimits,
-        contexts: TLSContextSource
-    ) async throws -> HTTPListener {
-        let logger = logger
-        var onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)?
-        if let metrics { onHandshake = { metrics.countHandshake($0) } }
-        let plainHTTP = PlainHTTPLog(logger, clock: SystemClock())
-        return try await HTTPListener(
-            group: group,
-            limits: limits,
-            responder: try makeResponder(configuration, tls),
-            clock: { Int(time(nil)) },
-            makeTLS: {
-                try makeServerHandler(
-                    context: contexts.current,
-                    // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener
-                    // sets the deadlines of all connections, including the deadline of the handshake.
-                    configuration: OpenSSLHandlerConfiguration(
-                        handshakeTimeout: nil,
-                        toleratesUncleanShutdown: true,
-                        plainHTTPResponse: PlainHTTPResponse.bytes
-                    )
-                )
-            },
-            onError: { [metrics] error, connection in
-                metrics?.countError(error)
-                ConnectionErrorLog.log(error, connection, logger, plainHTTP: plainHTTP)
-            },
-            onHandshake: onHandshake
-        )
     }
 
     /// Closes the listeners and waits for open requests, at most ``drainTime``.
@@ -419,14 +207,8 @@ public struct GatehouseServer: Service {
                 await server.drain()
                 return true
             }
-            group.addTask {
-                do {
-                    try await Task.sleep(for: Self.drainTime)
-                    return false
-                } catch {
-                    return true
-                }
-            }
+            // False after the whole time; true if the sleep is cancelled.
+            group.addTask { (try? await Task.sleep(for: Self.drainTime)) == nil }
             if await group.next() == false { logger.notice("some requests were open too long") }
             // Cancelling the tasks closes the remaining connections.
             group.cancelAll()

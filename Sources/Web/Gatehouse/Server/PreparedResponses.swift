@@ -22,8 +22,6 @@ struct PreparedResponses: Sendable {
     }
 
     /// Prepares the responses that are the same for all clients.
-    ///
-    /// - Parameter renderer: Renders the responses.
     init(_ renderer: ResponseRenderer) {
         self.renderer = renderer
         for response in renderer.commonResponses {
@@ -33,19 +31,13 @@ struct PreparedResponses: Sendable {
                         response: response,
                         representation: Representation(isHTML: isHTML, language: language)
                     )
-                    common[key] = make(response, as: key.representation, for: nil)
+                    common[key] = PreparedResponse(renderer.render(response, as: key.representation, for: nil))
                 }
             }
         }
     }
 
-    /// Returns the rendered and encoded form of a response.
-    ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - representation: The form of the page.
-    ///   - authentication: The authentication of the request; nil if the request is not authenticated.
-    /// - Returns: The encoded response.
+    /// Returns the rendered and encoded form of a response; `authentication` is nil for a request without one.
     func prepared(
         _ response: StandardResponse,
         as representation: Representation,
@@ -54,14 +46,14 @@ struct PreparedResponses: Sendable {
         if let authentication, let personal = Self.personal(response, isHTML: representation.isHTML) {
             let key = renderer.context.key(of: personal, in: representation.language)
             let cached = authentication.responses.response(for: key) {
-                CachedResponse(make(response, as: representation, for: authentication))
+                CachedResponse(PreparedResponse(renderer.render(response, as: representation, for: authentication)))
             }
             return cached.response
         }
         if Self.isCommon(response), let made = common[Key(response: response, representation: representation)] {
             return made
         }
-        return make(response, as: representation, for: authentication)
+        return PreparedResponse(renderer.render(response, as: representation, for: authentication))
     }
 
     /// Returns the response to a request that is not valid HTTP.
@@ -72,17 +64,7 @@ struct PreparedResponses: Sendable {
         return PreparedResponse(page.rendered(as: Representation(isHTML: isBrowser), in: renderer.context))
     }
 
-    private func make(
-        _ response: StandardResponse,
-        as representation: Representation,
-        for authentication: ExistingAuthentication?
-    ) -> PreparedResponse {
-        PreparedResponse(renderer.render(response, as: representation, for: authentication))
-    }
-
-    /// Returns whether a response is the same for all clients.
-    ///
-    /// Any other response contains data of the user or request.
+    /// Returns whether a response is the same for all clients; any other has data of the user or the request.
     private static func isCommon(_ response: StandardResponse) -> Bool {
         switch response {
         case .index, .health, .asset, .certificateNeeded, .unauthorized, .misdirected, .ambiguousPath,
@@ -112,15 +94,11 @@ final class CachedResponse: Sendable {
 }
 
 extension PreparedResponse {
-    /// Encodes a rendered response.
     init(_ rendered: RenderedResponse) { self.init(rendered.head, body: rendered.body) }
 }
 
 extension Page {
     /// Returns the response to a request that is not valid HTTP.
-    ///
-    /// - Parameter fault: The fault of the request.
-    /// - Returns: The response.
     static func fault(_ fault: RequestFault) -> Page {
         let known: [HTTPResponse.Status] = [
             .badRequest, .requestTimeout, .contentTooLarge, .uriTooLong, .expectationFailed,

@@ -4,15 +4,11 @@ internal import Glibc
 internal import HTTPLimits
 internal import NIOCore
 
-/// The maximum number of open file descriptors of the process.
-///
-/// Each connection needs a descriptor.
+/// The maximum number of open file descriptors of the process: each connection needs one.
 enum DescriptorLimit {
-    /// Returns the limits for HTTP clients.
+    /// Raises the soft limit of the process if it is too low, and allows fewer connections if that is not enough.
     ///
-    /// If there are too few file descriptors, fewer connections are allowed. If the soft limit of the process is too
-    /// low, it is raised. Some descriptors are reserved for other uses, so that the process can still open files when
-    /// it has many connections.
+    /// Some descriptors stay reserved, so that the process can still open files when it has many connections.
     static func limits(_ limits: HTTPLimits, threads: Int, listeners: Int) -> HTTPLimits {
         var limits = limits
         // Each event loop needs three descriptors (epoll, eventfd, timerfd). Up to 32 files may be open, for example
@@ -38,9 +34,10 @@ enum DescriptorLimit {
 enum MemoryTrimming {
     /// The smallest peak after which memory is returned: some megabytes.
     private static let smallestPeak = 200
+
     /// Checks the load every second until the task is cancelled.
     ///
-    /// - Parameter load: Returns the largest number of connections and requests since the last call.
+    /// `load` returns the largest number of connections and requests since the last call.
     static func run(load: @Sendable () -> Int) async {
         var peak = 0
         repeat {
@@ -67,21 +64,10 @@ enum MemoryTrimming {
 /// If an event loop is blocked, or the threads that run tasks are, there is no report until it runs again. A service
 /// manager can then end the process.
 struct EventLoopWatchdog: Sendable {
-    private let loops: [any EventLoop]
-    private let interval: Duration
-    private let report: @Sendable () -> Void
-
-    /// Creates a watchdog that does not run yet.
-    ///
-    /// - Parameters:
-    ///   - loops: The event loops.
-    ///   - interval: The time between two reports.
-    ///   - report: Called at each interval, after each event loop has run a task.
-    init(loops: [any EventLoop], interval: Duration, report: @escaping @Sendable () -> Void) {
-        self.loops = loops
-        self.interval = interval
-        self.report = report
-    }
+    let loops: [any EventLoop]
+    let interval: Duration
+    /// Called at each interval, after each event loop has run a task.
+    let report: @Sendable () -> Void
 
     /// Reports until the task is cancelled, or an event loop has been shut down.
     func run() async {

@@ -14,13 +14,9 @@ public struct InheritedSocket: Sendable, Hashable {
     /// The name of `FileDescriptorName=`, which is by default that of the socket unit; nil if there are no names.
     public let name: String?
 
-    /// Finds the sockets, sets close-on-exec, and checks each.
+    /// Finds the sockets, sets close-on-exec, and checks that each is a listening TCP socket.
     ///
-    /// - Parameters:
-    ///   - environment: Returns the value of a variable of the environment.
-    ///   - process: The identifier of this process.
-    /// - Returns: The sockets; none if there are none, or if they are for another process.
-    /// - Throws: ``ServiceManagerFault`` if a variable cannot be read, or a descriptor is not a listening TCP socket.
+    /// There are none if the variables are for another process.
     static func all(
         _ environment: (String) -> String?,
         process: Int32

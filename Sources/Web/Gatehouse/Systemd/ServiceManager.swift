@@ -37,11 +37,6 @@ public struct ServiceManager: Sendable {
     }
 
     /// Reads an environment, and checks the passed sockets.
-    ///
-    /// - Parameters:
-    ///   - process: The identifier of this process.
-    ///   - environment: Returns the value of a variable of the environment.
-    /// - Throws: ``ServiceManagerFault`` if a variable or a socket cannot be used.
     init(process: Int32, environment: (String) -> String?) throws(ServiceManagerFault) {
         sockets = try InheritedSocket.all(environment, process: process)
         let time = try Self.watchdogTime(environment, process: process)
@@ -149,10 +144,7 @@ final class NotifySocket: Sendable {
     /// The text of `NOTIFY_SOCKET`, for messages.
     private let address: String
 
-    /// Creates the socket; no message is sent.
-    ///
-    /// - Parameter address: An absolute path, or `@` and an abstract name (unix(7)).
-    /// - Throws: ``ServiceManagerFault`` if the address has another form, or the system has no more descriptors.
+    /// Creates the socket of an absolute path, or of `@` and an abstract name (unix(7)); no message is sent.
     init(address: String) throws(ServiceManagerFault) {
         var name = Array(address.utf8)
         guard name.count > 1, name[0] == UInt8(ascii: "/") || name[0] == UInt8(ascii: "@"), !name.contains(0) else {
@@ -178,10 +170,7 @@ final class NotifySocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends a message.
-    ///
-    /// - Parameter message: The lines.
-    /// - Returns: The reason why the message was not sent; nil if it was.
+    /// Sends the lines of a message; returns the reason if it was not sent.
     func send(_ message: String) -> ServiceManagerFault? {
         var socketName = sockaddr_un()
         socketName.sun_family = sa_family_t(AF_UNIX)

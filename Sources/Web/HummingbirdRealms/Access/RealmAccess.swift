@@ -13,7 +13,7 @@ internal import SignIn
 
 /// The access control of an application that uses Hummingbird's server.
 ///
-/// It uses the ``AccessController`` and the renderer of the Gatehouse server. So both make the same decisions and pages.
+/// It uses the ``AccessController`` and the renderer of the Gatehouse server, so both make the same decisions and pages.
 struct RealmAccess: Sendable {
     private let components: AccessComponents
     private let proxies: TrustedProxies
@@ -22,13 +22,6 @@ struct RealmAccess: Sendable {
 
     private var routes: Routes { components.renderer.context.routes }
 
-    /// Creates the access control of a configuration.
-    ///
-    /// - Parameters:
-    ///   - signIn: The service with the sessions and the failed logins.
-    ///   - configuration: Realms, rules and settings.
-    ///   - isTrusted: True if clients trust the certificate.
-    /// - Throws: ``OpenSSLError`` when the random bytes of a key cannot be generated.
     init(_ signIn: SignInService, configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) {
         components = try signIn.components(for: configuration, isCertificateTrusted: isTrusted)
         proxies = TrustedProxies(
@@ -38,19 +31,12 @@ struct RealmAccess: Sendable {
         requestsCertificates = configuration.server.tls.clientCertificates != .none
     }
 
-    /// The names of the realms of the sign-in page.
-    ///
-    /// They are used if no rule names realms for the requested page.
+    /// The names of the realms of the sign-in page, which are used if no rule names realms for the requested page.
     var signInRealms: [String] { components.signIn.signInRealms }
 
     /// Whether the next of these realms is used if a realm is unavailable.
     var signInWhenUnavailable: WhenUnavailable { components.signIn.signInWhenUnavailable }
 
-    /// Returns the future events of a session.
-    ///
-    /// - Parameter session: The session.
-    /// - Returns: The events.
-    /// - Throws: `SessionFault` when the session has ended, or when there are too many streams.
     func events(of session: Session) throws(SessionFault) -> SessionEvents {
         try components.accessController.sessions.events(of: session, after: nil)
     }
@@ -60,13 +46,7 @@ struct RealmAccess: Sendable {
         RouteGuard(access: self, accessController: components.accessController, usesPath: true, challenge: nil)
     }
 
-    /// Returns a guard that accepts the users of some realms on every path.
-    ///
-    /// - Parameters:
-    ///   - realms: The names of the realms, in order.
-    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
-    ///   - schemes: The authentication schemes, the preferred scheme first.
-    /// - Returns: The guard.
+    /// Returns a guard that accepts the users of some realms on every path; the preferred scheme is the first.
     func routeGuard(
         realms: [String],
         whenUnavailable: WhenUnavailable = .continue,
@@ -86,21 +66,10 @@ struct RealmAccess: Sendable {
 
     // MARK: Pages
 
-    /// Responds to a request for a sign-in page or the session API.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - connection: The peer address and the client certificate of the connection.
-    ///   - logger: The log of logins.
-    /// - Returns: The response; nil if the path belongs to the application.
+    /// Responds to a request for a sign-in page or the session API; nil if the path belongs to the application.
     func page(_ request: Request, from connection: ClientConnection, logger: Logger) async -> Response? {
-        let path: RequestPath
-        do throws(AmbiguousPath) {
-            path = try RequestPath(reading: request.target.utf8Span.span)
-        } catch {
-            // The paths of the sign-in pages are not ambiguous, so this path belongs to the application.
-            return nil
-        }
+        // The paths of the sign-in pages are not ambiguous, so an ambiguous path belongs to the application.
+        guard let path = try? RequestPath(reading: request.target.utf8Span.span) else { return nil }
         guard let route = routes.route(at: path) else { return nil }
         switch route {
         case .forwardAuth: return nil
@@ -153,9 +122,7 @@ struct RealmAccess: Sendable {
         case misdirected
     }
 
-    /// Returns the client of a request.
-    ///
-    /// Forwarded fields are read only from trusted proxies.
+    /// Returns the client of a request; forwarded fields are read only from trusted proxies.
     func client(of request: Request, from connection: ClientConnection) -> ClientResult {
         if requestsCertificates, let name = connection.certificate?.handshake.serverName,
             RequestHost(request.hostText)?.name != RequestHost(name)?.name
@@ -170,7 +137,6 @@ struct RealmAccess: Sendable {
         return .client(client)
     }
 
-    /// Returns the verified chain of the client's certificate; empty if there is none.
     private func certificateChain(from connection: ClientConnection) -> [Certificate] {
         // The certificate of a trusted proxy is not the certificate of the client.
         proxies.contains(connection.peer) ? [] : connection.certificate?.handshake.chain ?? []
@@ -200,7 +166,6 @@ struct RealmAccess: Sendable {
 
     // MARK: Responses
 
-    /// Renders a standard response.
     func response(
         _ response: StandardResponse,
         to request: Request,

@@ -14,11 +14,7 @@ internal import SignIn
 struct RequestLog {
     let logger: Logger
 
-    /// Logs a login.
-    ///
-    /// - Parameters:
-    ///   - report: The report of the login.
-    ///   - rule: The rule of a refused login, as ``LogText/rule(_:)`` returns it; empty if there is none.
+    /// Logs a login; `rule` is the rule of a refused login as ``LogText/rule(_:)`` returns it, or empty.
     func logLogin(_ report: LoginReport, rule: String) {
         let result = report.refusal == nil ? "accepted" : "refused:\(LogText.reason(report))"
         logger.info(
@@ -32,14 +28,8 @@ struct RequestLog {
 
     /// Logs the refusal of a request by a rule; does nothing if the decision is not a refusal.
     ///
-    /// A request without credentials is logged at the level `debug`, because most sign-ins begin with one.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - decision: The decision.
-    ///   - rule: The rule that decides; nil if there is none.
-    ///   - user: The user of the session or of the cached credentials.
-    ///   - address: The address of the client.
+    /// A request without credentials is logged at the level `debug`, because most sign-ins begin with one. The user is
+    /// that of the session or of the cached credentials.
     func logRefusal(
         of request: Request,
         after decision: AccessDecision,
@@ -70,12 +60,6 @@ struct RequestLog {
     }
 
     /// Logs the refusal of a request by a requirement of a route, which is not a rule of realms.conf.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - requirements: The requirements that the user does not meet.
-    ///   - user: The user.
-    ///   - address: The address of the client.
     func logRefusal(
         of request: Request,
         requiring requirements: [ProtectRule.Requirement],

@@ -26,7 +26,6 @@ struct RouteGuard: Sendable {
         case rejected(Rejection)
     }
 
-    /// An authenticated user.
     struct AuthenticatedUser: Sendable {
         let user: SignedInUser
         let authentication: ExistingAuthentication?
@@ -43,9 +42,7 @@ struct RouteGuard: Sendable {
             return CSRFToken.text(token)
         }
 
-        /// Returns whether a text is equal to ``csrfToken``.
-        ///
-        /// The comparison takes the same time for every text.
+        /// Returns whether a text is equal to ``csrfToken``; the comparison takes the same time for every text.
         func isCSRFToken(_ text: String?) -> Bool {
             guard case .session(_, let token) = authentication else { return false }
             return CSRFToken.isValid(text.map { UTF8Text($0) }, for: token)
@@ -57,7 +54,6 @@ struct RouteGuard: Sendable {
         }
     }
 
-    /// The rejection of a request.
     struct Rejection: Sendable {
         let access: RealmAccess
         let decision: AccessDecision
@@ -65,7 +61,6 @@ struct RouteGuard: Sendable {
         let client: RequestClient?
         let authentication: ExistingAuthentication?
 
-        /// Returns the response.
         func response(to request: Request) -> Response {
             access.rejection(decision, of: request, from: client, for: authentication)
                 ?? access.response(.forbidden(nil, target: ""), to: request, for: authentication)
@@ -78,14 +73,7 @@ struct RouteGuard: Sendable {
     let usesPath: Bool
     let challenge: Challenge?
 
-    /// Checks a request.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - connection: The peer address and the client certificate of the connection.
-    ///   - isActivity: True if the request extends the idle time of its session.
-    ///   - logger: The log of logins.
-    /// - Returns: The result of the check.
+    /// Checks a request; `isActivity` is true if it extends the idle time of its session.
     func check(
         _ request: Request,
         from connection: ClientConnection,
@@ -115,53 +103,38 @@ struct RouteGuard: Sendable {
         let evaluation = accessController.evaluate(accessRequest) {
             BasicScheme.read(request.headers.texts(of: .authorization))
         }
+        let (decision, authentication, loggedRule): (AccessDecision, ExistingAuthentication?, ProtectRule?)
         switch evaluation {
-        case .decided(let decision, let authentication, let compiled):
+        case .decided(let decided, let found, let compiled):
             // ProtectedByRules decides about requests that no rule matches.
-            if let compiled, decision.isRefusal {
-                logRefusal(decision, by: compiled.rule, of: request, client: client, authentication, in: logger)
-            }
-            return result(decision, authentication, request: request, path: path, client: client, logger: logger)
+            (decision, authentication, loggedRule) = (decided, found, compiled?.rule)
         case .login(let login):
             let completed = await accessController.completeLogin(login)
-            let (decision, authentication) = (completed.decision, completed.authentication)
             let rule = login.compiled.rule
+            (decision, authentication) = (completed.decision, completed.authentication)
+            // The line of a rejected login names the rule already.
+            loggedRule = completed.report?.refusal == nil ? rule : nil
             if let report = completed.report {
                 let isRefused = report.refusal != nil
                 RequestLog(logger: logger).logLogin(report, rule: usesPath && isRefused ? LogText.rule(rule) : "")
             }
-            // The line of a rejected login names the rule already.
-            if decision.isRefusal, completed.report?.refusal == nil {
-                logRefusal(decision, by: rule, of: request, client: client, authentication, in: logger)
-            }
-            return result(decision, authentication, request: request, path: path, client: client, logger: logger)
         }
-    }
-
-    /// Logs a request that a rule of realms.conf refuses.
-    private func logRefusal(
-        _ decision: AccessDecision,
-        by rule: ProtectRule,
-        of request: Request,
-        client: RequestClient,
-        _ authentication: ExistingAuthentication?,
-        in logger: Logger
-    ) {
         // Without paths, the rule is not one of realms.conf, and the route may need no user.
-        guard usesPath else { return }
-        RequestLog(logger: logger).logRefusal(
-            of: request,
-            after: decision,
-            by: rule,
-            user: authentication?.user,
-            address: client.address
-        )
+        if usesPath, decision.isRefusal, let loggedRule {
+            RequestLog(logger: logger).logRefusal(
+                of: request,
+                after: decision,
+                by: loggedRule,
+                user: authentication?.user,
+                address: client.address
+            )
+        }
+        return result(decision, authentication, request: request, path: path, client: client, logger: logger)
     }
 
     /// Returns the rejection of a request that does not meet the requirements of its route.
     ///
-    /// - Parameter user: The user; nil if the request is not authenticated.
-    /// - Returns: A rejection with 403 if there is a user, or if no challenge is configured. Otherwise a challenge.
+    /// It is 403 if there is a user, or if no challenge is configured; otherwise a challenge.
     func rejection(of user: AuthenticatedUser?) -> Rejection {
         let decision: AccessDecision =
             if let user {
