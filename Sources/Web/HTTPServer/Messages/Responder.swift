@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import HummingbirdCore
+public import OpenSSLKit
 
 /// Answers requests: at once on the event loop (the fast lane), or in a task (the async lane).
 ///
@@ -44,4 +45,60 @@ public enum ResponseMode: Sendable {
 
     /// The maximum length in bytes of the body of a request that is ``deferred(_:)``.
     static let maximumBody = 65_536
+}
+
+/// The properties of a client's connection that responders need.
+public struct Connection: Sendable {
+    /// The client's address as text; nil if the channel has no address.
+    public let peer: String?
+    /// The server name that the client sent in its TLS handshake, in lower case (RFC 6066 section 3); nil if the client
+    /// sent no name.
+    public let serverName: String?
+
+    /// The verified chain of the client's certificate, from this certificate to the authority; empty if the client sent
+    /// no certificate.
+    public let clientChain: [Certificate]
+
+    /// Makes a connection.
+    ///
+    /// - Parameters:
+    ///   - peer: The client's address.
+    ///   - serverName: The server name that the client sent in its TLS handshake.
+    ///   - clientChain: The verified chain of the client's certificate, from this certificate to the authority.
+    public init(peer: String?, serverName: String? = nil, clientChain: [Certificate] = []) {
+        self.peer = peer
+        self.serverName = serverName
+        self.clientChain = clientChain
+    }
+}
+
+/// The reason why a request is rejected, and the status of the response.
+///
+/// Over HTTP/1 the connection ends with the response, because the start of the next request is uncertain.
+public struct RequestFault: Error, Sendable, Hashable {
+    /// A status code of RFC 9110: 400, 408, 413, 414, 417, 431 or 505.
+    public let status: Int
+    /// The reason in a few words, for the client and the log.
+    ///
+    /// It contains no part of the request.
+    public let reason: String
+
+    /// Makes a fault.
+    ///
+    /// - Parameters:
+    ///   - status: A status code of RFC 9110.
+    ///   - reason: The reason in a few words.
+    public init(_ status: Int, _ reason: String) {
+        self.status = status
+        self.reason = reason
+    }
+
+    static let timedOut = RequestFault(408, "the request did not arrive in time")
+    static let bodyTooLong = RequestFault(413, "the body is too long")
+    static let longRequestLine = RequestFault(414, "the request line is too long")
+    static let longField = RequestFault(431, "a header field is too long")
+    static let longHeader = RequestFault(431, "the header is too long")
+    static let tooManyFields = RequestFault(431, "too many header fields")
+
+    static func malformed(_ reason: String) -> RequestFault { RequestFault(400, reason) }
 }

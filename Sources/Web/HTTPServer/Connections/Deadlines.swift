@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+internal import HTTPLimits
+
 /// The deadlines of one HTTP/1 or HTTP/2 connection.
 ///
 /// This type stores the start times of the current operations. At each tick of its ``EventLoopState`` the connection
@@ -86,4 +89,54 @@ struct ConnectionDeadlines {
 
     /// Returns whether the client has not closed the connection within the limit after the last response.
     func isCloseOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.linger }
+}
+
+/// The time limits of ``HTTPLimits`` in nanoseconds.
+struct TimeLimits {
+    let handshake, header, body, idle, write: UInt64
+    /// The minimum number of body bytes a second, after the time `body` has passed.
+    let bodyRate: Int
+    /// The time limit for a client to close the connection after the last response.
+    let linger: UInt64 = 5_000_000_000
+
+    init(_ limits: HTTPLimits) {
+        handshake = limits.handshakeTime.nanoseconds
+        header = limits.headerTime.nanoseconds
+        body = limits.bodyTime.nanoseconds
+        idle = limits.idleTime.nanoseconds
+        write = limits.writeTime.nanoseconds
+        bodyRate = limits.bodyRate
+    }
+}
+
+/// The rate at which the body of a request arrives.
+///
+/// During the first ``TimeLimits/body`` nanoseconds any rate is accepted. After that the body must arrive at the rate
+/// ``TimeLimits/bodyRate``.
+struct BodyPace {
+    /// The number of bytes that have arrived.
+    private(set) var receivedCount = 0
+    /// The time when the body began, plus the excluded periods, in nanoseconds.
+    ///
+    /// The sum can be later than the current time.
+    private var start: UInt64
+
+    init(at now: UInt64) {
+        start = now
+    }
+
+    /// Records bytes that have arrived.
+    mutating func recordReceived(_ count: Int) { receivedCount += count }
+
+    /// Excludes a period in which the client could not send from the measurement.
+    mutating func exclude(_ nanoseconds: UInt64) { start &+= nanoseconds }
+
+    /// Returns whether fewer bytes have arrived than ``TimeLimits/bodyRate`` requires for the time after
+    /// ``TimeLimits/body``.
+    func isTooSlow(at now: UInt64, times: TimeLimits) -> Bool {
+        guard now > start else { return false }
+        let elapsed = now - start
+        guard elapsed > times.body else { return false }
+        return Double(receivedCount) < Double(elapsed - times.body) / 1e9 * Double(times.bodyRate)
+    }
 }
