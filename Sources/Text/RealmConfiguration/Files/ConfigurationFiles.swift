@@ -39,12 +39,7 @@ public struct ConfigurationFiles: Sendable {
         self.init(read: read, environment: environment, findings: { _, _, _ in [] })
     }
 
-    /// Creates a source of files and environment variables with a check of their owners and modes.
-    ///
-    /// - Parameters:
-    ///   - read: Reads a whole file.
-    ///   - environment: Returns the value of an environment variable; nil if it is not set.
-    ///   - findings: Returns the dangers of a file, which may be missing.
+    /// Creates a source with a check of owners and modes; a file that is checked may be missing.
     package init(
         read: @escaping @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>,
         environment: @escaping @Sendable (_ name: String) -> String?,
@@ -58,11 +53,7 @@ public struct ConfigurationFiles: Sendable {
     /// The files and environment variables of the system.
     public static let system = ConfigurationFiles(
         read: { path in
-            do throws(Expansion.UnreadableFile) {
-                return .success(try SystemFile.contents(of: path))
-            } catch {
-                return .failure(error)
-            }
+            Result { () throws(Expansion.UnreadableFile) in try SystemFile.contents(of: path) }
         },
         environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } },
         findings: { path, use, stateFolder in FileTrust.findings(path, as: use, stateFolder: stateFolder) }

@@ -3,38 +3,21 @@
 package import LoginConf
 package import OpenSSLKit
 
-/// Reads the files of TLS settings.
-///
-/// An error in a file is reported at the setting that names the file.
+/// Reads the files of TLS settings; an error in a file is reported at the setting that names the file.
 package struct TLSFileReader {
     private let files: ConfigurationFiles
 
-    /// Creates a reader.
-    ///
-    /// - Parameter files: The source of the files.
     package init(files: ConfigurationFiles) { self.files = files }
 
-    /// Reads and parses a file.
-    ///
-    /// - Parameters:
-    ///   - file: The path, at its place in the configuration.
-    ///   - body: Parses the bytes of the file.
-    /// - Returns: The result of `body`.
-    /// - Throws: ``ConfigurationErrors`` at the place of the path.
-    package func parse<Result>(
+    /// Reads a file, and returns what `body` makes of its bytes.
+    package func parse<Value>(
         _ file: Located<String>,
-        _ body: ([UInt8]) throws(OpenSSLError) -> Result
-    ) throws(ConfigurationErrors) -> Result {
-        switch files.read(file.value) {
-        case .success(let contents):
-            do throws(OpenSSLError) {
-                return try body(contents.bytes)
-            } catch {
-                throw file.errors("\(error)")
-            }
-        case .failure(let fault):
-            throw file.errors("\(file.value) cannot be read: \(fault.reason)")
-        }
+        _ body: ([UInt8]) throws(OpenSSLError) -> Value
+    ) throws(ConfigurationErrors) -> Value {
+        let contents = try files.read(file.value)
+            .mapError { file.errors("\(file.value) cannot be read: \($0.reason)") }.get()
+        return try Result { () throws(OpenSSLError) in try body(contents.bytes) }
+            .mapError { file.errors("\($0)") }.get()
     }
 
     /// Reports files in the wrong order: a key as the certificate, and a certificate as the key.
@@ -77,14 +60,10 @@ package struct TLSFileReader {
             )
         }
     }
-}
 
-extension TLSFileReader {
+    // MARK: Client certificates
+
     /// Reads the revocation lists for client certificates, in order, each with its file.
-    ///
-    /// - Parameter tls: The TLS settings.
-    /// - Returns: The lists.
-    /// - Throws: ``ConfigurationErrors`` at the setting of a file that cannot be used.
     package func revocationLists(
         _ tls: TLSSettings
     ) throws(ConfigurationErrors) -> [(file: Located<String>, list: RevocationList)] {
@@ -98,13 +77,8 @@ extension TLSFileReader {
         return lists
     }
 
-    /// Reads the authorities for client certificates.
-    ///
-    /// - Parameters:
-    ///   - tls: The TLS settings.
-    ///   - lists: The lists that ``revocationLists(_:)`` has read.
-    /// - Returns: The policy; nil if no client certificates are requested.
-    /// - Throws: ``ConfigurationErrors`` at the setting of the file, if it cannot be used.
+    /// Reads the authorities for client certificates, for a policy with the lists that ``revocationLists(_:)`` has read;
+    /// nil if no client certificates are requested.
     package func clientCertificatePolicy(
         _ tls: TLSSettings,
         revocationLists lists: [RevocationList]

@@ -5,17 +5,11 @@ internal import LoginConf
 
 /// The statements of a block by keyword; unknown and repeated statements are reported.
 struct Block {
-    private let builder: ConfigurationBuilder
+    let builder: ConfigurationBuilder
     private let statements: [Statement]
 
-    /// Creates a block, and reports its unknown and repeated statements.
-    ///
-    /// - Parameters:
-    ///   - statements: The statements of the block.
-    ///   - place: The name of the block in messages.
-    ///   - keywords: The keywords that the block may contain.
-    ///   - repeated: The keywords that may occur more than once.
-    ///   - builder: The builder that collects the errors.
+    /// Creates the block that messages name `place`, and reports its unknown statements, and those that occur twice and
+    /// may not be repeated.
     init(
         _ statements: [Statement],
         of place: String,
@@ -30,20 +24,7 @@ struct Block {
         for statement in statements {
             let keyword = statement.keyword
             guard keywords.contains(keyword.text) else {
-                let message = "unknown statement \(keyword.text) in \(place)"
-                if let hint = Self.hint(statement, in: place, among: keywords, builder: builder) {
-                    builder.error(at: keyword.range, message, hint: hint)
-                } else {
-                    let value = SourceRange(keyword.range.end, max(keyword.range.end, statement.argumentsEnd))
-                    builder.reportUnknown(
-                        keyword.text,
-                        at: keyword.range,
-                        value: value,
-                        in: builder.text,
-                        message,
-                        among: keywords
-                    )
-                }
+                Self.reportUnknown(statement, in: place, among: keywords, builder: builder)
                 continue
             }
             guard let earlier = first[keyword.text] else {
@@ -51,8 +32,62 @@ struct Block {
                 continue
             }
             guard !repeated.contains(keyword.text) else { continue }
-            let hint = "the first one is at \(builder.text.place(of: earlier.keyword.range))"
-            builder.error(at: keyword.range, "a second \(keyword.text)", hint: hint)
+            builder.reportSecond(keyword.text, at: keyword.range, first: earlier.keyword.range)
+        }
+    }
+
+    func all(_ keyword: String) -> [Statement] { statements.filter { $0.keyword.text == keyword } }
+
+    func first(_ keyword: String) -> Statement? { statements.first { $0.keyword.text == keyword } }
+
+    /// Returns the word of a statement that takes one word and no block.
+    func word(_ keyword: String) -> RealmsConfWord? { first(keyword).flatMap { builder.singleWord($0) } }
+
+    /// Returns the word of a statement that takes one word and no block, and its text with references replaced.
+    func text(_ keyword: String) -> (word: RealmsConfWord, text: String)? {
+        guard let word = word(keyword), let text = builder.expanded(word) else { return nil }
+        return (word, text)
+    }
+
+    /// Returns the path in the first statement of a keyword, relative to the folder of the configuration file.
+    func file(_ keyword: String, as use: FileTrust.Use = .settings) -> Located<String>? {
+        files(keyword, as: use).first
+    }
+
+    /// Returns the paths in all statements of a keyword; each statement takes one path.
+    func files(_ keyword: String, as use: FileTrust.Use = .settings) -> [Located<String>] {
+        all(keyword).compactMap { statement in
+            guard let word = builder.singleWord(statement), let path = builder.filePath(word, as: use) else {
+                return nil
+            }
+            return Located(path, in: builder.text, at: word.range)
+        }
+    }
+}
+
+// MARK: Unknown statements
+
+extension Block {
+    private static func reportUnknown(
+        _ statement: Statement,
+        in place: String,
+        among keywords: [String],
+        builder: ConfigurationBuilder
+    ) {
+        let keyword = statement.keyword
+        let message = "unknown statement \(keyword.text) in \(place)"
+        if let hint = hint(statement, in: place, among: keywords, builder: builder) {
+            builder.error(at: keyword.range, message, hint: hint)
+        } else {
+            let value = SourceRange(keyword.range.end, max(keyword.range.end, statement.argumentsEnd))
+            builder.reportUnknown(
+                keyword.text,
+                at: keyword.range,
+                value: value,
+                in: builder.text,
+                message,
+                among: keywords
+            )
         }
     }
 
@@ -73,12 +108,10 @@ struct Block {
             return "\(keyword) is a \(kind) of the file: write it outside of \(place)"
         }
         if let meant = propertiesOfGlassFish[keyword] { return "write \(meant)" }
-        if ["jndiCtxFactory", "digestrealm-password-enc-algorithm"].contains(keyword)
+        let hasNoMeaning =
+            ["jndiCtxFactory", "digestrealm-password-enc-algorithm"].contains(keyword)
             || ["java.naming.", "com.sun.jndi."].contains(where: keyword.hasPrefix)
-        {
-            return "it has no meaning here: remove it"
-        }
-        return nil
+        return hasNoMeaning ? "it has no meaning here: remove it" : nil
     }
 
     private static let propertiesOfGlassFish = [
@@ -86,7 +119,11 @@ struct Block {
         "java.naming.security.credentials": "search-bind-password",
         "com.sun.jndi.ldap.connect.timeout": "connect-timeout, as in: connect-timeout 3s;",
     ]
+}
 
+// MARK: Missing and superfluous signs
+
+extension Block {
     /// Returns the statements, divided where a `;` is missing, and reports each missing `;` and each `=` or `:`.
     ///
     /// A keyword at the beginning of a line begins the next statement. Without this rule, a list before it would take
@@ -110,46 +147,9 @@ struct Block {
         }
     }
 
-    /// Returns all statements of a keyword.
-    func all(_ keyword: String) -> [Statement] {
-        statements.filter { $0.keyword.text == keyword }
-    }
-
-    /// Returns the first statement of a keyword.
-    func first(_ keyword: String) -> Statement? {
-        all(keyword).first
-    }
-
-    /// Returns the word of a statement that takes one word and no block.
-    func word(_ keyword: String) -> RealmsConfWord? {
-        first(keyword).flatMap { builder.singleWord($0) }
-    }
-
-    /// Returns the path in the first statement of a keyword, relative to the folder of the configuration file.
-    func file(_ keyword: String, as use: FileTrust.Use = .settings) -> Located<String>? {
-        files(keyword, as: use).first
-    }
-
-    /// Returns the paths in all statements of a keyword; each statement takes one path.
-    func files(_ keyword: String, as use: FileTrust.Use = .settings) -> [Located<String>] {
-        all(keyword).compactMap { statement in
-            guard let word = builder.singleWord(statement), let path = builder.filePath(word, as: use) else {
-                return nil
-            }
-            return Located(path, in: builder.text, at: word.range)
-        }
-    }
-}
-
-extension Block {
-    /// Returns a statement without the `=` or `:` that other languages have between keyword and value, and reports it.
-    ///
-    /// - Parameters:
-    ///   - statement: The statement.
-    ///   - keywords: The keywords of the block.
-    ///   - builder: The builder that collects the errors.
-    /// - Returns: The statement as it was probably meant.
-    static func withoutSign(
+    /// Returns a statement as it was probably meant, without the `=` or `:` that other languages have between keyword and
+    /// value, and reports the sign.
+    private static func withoutSign(
         _ statement: Statement,
         among keywords: [String],
         in builder: ConfigurationBuilder

@@ -34,9 +34,8 @@ extension ConfigurationBuilder {
             let isOfStore = file.path.hasBytes(of: stateFolder.value)
             for finding in loader.files.findings(file.path, file.use, stateFolder.value)
             where !isOfStore || finding.isOnTheWay {
-                guard reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted else {
-                    continue
-                }
+                let isNew = reported.insert("\(finding.culprit) \(finding.danger) \(finding.isError)").inserted
+                guard isNew else { continue }
                 log.add(
                     finding.isError
                         ? file.text.error(at: file.range, finding.message, hint: finding.hint)
@@ -55,14 +54,14 @@ extension ConfigurationBuilder {
         }
         guard let beginning = UnexpandedPath.beginning(of: path) else { return true }
         let rest = path[beginning.endIndex...]
-        let hint: String
-        if beginning.utf8.first == UInt8(ascii: "$") {
-            hint = "write \"${env:\(beginning.dropFirst())}\(rest)\""
-        } else if rest.isEmpty || rest.hasPrefix("/") {
-            hint = "write \"${env:HOME}\(rest)\", or the whole path"
-        } else {
-            hint = "write the whole path"
-        }
+        let hint =
+            if beginning.utf8.first == UInt8(ascii: "$") {
+                "write \"${env:\(beginning.dropFirst())}\(rest)\""
+            } else if rest.isEmpty || rest.hasPrefix("/") {
+                "write \"${env:HOME}\(rest)\", or the whole path"
+            } else {
+                "write the whole path"
+            }
         let message = "\(beginning) is not expanded in \(path)"
         error(at: word.range, message, hint: "\(hint); a file of this name is ./\(path)")
         return false
@@ -84,38 +83,25 @@ final class FileReferences: Sendable {
     }
 }
 
-/// Reads secrets of a configuration, and notes the files with them.
-///
-/// A secret is never converted to a `String`, whose memory is not wiped.
-struct SecretReader {
-    let builder: ConfigurationBuilder
+// MARK: Secrets
 
-    /// Reads a secret of a realms.conf.
-    ///
-    /// - Parameter word: The word that is the secret, or refers to it.
-    /// - Returns: The bytes.
-    /// - Throws: The error if a reference cannot be replaced.
-    func bytes(of word: RealmsConfWord) throws(Diagnostic) -> [UInt8] {
-        try bytes(at: word.range, in: builder.text) { expansion throws(Diagnostic) in
-            try word.expandedBytes(by: expansion, in: builder.text)
+// A secret is never converted to a `String`, whose memory is not wiped.
+extension ConfigurationBuilder {
+    /// Reads a secret of a realms.conf, and notes the files with it.
+    func secret(_ word: RealmsConfWord) throws(Diagnostic) -> [UInt8] {
+        try secret(at: word.range, in: text) { expansion throws(Diagnostic) in
+            try word.expandedBytes(by: expansion, in: text)
         }
     }
 
-    /// Reads a secret.
-    ///
-    /// - Parameters:
-    ///   - range: The place of the secret, or of the references to it.
-    ///   - text: The text of the configuration.
-    ///   - expand: Returns the value with its references replaced.
-    /// - Returns: The bytes.
-    /// - Throws: The error of `expand`.
-    func bytes(
+    /// Reads a secret, which `expand` returns, and notes the files with it.
+    func secret(
         at range: SourceRange,
         in text: SourceText,
         _ expand: (Expansion) throws(Diagnostic) -> [UInt8]
     ) throws(Diagnostic) -> [UInt8] {
-        let bytes = try expand(builder.expansion)
-        builder.noteReferences(as: .secret, at: range, in: text)
+        let bytes = try expand(expansion)
+        noteReferences(as: .secret, at: range, in: text)
         // A secret with other text beside its references is partly in this file.
         if !bytes.isEmpty, !text.consistsOfReferences(in: range) { warnReadable(text) }
         return bytes
@@ -123,23 +109,18 @@ struct SecretReader {
 
     /// Warns if all users of the machine can read a configuration with a secret.
     private func warnReadable(_ text: SourceText) {
-        let findings = builder.loader.files.findings(text.name, .secret, nil)
+        let findings = loader.files.findings(text.name, .secret, nil)
         guard findings.contains(where: { $0.danger == .everyoneReads }) else { return }
-        builder.log.add(
-            text.warning(
-                at: .none,
-                "all users of this machine can read this file, which contains a secret",
-                hint: "chmod o-r, or keep the secret in a file of its own and write ${file:PATH}"
-            )
-        )
+        let message = "all users of this machine can read this file, which contains a secret"
+        let hint = "chmod o-r, or keep the secret in a file of its own and write ${file:PATH}"
+        log.add(text.warning(at: .none, message, hint: hint))
     }
 }
 
-/// Resolves relative paths in configuration files.
-///
-/// A path is relative to the folder of the file that contains it.
+// MARK: Paths
+
+/// Resolves relative paths in configuration files: a path is relative to the folder of the file that contains it.
 enum RelativePath {
-    /// Returns the folder of a file.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -24,32 +24,23 @@ struct ConfigurationBuilder {
 
     /// Returns the configuration; errors are added to the log.
     func build(_ statements: [Statement]) -> Configuration {
-        let block = Block(
-            statements,
-            of: "realms.conf",
-            Self.keywords,
-            repeated: ["login-config", "login", "realm", "role", "protect"],
-            in: self
-        )
+        let repeated = ["login-config", "login", "realm", "role", "protect"]
+        let block = Block(statements, of: "realms.conf", Self.keywords, repeated: repeated, in: self)
         note(text.name, as: .settings, at: .none, in: text)
-        let contexts = LoginContextTable(
-            files: block.all("login-config"),
-            inline: block.all("login"),
-            in: self
-        )
+        let contexts = LoginContextTable(files: block.all("login-config"), inline: block.all("login"), in: self)
         // These names include realms with errors. A reference to such a realm is therefore not an error of its own.
         let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
         let server = ServerReader(builder: self, realms: names).read(block.first("server"))
-        let passwords = PasswordsReader(builder: self).read(block.first("passwords"))
-        let services = services(passwords: passwords, server: server, block: block)
-        let realmLinker = RealmLinker(
+        let passwords = passwords(block.first("passwords"))
+        let stateFolderRange = server.stateFolder.isDefault ? nil : server.stateFolder.range
+        let services = services(passwords: passwords, server: server, stateFolderRange: stateFolderRange, block: block)
+        let realms = RealmLinker(
             builder: self,
             contexts: contexts,
             services: services,
-            stateFolderRange: stateFolderRange(server)
-        )
-        let realms = realmLinker.link(block.all("realm"))
-        let defaultRealm = defaultRealm(block, among: names)
+            stateFolderRange: stateFolderRange
+        ).link(block.all("realm"))
+        let defaultRealm = block.word("default-realm").flatMap { knownName($0, as: "realm", among: names) }
         warnAboutUnavailable(signInOf: block.first("server"), of: realms)
         let roleReader = RoleReader(builder: self, realms: names, linked: realms)
         let roles = roleReader.read(block.all("role"))
@@ -60,10 +51,7 @@ struct ConfigurationBuilder {
             roles: roles,
             defaultRealm: defaultRealm,
             hasDefault: block.first("default-realm") != nil,
-            certificates: CertificateSupport(server, realms: realms),
-            signIn: server.signIn,
-            hasRealmAPI: server.realmAPI != nil,
-            hasIdentityToken: server.identityToken != nil
+            server: server
         ).read(block.all("protect"))
         roleReader.warnAboutUnused(block.all("role"), in: block.all("protect"))
         // A realm with an error is not linked, so its entry is not known and would be reported as used by no realm.
@@ -90,30 +78,23 @@ struct ConfigurationBuilder {
         )
     }
 
-    /// Returns the place of the `state` statement, or of the `server` block if the statement is missing.
-    ///
-    /// Returns nil if there is no `server` block either.
-    private func stateFolderRange(_ server: ServerSettings) -> SourceRange? {
-        server.stateFolder.range == .none ? nil : server.stateFolder.range
-    }
-
-    private func services(passwords: PasswordSettings, server: ServerSettings, block: Block) -> RealmServices {
+    private func services(
+        passwords: PasswordSettings,
+        server: ServerSettings,
+        stateFolderRange: SourceRange?,
+        block: Block
+    ) -> RealmServices {
         do throws(RealmServiceFault) {
             return try loader.services.services(for: passwords, stateFolder: server.stateFolder.value)
         } catch {
             let place =
                 switch error.cause {
                 case .passwords: block.first("passwords")?.keyword.range
-                case .state: stateFolderRange(server)
+                case .state: stateFolderRange
                 }
             self.error(at: place ?? .none, error.message, dependsOnOthers: place == nil)
             return .none
         }
-    }
-
-    private func defaultRealm(_ block: Block, among names: [String]) -> String? {
-        guard let word = block.word("default-realm") else { return nil }
-        return knownName(word, as: "realm", among: names)
     }
 
     /// Returns the name in a word; reports an unknown name with a hint about the known names.
@@ -140,15 +121,41 @@ struct ConfigurationBuilder {
         }
     }
 
-    /// Adds an error.
+    // MARK: Unavailable realms
+
+    /// Warns about a list of several realms without `when-unavailable`, if a realm that is not the last one depends on
+    /// another system.
+    func warnAboutUnavailable(_ names: [String], in statement: Statement, of linked: [BoundRealm]) {
+        let dependent = names.dropLast().firstIndex { name in
+            linked.contains { $0.name == name && $0.dependsOnOtherSystems }
+        }
+        guard let dependent, let word = statement.arguments.first else { return }
+        let (first, next) = (names[dependent], names[dependent + 1])
+        let message =
+            "while realm \(first) is unavailable, realm \(next) decides, and its user of the same name may be another person"
+        let hint =
+            "write when-unavailable stop; to answer 503 in this case, or when-unavailable continue; if \(next) may decide"
+        warn(at: word.range, message, hint: hint)
+    }
+
+    /// Warns about the realms of the `sign-in` block.
+    private func warnAboutUnavailable(signInOf server: Statement?, of linked: [BoundRealm]) {
+        guard case .block(let settings) = server?.body,
+            case .block(let signIn) = settings.first(where: { $0.keyword.text == "sign-in" })?.body,
+            let statement = signIn.first(where: { $0.keyword.text == "realm" }),
+            !signIn.contains(where: { $0.keyword.text == "when-unavailable" })
+        else { return }
+        warnAboutUnavailable(statement.arguments.compactMap(expanded), in: statement, of: linked)
+    }
+}
+
+// MARK: Messages
+
+extension ConfigurationBuilder {
+    /// Adds an error; `end` is the end of the values that the message may contain, if they go on after the place.
     ///
-    /// - Parameters:
-    ///   - range: The place.
-    ///   - message: The problem.
-    ///   - hint: A way to solve the problem.
-    ///   - dependsOnOthers: True if a mistake in another statement may be the cause.
-    ///   - isConfidential: True if the line must not be shown, because it contains a secret.
-    ///   - end: The end of the values that the message may contain, if they go on after the place.
+    /// It depends on others if a mistake in another statement may be the cause. It is confidential if its line, which is
+    /// then not shown, contains a secret.
     func error(
         at range: SourceRange,
         _ message: String,
@@ -157,27 +164,21 @@ struct ConfigurationBuilder {
         isConfidential: Bool = false,
         valuesUntil end: UInt32 = 0
     ) {
-        let diagnostic = text.error(
-            at: range,
-            message,
-            hint: hint,
-            isConfidential: isConfidential,
-            valuesUntil: end
-        )
-        log.add(diagnostic, dependsOnOthers: dependsOnOthers)
+        let error = text.error(at: range, message, hint: hint, isConfidential: isConfidential, valuesUntil: end)
+        log.add(error, dependsOnOthers: dependsOnOthers)
+    }
+
+    func warn(at range: SourceRange, _ message: String, hint: String? = nil) {
+        log.add(text.warning(at: range, message, hint: hint))
+    }
+
+    func reportSecond(_ name: String, at range: SourceRange, first: SourceRange) {
+        error(at: range, "a second \(name)", hint: "the first one is at \(text.place(of: first))")
     }
 
     /// Adds an error about the name of an unknown statement or option.
     ///
     /// The value is hidden, here and in later errors, unless a known name is similar that is none of a secret.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - range: The place of the name.
-    ///   - value: The place of the value.
-    ///   - text: The text with the name.
-    ///   - message: The problem.
-    ///   - names: The known names.
     func reportUnknown(
         _ name: String,
         at range: SourceRange,
@@ -205,39 +206,5 @@ struct ConfigurationBuilder {
     static func hint(_ name: String, among names: [String]) -> String? {
         if let nearest = NearestName.suggest(name, among: names) { return "did you mean \(nearest)?" }
         return "known names: \(names.isEmpty ? "none" : names.sorted().joined(separator: ", "))"
-    }
-}
-
-// Warnings about realms that may be unavailable while a later realm of the same list is not.
-
-extension ConfigurationBuilder {
-    /// Warns about a list of several realms without `when-unavailable`, if a realm that is not the last one depends on
-    /// another system.
-    ///
-    /// - Parameters:
-    ///   - names: The names of the realms, in order.
-    ///   - statement: The statement that names them.
-    ///   - linked: The realms without errors.
-    func warnAboutUnavailable(_ names: [String], in statement: Statement, of linked: [BoundRealm]) {
-        let dependent = names.dropLast().firstIndex { name in
-            linked.contains { $0.name == name && $0.dependsOnOtherSystems }
-        }
-        guard let dependent, let word = statement.arguments.first else { return }
-        let (first, next) = (names[dependent], names[dependent + 1])
-        let message =
-            "while realm \(first) is unavailable, realm \(next) decides, and its user of the same name may be another person"
-        let hint =
-            "write when-unavailable stop; to answer 503 in this case, or when-unavailable continue; if \(next) may decide"
-        log.add(text.warning(at: word.range, message, hint: hint))
-    }
-
-    /// Warns about the realms of the `sign-in` block.
-    func warnAboutUnavailable(signInOf server: Statement?, of linked: [BoundRealm]) {
-        guard case .block(let settings) = server?.body,
-            case .block(let signIn) = settings.first(where: { $0.keyword.text == "sign-in" })?.body,
-            let statement = signIn.first(where: { $0.keyword.text == "realm" }),
-            !signIn.contains(where: { $0.keyword.text == "when-unavailable" })
-        else { return }
-        warnAboutUnavailable(statement.arguments.compactMap(expanded), in: statement, of: linked)
     }
 }

@@ -45,14 +45,10 @@ public struct ConfigurationLoader: Sendable {
         return configuration
     }
 
-    /// Reads and links a configuration as far as its errors allow.
+    /// Reads and links a configuration as far as its errors allow: a statement with an error has its default value.
     ///
-    /// A statement with an error has its default value. It is for `gatehouse health`, which needs the address of a
-    /// server that runs although its file has errors now. Nothing may be served with such a configuration.
-    ///
-    /// - Parameter path: The path of the realms.conf.
-    /// - Returns: The configuration, and its errors; nil if it has none.
-    /// - Throws: ``ConfigurationErrors`` if the file cannot be read.
+    /// It is for `gatehouse health`, which needs the address of a server that runs although its file has errors now.
+    /// Nothing may be served with such a configuration. It throws only if the file cannot be read.
     package func loadPartially(
         _ path: String
     ) throws(ConfigurationErrors) -> (configuration: Configuration, errors: ConfigurationErrors?) {
@@ -83,16 +79,9 @@ public struct ConfigurationLoader: Sendable {
         return Set(schemas.flatMap(\.properties).filter { $0.kind == .secret }.map(\.name))
     }
 
-    /// Returns the values of the references `${...}` in a file.
-    ///
-    /// - Parameters:
-    ///   - file: The path of the file with the references.
-    ///   - onRead: Receives the path of each file that a reference names and that can be read.
-    /// - Returns: The values.
-    func expansion(
-        for file: String,
-        onRead: @escaping @Sendable (String) -> Void = { _ in }
-    ) -> Expansion {
+    /// Returns the values of the references `${...}` in a file; `onRead` receives the path of each file that a reference
+    /// names and that can be read.
+    func expansion(for file: String, onRead: @escaping @Sendable (String) -> Void = { _ in }) -> Expansion {
         var properties = properties
         properties["config.dir"] = RelativePath.folder(of: file)
         return Expansion(

@@ -27,11 +27,8 @@ final class DiagnosticLog {
     /// The maximum number of errors of one configuration; further errors are dropped.
     private static let limit = 200
 
-    /// Adds a diagnostic.
-    ///
-    /// - Parameters:
-    ///   - diagnostic: The diagnostic.
-    ///   - dependsOnOthers: True if a mistake in another statement may be the cause, such as that of a missing name.
+    /// Adds a diagnostic, which depends on others if a mistake in another statement, such as that of a missing name, may be
+    /// the cause.
     func add(_ diagnostic: Diagnostic, dependsOnOthers: Bool = false) {
         guard errorCount < Self.limit else { return }
         // Diagnostics about these texts have no such values already.
@@ -49,13 +46,7 @@ final class DiagnosticLog {
         if dependsOnOthers { dependent.insert(diagnostic) }
     }
 
-    /// Hides a value in later diagnostics, if variables or files are the source of it.
-    ///
-    /// - Parameters:
-    ///   - value: The value with its references replaced.
-    ///   - written: The value as it is written in the configuration.
-    ///   - range: The place of the value.
-    ///   - text: The text of the configuration.
+    /// Hides a value, whose references are replaced, in later diagnostics, if variables or files are the source of it.
     func hide(_ value: String, writtenAs written: String, at range: SourceRange, in text: SourceText) {
         text.hide(value, writtenAs: written, at: range)
         texts[text.name] = text
@@ -64,9 +55,7 @@ final class DiagnosticLog {
     /// Returns whether a mistake in another statement may be the cause of an error.
     func isAboutOtherStatements(_ diagnostic: Diagnostic) -> Bool { dependent.contains(diagnostic) }
 
-    func add(_ diagnostics: [Diagnostic]) {
-        diagnostics.forEach { add($0) }
-    }
+    func add(_ diagnostics: [Diagnostic]) { diagnostics.forEach { add($0) } }
 }
 
 /// The syntax errors of a realms.conf, and the lines about which the linker cannot say anything because of them.
@@ -78,12 +67,9 @@ struct SyntaxErrors {
     private let file: String
     private let hidden: Set<ClosedRange<Int>>
 
-    /// - Parameters:
-    ///   - parsed: The statements and the diagnostics of the parser.
-    ///   - text: The text.
     init(_ parsed: Parsed<[Statement]>, in text: SourceText) {
         diagnostics = parsed.diagnostics
-        // The name as diagnostics have it.
+        // As diagnostics have it.
         file = text.error(at: .none, "").file
         let errors = parsed.diagnostics.filter { $0.severity == .error }
         let statements = parsed.partial.map { statement in
@@ -106,10 +92,8 @@ struct SyntaxErrors {
         return error.length == 1 && scalars.first == ";"
     }
 
-    /// Returns the syntax errors and the errors of the linker that do not depend on them, in the order of the lines.
-    ///
-    /// - Parameter log: The diagnostics of the parser and the linker.
-    /// - Returns: The diagnostics; those of other files are at the end.
+    /// Returns the syntax errors and the errors of the linker that do not depend on them, in the order of the lines, with
+    /// those of other files at the end.
     func withIndependent(_ log: DiagnosticLog) -> [Diagnostic] {
         let own = Set(diagnostics)
         let independent = log.diagnostics.filter { diagnostic in

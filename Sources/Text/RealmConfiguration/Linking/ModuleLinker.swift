@@ -11,6 +11,8 @@ struct ModuleLinker {
     let realmName: String
     let services: RealmServices
 
+    private typealias Entry = LoginContextTable.Entry
+
     /// The option `deadline`, which every module has: the longest time for one call of the module.
     static let deadline = Property("deadline", .duration)
 
@@ -26,7 +28,7 @@ struct ModuleLinker {
         return LoginStack(name: entry.name, entries, clock: builder.loader.clock)
     }
 
-    private func link(_ module: ModuleEntry, in entry: LoginContextTable.Entry) -> LoginStack.Entry? {
+    private func link(_ module: ModuleEntry, in entry: Entry) -> LoginStack.Entry? {
         let kinds = builder.loader.kinds.flatMap(\.modules)
         guard let kind = kinds.first(where: { $0.names.contains(module.className) }) else {
             let hint = ConfigurationBuilder.hint(className: module.className, among: kinds.flatMap(\.names))
@@ -39,12 +41,7 @@ struct ModuleLinker {
         }
         guard let (values, deadline) = values(of: module, kind: kind, in: entry) else { return nil }
         do throws(BadModule) {
-            let options = try ModuleOptions(
-                values,
-                schema: kind.options,
-                realmName: realmName,
-                services: services
-            )
+            let options = try ModuleOptions(values, schema: kind.options, realmName: realmName, services: services)
             let made = try kind.makeModule(realm: realm, options: options)
             var linked = LoginStack.Entry(
                 made,
@@ -65,7 +62,7 @@ struct ModuleLinker {
     }
 
     /// Reports jumps that skip all modules that follow; such a jump would refuse the login.
-    private func reportJumps(in entry: LoginContextTable.Entry) {
+    private func reportJumps(in entry: Entry) {
         for (index, module) in entry.modules.enumerated() {
             for rule in module.outcomes {
                 guard case .jump(let count) = rule.action, index + Int(count) + 1 >= entry.modules.count else {
@@ -82,7 +79,7 @@ struct ModuleLinker {
     private func values(
         of module: ModuleEntry,
         kind: ModuleKind,
-        in entry: LoginContextTable.Entry
+        in entry: Entry
     ) -> (values: [String: PropertyValue], deadline: Duration?)? {
         var values: [String: PropertyValue] = [:]
         var deadline: Duration?
@@ -108,12 +105,8 @@ struct ModuleLinker {
             }
             if kind.options[option.key] == nil, case .duration(let time) = value {
                 if time <= .zero {
-                    report(
-                        "deadline must be longer than 0",
-                        at: option.valueRange,
-                        in: entry,
-                        hint: "as in 250ms, 30s or 5m"
-                    )
+                    let hint = "as in 250ms, 30s or 5m"
+                    report("deadline must be longer than 0", at: option.valueRange, in: entry, hint: hint)
                     isComplete = false
                 }
                 deadline = time
@@ -124,19 +117,14 @@ struct ModuleLinker {
         return isComplete ? (values, deadline) : nil
     }
 
-    private func value(
-        of option: ModuleOption,
-        property: Property,
-        in entry: LoginContextTable.Entry
-    ) -> PropertyValue? {
+    private func value(of option: ModuleOption, property: Property, in entry: Entry) -> PropertyValue? {
         do throws(Diagnostic) {
             let expand = { (expansion: Expansion) throws(Diagnostic) -> [UInt8] in
                 entry.isInline
                     ? try option.expandedBytes(by: expansion, in: entry.text) : Array(option.value.utf8)
             }
             if case .secret = property.kind {
-                let reader = SecretReader(builder: builder)
-                return .secret(Secret(try reader.bytes(at: option.valueRange, in: entry.text, expand)))
+                return .secret(Secret(try builder.secret(at: option.valueRange, in: entry.text, expand)))
             }
             let bytes = try expand(builder.expansion)
             builder.noteReferences(as: .settings, at: option.valueRange, in: entry.text)
@@ -145,7 +133,9 @@ struct ModuleLinker {
             if entry.isInline {
                 builder.log.hide(text, writtenAs: option.value, at: option.valueRange, in: entry.text)
             }
-            let words = property.kind == .list ? Self.words(of: text) : [text]
+            // An option of login.conf has only one string as its value, so commas or white space separate words.
+            let words =
+                property.kind == .list ? text.split { $0 == "," || $0.isWhitespace }.map(String.init) : [text]
             do throws(BadValue) {
                 let value = try PropertyValue(words, as: property.kind)
                 if case .path = property.kind {
@@ -164,17 +154,10 @@ struct ModuleLinker {
         }
     }
 
-    /// Returns the words of a list, which are separated by commas or white space.
-    ///
-    /// An option of login.conf has only one string as its value.
-    private static func words(of text: String) -> [String] {
-        text.split { $0 == "," || $0.isWhitespace }.map(String.init)
-    }
-
     private func report(
         _ message: String,
         at range: SourceRange,
-        in entry: LoginContextTable.Entry,
+        in entry: Entry,
         hint: String? = nil,
         isConfidential: Bool = false
     ) {
@@ -221,11 +204,8 @@ struct LoginContextTable {
             isComplete = false
         case .success(let contents):
             let text = SourceText(name: path, bytes: contents.bytes, secretNames: builder.loader.secretNames)
-            let parsed = LoginConf.parse(
-                text,
-                expansion: builder.loader.expansion(for: builder.text.name),
-                names: &names
-            )
+            let expansion = builder.loader.expansion(for: builder.text.name)
+            let parsed = LoginConf.parse(text, expansion: expansion, names: &names)
             builder.log.add(parsed.diagnostics)
             if parsed.hasErrors { isComplete = false }
             files.append(path)
@@ -249,12 +229,10 @@ struct LoginContextTable {
             return
         }
         if let duplicate = names.add(word.text, at: word.range, in: builder.text) { builder.log.add(duplicate) }
-        entries.append(
-            Entry(name: word.text, nameRange: word.range, modules: modules, text: builder.text, isInline: true)
-        )
+        let (name, range) = (word.text, word.range)
+        entries.append(Entry(name: name, nameRange: range, modules: modules, text: builder.text, isInline: true))
     }
 
-    /// Returns whether there is an entry with a name.
     func hasEntry(_ name: String) -> Bool { entries.contains { $0.name.utf8.elementsEqual(name.utf8) } }
 
     /// Returns the entry with a name; if there is no such entry, returns the entry `other`, as in JAAS.
@@ -263,12 +241,8 @@ struct LoginContextTable {
         entries.first { $0.name.utf8.elementsEqual(name.utf8) } ?? entries.first { $0.name == "other" }
     }
 
-    /// Returns a hint for a name that has no entry.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - module: The module of the realm; nil if it is not known.
-    /// - Returns: The most similar name, the known names, or an entry to write.
+    /// Returns a hint for a name that has no entry: the most similar name, the known names, or an entry to write with the
+    /// module of the realm.
     func hint(_ name: String, module: String? = nil) -> String {
         let paths = files.joined(separator: ", ")
         let read = files.isEmpty ? "no login-config file is set" : "login-config files: \(paths)"
@@ -278,9 +252,8 @@ struct LoginContextTable {
             }
             return "add login \(name) { \(module) required; }  (there are no login contexts; \(read))"
         }
-        return [ConfigurationBuilder.hint(name, among: entries.map(\.name)), read].compactMap(\.self).joined(
-            separator: "; "
-        )
+        let hint = ConfigurationBuilder.hint(name, among: entries.map(\.name))
+        return [hint, read].compactMap(\.self).joined(separator: "; ")
     }
 
     /// Warns about unknown modules in entries that no realm uses.
@@ -301,9 +274,7 @@ struct LoginContextTable {
             Configuration.Context(
                 name: entry.name,
                 place: entry.place,
-                modules: entry.modules.map {
-                    Configuration.Context.Module(name: $0.className, flag: $0.flag, control: $0.control)
-                },
+                modules: entry.modules.map { .init(name: $0.className, flag: $0.flag, control: $0.control) },
                 realms: realms.filter { $0.stack.name == entry.name }.map(\.name)
             )
         }

@@ -63,17 +63,14 @@ struct RealmAPIReader {
         }
         checkPaths(of: realm)
         var client = RealmAPISettings.Client(name: name, realms: builder.realms(realm, among: realms))
-        if let statement = block.first("token") {
-            client.tokens = tokens(statement, among: earlier)
-        }
+        if let statement = block.first("token") { client.tokens = tokens(statement, among: earlier) }
         if let statement = block.first("certificate-key") { client.certificateKeys = keys(statement) }
         if let statement = block.first("certificate-subject") { client.certificateSubjects = subjects(statement) }
         if let statement = block.first("networks") {
             client.networks = builder.list(statement).compactMap { builder.addressBlock($0, of: "networks") }
         }
-        let scalars = SettingReader(builder: builder, block: block)
-        scalars.flag("may-name-address", into: &client.mayNameAddress)
-        scalars.flag("show-reasons", into: &client.showsReasons)
+        block.flag("may-name-address", into: &client.mayNameAddress)
+        block.flag("show-reasons", into: &client.showsReasons)
         let credentials = ["token", "certificate-key", "certificate-subject"].compactMap(block.first)
         if credentials.isEmpty {
             let hint = "a network alone identifies no program: add token \"${file:PATH}\"; or certificate-key KEY;"
@@ -120,16 +117,13 @@ struct RealmAPIReader {
         return digests
     }
 
-    /// Returns the digest of a token.
-    ///
-    /// The token itself is not kept, and no message contains it.
+    /// Returns the digest of a token, which itself is not kept and is in no message.
     private func token(_ word: RealmsConfWord) -> Digest? {
-        let hint = "make one with: openssl rand -hex 32"
         do {
-            var bytes = try SecretReader(builder: builder).bytes(of: word)
+            var bytes = try builder.secret(word)
             defer { for index in bytes.indices { bytes[index] = 0 } }
             if let fault = TokenRules.fault(of: bytes) {
-                reportToken(at: word, "the token \(fault)", hint: hint)
+                reportToken(at: word, "the token \(fault)", hint: "make one with: openssl rand -hex 32")
                 return nil
             }
             return try Digest.sha256(bytes)
@@ -153,29 +147,25 @@ struct RealmAPIReader {
         builder.words(statement).compactMap { word in
             guard let text = builder.expanded(word) else { return nil }
             let bytes = text.hasPrefix("sha256//") ? Base64.padded.decode(text.dropFirst(8)) : nil
-            guard let digest = bytes.flatMap({ Digest(bytes: $0) }) else {
-                let hint = """
-                    openssl x509 -in FILE -noout -pubkey | openssl pkey -pubin -outform DER \
-                    | openssl dgst -sha256 -binary | base64
-                    """
-                let message = "certificate-key takes sha256// and the base64 form of 32 bytes, not \(text)"
-                builder.error(at: word.range, message, hint: hint)
-                return nil
-            }
-            return digest
+            if let digest = bytes.flatMap({ Digest(bytes: $0) }) { return digest }
+            let hint = """
+                openssl x509 -in FILE -noout -pubkey | openssl pkey -pubin -outform DER \
+                | openssl dgst -sha256 -binary | base64
+                """
+            let message = "certificate-key takes sha256// and the base64 form of 32 bytes, not \(text)"
+            builder.error(at: word.range, message, hint: hint)
+            return nil
         }
     }
 
     private func subjects(_ statement: Statement) -> [String] {
         builder.words(statement).compactMap { word in
             guard let text = builder.expanded(word) else { return nil }
-            guard text.contains("=") else {
-                let hint = "openssl x509 -in FILE -noout -subject -nameopt RFC2253"
-                let message = "certificate-subject takes a name such as CN=mail,O=Example, not \(text)"
-                builder.error(at: word.range, message, hint: hint)
-                return nil
-            }
-            return text
+            if text.contains("=") { return text }
+            let hint = "openssl x509 -in FILE -noout -subject -nameopt RFC2253"
+            let message = "certificate-subject takes a name such as CN=mail,O=Example, not \(text)"
+            builder.error(at: word.range, message, hint: hint)
+            return nil
         }
     }
 
@@ -204,18 +194,13 @@ struct RealmAPIReader {
 /// The rules for the tokens of programs.
 ///
 /// The number of guesses is not limited, so a token must not be a text that a person has invented.
-enum TokenRules {
+private enum TokenRules {
     /// The lengths of a token, in characters.
     static let lengths = 32...512
-    /// The minimum number of different characters.
-    ///
     /// Of 32 random hexadecimal digits, fewer than 8 are different in less than one of a million tokens.
     static let minimumDistinct = 8
 
-    /// Returns the reason why a text cannot be a token; nil if it can.
-    ///
-    /// - Parameter token: The text.
-    /// - Returns: The reason, as the end of a sentence that begins with "the token".
+    /// Returns the reason why a text cannot be a token, as the end of a sentence that begins with "the token"; or nil.
     static func fault(of token: [UInt8]) -> String? {
         // The characters of RFC 6750 section 2.1.
         let isAllowed = token.allSatisfy { byte in
@@ -230,49 +215,46 @@ enum TokenRules {
         guard lengths.contains(token.count) else {
             return "must have \(lengths.lowerBound) to \(lengths.upperBound) characters, not \(token.count)"
         }
-        guard Set(token).count >= minimumDistinct else {
-            return "has only \(Set(token).count) different characters, so it can be guessed"
-        }
-        return nil
+        let distinct = Set(token).count
+        return distinct < minimumDistinct
+            ? "has only \(distinct) different characters, so it can be guessed" : nil
     }
 }
 
-/// Reads the `identity-token` block of the `server` block.
-struct IdentityTokenReader {
-    let builder: ConfigurationBuilder
+// MARK: Identity tokens
 
-    private static let example = "as in: identity-token { key identity-token.pem; }"
-    private static let command =
+extension ConfigurationBuilder {
+    private static let keyCommand =
         "make a key with: (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out FILE)"
-    /// The maximum number of keys, of which two are needed while a key is replaced.
+    /// The maximum number of keys of identity tokens, of which two are needed while a key is replaced.
     private static let maximumKeys = 4
 
-    /// Returns the settings; nil if no key is valid, which has been reported.
-    func read(_ statement: Statement) -> IdentityTokenSettings? {
-        guard let statements = builder.block(statement, hint: Self.example) else { return nil }
-        let block = Block(statements, of: "identity-token", ["key"], repeated: ["key"], in: builder)
+    /// Reads the `identity-token` block of the `server` block; nil if no key is valid, which has been reported.
+    func identityToken(_ statement: Statement) -> IdentityTokenSettings? {
+        let example = "as in: identity-token { key identity-token.pem; }"
+        guard let statements = self.block(statement, hint: example) else { return nil }
+        let block = Block(statements, of: "identity-token", ["key"], repeated: ["key"], in: self)
         if block.all("key").isEmpty {
-            builder.error(at: statement.keyword.range, "identity-token has no key", hint: Self.example)
+            error(at: statement.keyword.range, "identity-token has no key", hint: example)
         }
         if let extra = block.all("key").dropFirst(Self.maximumKeys).first {
-            builder.error(at: extra.keyword.range, "identity-token takes at most \(Self.maximumKeys) keys")
+            error(at: extra.keyword.range, "identity-token takes at most \(Self.maximumKeys) keys")
         }
         var keys: [SigningKey] = []
         for file in block.files("key", as: .privateKey) {
-            guard let key = key(file) else { continue }
+            guard let key = signingKey(file) else { continue }
             if keys.contains(where: { $0.x == key.x && $0.y == key.y }) {
-                builder.error(at: file.range, "the key in \(file.value) occurs twice")
+                error(at: file.range, "the key in \(file.value) occurs twice")
             }
             keys.append(key)
         }
         return keys.isEmpty ? nil : IdentityTokenSettings(keys: keys)
     }
 
-    private func key(_ file: Located<String>) -> SigningKey? {
-        switch builder.loader.files.read(file.value) {
+    private func signingKey(_ file: Located<String>) -> SigningKey? {
+        switch loader.files.read(file.value) {
         case .failure(let fault):
-            let message = "\(file.value) cannot be read: \(fault.reason)"
-            builder.error(at: file.range, message, hint: Self.command)
+            error(at: file.range, "\(file.value) cannot be read: \(fault.reason)", hint: Self.keyCommand)
             return nil
         case .success(let contents):
             var bytes = contents.bytes
@@ -280,7 +262,7 @@ struct IdentityTokenReader {
             do throws(OpenSSLError) {
                 return try SigningKey(PrivateKey(pem: bytes.span, name: file.value), name: file.value)
             } catch {
-                builder.error(at: file.range, "\(error)", hint: Self.command)
+                self.error(at: file.range, "\(error)", hint: Self.keyCommand)
                 return nil
             }
         }

@@ -8,9 +8,7 @@ struct RealmLinker {
     let builder: ConfigurationBuilder
     let contexts: LoginContextTable
     let services: RealmServices
-    /// The place of the `state` statement, or of the `server` block if the statement is missing.
-    ///
-    /// It is nil if there is no `server` block either.
+    /// The place of the `state` statement, or of the `server` block if the statement is missing; nil without a block.
     let stateFolderRange: SourceRange?
 
     /// Returns the realms without errors in the order of the file; a realm that another realm refers to is created first.
@@ -19,14 +17,11 @@ struct RealmLinker {
         for statement in statements {
             guard let (word, block) = builder.wordAndBlock(statement), let name = realmName(word) else { continue }
             if let earlier = declarations.last(where: { $0.name == name }) {
-                let hint = "the first one is at \(builder.text.place(of: earlier.word.range))"
-                builder.error(at: word.range, "a second realm \(name)", hint: hint)
+                builder.reportSecond("realm \(name)", at: word.range, first: earlier.word.range)
             }
             declarations.append(RealmDeclaration(name: name, word: word, block: block))
         }
-        let references = RealmReferences(declarations, builder: builder) { declaration, references in
-            realm(declaration, references: references)
-        }
+        let references = RealmReferences(declarations, builder: builder, make: realm)
         return declarations.indices.compactMap(references.realm)
     }
 
@@ -40,7 +35,7 @@ struct RealmLinker {
         }
         if !name.unicodeScalars.allSatisfy(\.isASCII) {
             let hint = "RFC 7617 does not define how clients decode other characters in a challenge"
-            builder.log.add(builder.text.warning(at: word.range, "the realm's name is not ASCII", hint: hint))
+            builder.warn(at: word.range, "the realm's name is not ASCII", hint: hint)
         }
         return name
     }
@@ -62,12 +57,9 @@ struct RealmLinker {
             builder.error(at: classWord.range, "\(className) is not built into this program", hint: hint)
             return nil
         }
-        let reader = Block(
-            block,
-            of: "\(Self.article(of: className)) \(className)",
-            common + kind.properties.properties.map(\.name),
-            in: builder
-        )
+        let article = className.first.map { "AEIOU".contains($0) } == true ? "an" : "a"
+        let keywords = common + kind.properties.properties.map(\.name)
+        let reader = Block(block, of: "\(article) \(className)", keywords, in: builder)
         let groups = reader.first("assign-groups").map { builder.userOrGroupNames(builder.list($0)[...]) } ?? []
         let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
@@ -77,12 +69,12 @@ struct RealmLinker {
             let words = reader.first(warning.setting)?.arguments ?? []
             let place = words.indices.contains(warning.word) ? words[warning.word].range : nameWord.range
             let message = "realm \(name): \(warning.setting): \(warning.message)"
-            builder.log.add(builder.text.warning(at: place, message, hint: warning.hint))
+            builder.warn(at: place, message, hint: warning.hint)
         }
-        let ownStack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
+        let module = kind.modules.first?.names.first
         guard
-            let stack = ownStack
-                ?? stack(of: realm, name: name, at: nameWord, block: reader, module: kind.modules.first?.names.first)
+            let stack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
+                ?? stack(of: realm, name: name, at: nameWord, block: reader, module: module)
         else { return nil }
         var bound = BoundRealm(
             name: name,
@@ -98,10 +90,6 @@ struct RealmLinker {
         return bound
     }
 
-    private static func article(of name: String) -> String {
-        name.first.map { "AEIOU".contains($0) } == true ? "an" : "a"
-    }
-
     /// Returns the realms that the values refer to, each once.
     private static func nested(in values: [String: PropertyValue]) -> [BoundRealm] {
         var nested: [BoundRealm] = []
@@ -114,18 +102,14 @@ struct RealmLinker {
         return nested
     }
 
-    /// Reads the `cache` block.
     private func cacheTimes(_ statement: Statement) -> CacheTimes? {
-        guard let statements = builder.block(statement, hint: "as in: cache { ttl 60s; stale-if-unavailable 10m; }")
-        else {
-            return nil
-        }
+        let hint = "as in: cache { ttl 60s; stale-if-unavailable 10m; }"
+        guard let statements = builder.block(statement, hint: hint) else { return nil }
         let block = Block(statements, of: "cache", ["ttl", "stale-if-unavailable"], in: builder)
-        let scalars = SettingReader(builder: builder, block: block)
         var lifetime = Duration.seconds(60)
         var staleTime = Duration.zero
-        scalars.duration("ttl", .zero ... .seconds(3600), into: &lifetime)
-        scalars.duration("stale-if-unavailable", .zero ... .seconds(86_400), into: &staleTime)
+        block.duration("ttl", .zero ... .seconds(3600), into: &lifetime)
+        block.duration("stale-if-unavailable", .zero ... .seconds(86_400), into: &staleTime)
         return CacheTimes(lifetime: lifetime, staleTime: staleTime)
     }
 
@@ -134,11 +118,13 @@ struct RealmLinker {
         do throws(BadValue) {
             return try GroupMapping(rules: builder.words(statement).compactMap(builder.expanded))
         } catch {
-            let place = statement.arguments.first?.range ?? statement.keyword.range
-            builder.error(at: place, "group-mapping \(error)", valuesUntil: statement.argumentsEnd)
+            let message = "group-mapping \(error)"
+            builder.error(at: statement.valueRange, message, valuesUntil: statement.argumentsEnd)
             return .none
         }
     }
+
+    // MARK: Properties
 
     private func values(
         in block: Block,
@@ -149,20 +135,14 @@ struct RealmLinker {
         var isComplete = true
         for property in schema.properties {
             guard let statement = block.first(property.name) else { continue }
-            if let value = value(of: property, in: statement, references: references) {
-                values[property.name] = value
-            } else {
-                isComplete = false
-            }
+            let value = value(of: property, in: statement, references: references)
+            values[property.name] = value
+            if value == nil { isComplete = false }
         }
         return isComplete ? values : nil
     }
 
-    private func value(
-        of property: Property,
-        in statement: Statement,
-        references: RealmReferences
-    ) -> PropertyValue? {
+    private func value(of property: Property, in statement: Statement, references: RealmReferences) -> PropertyValue? {
         if property.kind == .realm {
             return builder.singleWord(statement).flatMap { references.value([$0], of: property.name) }
         }
@@ -185,11 +165,11 @@ struct RealmLinker {
             }
             return value
         } catch {
+            let message = "\(property.name) \(error)"
             if let next = words.dropFirst().first(where: \.beginsLine) {
-                let hint = "\(property.name) \(error)"
-                builder.error(at: next.range, "a ; is missing before \(next.text)", hint: hint)
+                builder.error(at: next.range, "a ; is missing before \(next.text)", hint: message)
             } else {
-                builder.error(at: first.range, "\(property.name) \(error)", valuesUntil: statement.argumentsEnd)
+                builder.error(at: first.range, message, valuesUntil: statement.argumentsEnd)
             }
             return nil
         }
@@ -208,21 +188,19 @@ struct RealmLinker {
 
     private func secret(of property: Property, in words: [RealmsConfWord]) -> PropertyValue? {
         guard let word = words.first, words.count == 1 else {
-            builder.error(
-                at: words[1].range,
-                "\(property.name) takes one value",
-                hint: "quote it if it holds blanks",
-                isConfidential: true
-            )
+            let message = "\(property.name) takes one value"
+            builder.error(at: words[1].range, message, hint: "quote it if it holds blanks", isConfidential: true)
             return nil
         }
         do throws(Diagnostic) {
-            return .secret(Secret(try SecretReader(builder: builder).bytes(of: word)))
+            return .secret(Secret(try builder.secret(word)))
         } catch {
             builder.log.add(error)
             return nil
         }
     }
+
+    // MARK: The realm and its stack
 
     private func make(
         _ kind: RealmKind,
@@ -267,14 +245,11 @@ struct RealmLinker {
         guard kind.type.isUsableWithoutContext, block.first("jaas-context") == nil, let module = kind.modules.first,
             contexts.isComplete, !contexts.hasEntry(realm.jaasContext)
         else { return nil }
-        do throws(BadModule) {
-            let options = try ModuleOptions(schema: module.options, realmName: name, services: services)
-            let entry = LoginStack.Entry(try module.makeModule(realm: realm, options: options), .required)
-            return LoginStack(name: realm.jaasContext, [entry], clock: builder.loader.clock)
-        } catch {
-            // Without the module there is no stack, and the missing login context is reported.
-            return nil
-        }
+        // Without the module there is no stack, and the missing login context is reported.
+        guard let options = try? ModuleOptions(schema: module.options, realmName: name, services: services),
+            let made = try? module.makeModule(realm: realm, options: options)
+        else { return nil }
+        return LoginStack(name: realm.jaasContext, [LoginStack.Entry(made, .required)], clock: builder.loader.clock)
     }
 
     private func stack(
@@ -285,22 +260,18 @@ struct RealmLinker {
         module: String?
     ) -> LoginStack? {
         let context = realm.jaasContext
+        let place = block.first("jaas-context")?.arguments.first?.range ?? nameWord.range
         guard let entry = contexts.entry(context) else {
             // The entry may be in a file that could not be read. That error has been reported.
             guard contexts.isComplete else { return nil }
-            let place = block.first("jaas-context")?.arguments.first?.range ?? nameWord.range
-            builder.error(
-                at: place,
-                "realm \(name): there is no login context \(context)",
-                hint: contexts.hint(context, module: module),
-                dependsOnOthers: true
-            )
+            let message = "realm \(name): there is no login context \(context)"
+            let hint = contexts.hint(context, module: module)
+            builder.error(at: place, message, hint: hint, dependsOnOthers: true)
             return nil
         }
         if !entry.name.utf8.elementsEqual(context.utf8) {
-            let place = block.first("jaas-context")?.arguments.first?.range ?? nameWord.range
             let message = "realm \(name): there is no login context \(context), so \(entry.name) is used"
-            builder.log.add(builder.text.warning(at: place, message, hint: contexts.hint(context)))
+            builder.warn(at: place, message, hint: contexts.hint(context))
         }
         return ModuleLinker(builder: builder, realm: realm, realmName: name, services: services).stack(entry)
     }

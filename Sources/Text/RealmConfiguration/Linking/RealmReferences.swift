@@ -19,7 +19,6 @@ final class RealmReferences {
         case linked(BoundRealm?)
     }
 
-    /// The maximum number of realms in a chain of references.
     private static let maximumDepth = 8
 
     private let declarations: [RealmDeclaration]

@@ -19,8 +19,7 @@ struct RoleReader {
                 continue
             }
             if let earlier = rangesByName[name] {
-                let hint = "the first one is at \(builder.text.place(of: earlier))"
-                builder.error(at: word.range, "a second role \(name)", hint: hint)
+                builder.reportSecond("role \(name)", at: word.range, first: earlier)
                 continue
             }
             rangesByName[name] = word.range
@@ -41,12 +40,9 @@ struct RoleReader {
             let hint = "as in: group Admins;  or: user ann;"
             builder.error(at: word.range, "the role \(name) has no group or user", hint: hint)
         }
-        if let word = block.word("required-by"), let text = builder.expanded(word), text != "code" {
-            builder.error(
-                at: word.range,
-                "required-by takes the word code, not \(text)",
-                hint: "as in: required-by code;"
-            )
+        if let (word, text) = block.text("required-by"), text != "code" {
+            let hint = "as in: required-by code;"
+            builder.error(at: word.range, "required-by takes the word code, not \(text)", hint: hint)
         }
         let own = block.first("realm").map { builder.realms($0, among: realms) } ?? []
         let users = own.isEmpty ? linked : linked.filter { own.contains($0.name) }
@@ -68,18 +64,18 @@ struct RoleReader {
                 used.formUnion(builder.list(statement).dropFirst().compactMap(builder.expanded))
             }
         }
-        for role in roles where !Self.isRequiredByCode(role) {
+        for role in roles {
+            if case .block(let statements) = role.body,
+                statements.contains(where: { $0.keyword.text == "required-by" })
+            {
+                continue
+            }
             guard let word = role.arguments.first, let name = builder.expanded(word), !used.contains(name) else {
                 continue
             }
             let hint = "if the code of your server requires it, write required-by code; in the role"
-            builder.log.add(builder.text.warning(at: word.range, "no rule requires the role \(name)", hint: hint))
+            builder.warn(at: word.range, "no rule requires the role \(name)", hint: hint)
         }
-    }
-
-    private static func isRequiredByCode(_ role: Statement) -> Bool {
-        guard case .block(let statements) = role.body else { return false }
-        return statements.contains { $0.keyword.text == "required-by" }
     }
 }
 
@@ -100,9 +96,8 @@ extension ConfigurationBuilder {
         var seen: Set<UTF8Text> = []
         return words.flatMap { word -> [String] in
             guard let name = userOrGroupNames([word]).first else { return [] }
-            log.groups.append(
-                Located(Configuration.RequiredGroup(name: name, realms: realms), in: text, at: word.range)
-            )
+            let required = Configuration.RequiredGroup(name: name, realms: realms)
+            log.groups.append(Located(required, in: text, at: word.range))
             var names: [String] = []
             var faults: [String] = []
             for realm in realms {
@@ -113,14 +108,13 @@ extension ConfigurationBuilder {
                 }
             }
             if names.isEmpty {
-                for fault in faults { log.add(text.warning(at: word.range, fault)) }
+                for fault in faults { warn(at: word.range, fault) }
                 names = [name]
             }
             return names.filter { seen.insert(UTF8Text($0)).inserted }
         }
     }
 
-    /// Reads names of users or groups.
     func userOrGroupNames(_ words: ArraySlice<RealmsConfWord>) -> [String] {
         words.compactMap { word in
             guard let name = expanded(word) else { return nil }
@@ -135,7 +129,7 @@ extension ConfigurationBuilder {
                 error(at: word.range, "\(name) is not a name", hint: hint)
             } else if !word.isQuoted, Self.ruleKeywords.contains(name) {
                 let hint = "names are separated by blanks, statements end with ; (quote the word if it is a name)"
-                log.add(text.warning(at: word.range, "\(name) is read as a name", hint: hint))
+                warn(at: word.range, "\(name) is read as a name", hint: hint)
             }
             return name
         }

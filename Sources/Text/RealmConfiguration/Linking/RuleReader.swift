@@ -13,13 +13,7 @@ struct RuleReader {
     let defaultRealm: String?
     /// True if the file has a `default-realm` statement, even if its realm is unknown and has been reported.
     let hasDefault: Bool
-    /// The conditions for the scheme `certificate`.
-    let certificates: CertificateSupport
-    let signIn: SignInSettings
-    /// True if the realm API is enabled.
-    let hasRealmAPI: Bool
-    /// True if applications get identity tokens.
-    let hasIdentityToken: Bool
+    let server: ServerSettings
 
     private static let keywords = [
         "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable", "application",
@@ -27,19 +21,13 @@ struct RuleReader {
     ]
 
     func read(_ statements: [Statement]) -> [ProtectRule] {
-        var rules: [ProtectRule] = []
-        var ranges: [SourceRange] = []
+        var rules: [(rule: ProtectRule, range: SourceRange)] = []
         var targets = RuleTargets(builder: builder)
         for statement in statements {
             guard let (target, word, statements) = builder.ruleTarget(statement) else { continue }
-            let block = Block(
-                statements,
-                of: "protect",
-                Self.keywords,
-                repeated: ["require", "application"],
-                in: builder
-            )
-            let methods = block.first("methods").map(MethodReader(builder: builder).read)
+            let repeated = ["require", "application"]
+            let block = Block(statements, of: "protect", Self.keywords, repeated: repeated, in: builder)
+            let methods = block.first("methods").map(builder.methods)
             targets.add(target, methods: methods, at: word.range)
             guard var rule = rule(for: target, at: word, block: block) else { continue }
             rule.host = target.host
@@ -47,57 +35,59 @@ struct RuleReader {
             rule.isExact = target.isExact
             rule.methods = methods ?? []
             rule.place = builder.text.place(of: word.range)
-            rules.append(rule)
-            ranges.append(word.range)
+            rules.append((rule, word.range))
         }
         // The sign-in pages exist only if a rule has the scheme form.
-        if rules.contains(where: { $0.schemes.contains(.form) }) {
-            for (rule, range) in zip(rules, ranges) { warnAboutPages(rule, at: range) }
+        if rules.contains(where: { $0.rule.schemes.contains(.form) }) {
+            for (rule, range) in rules { warnAboutPages(rule, at: range) }
         }
-        if hasRealmAPI {
-            for (rule, range) in zip(rules, ranges) { warnAboutRealmAPI(rule, at: range) }
+        if server.realmAPI != nil {
+            for (rule, range) in rules { warnAboutRealmAPI(rule, at: range) }
         }
-        return rules
+        return rules.map(\.rule)
     }
 
     /// Reports a rule for all hosts that needs a host.
     ///
-    /// With a sign-in host, every rule with the scheme `form` needs one.
-    ///
-    /// A session is handed over only to the hosts that rules name. Otherwise an attacker could choose the host.
+    /// With a sign-in host, every rule with the scheme `form` needs one: a session is handed over only to the hosts that
+    /// rules name. Otherwise an attacker could choose the host.
     ///
     /// An identity token is valid for the host of the request. If a rule named no host, the client could choose it.
     private func checkHost(of rule: ProtectRule, at range: SourceRange) {
         guard rule.access == .users, rule.host == .any else { return }
         let hint = "name the host, as in: protect app.example.org\(rule.path) { ... }"
-        if hasIdentityToken {
+        if server.identityToken != nil {
             let message = "the rule needs a host, because an identity token is for the host that a rule names"
             builder.error(at: range, message, hint: hint)
         }
-        guard let host = signIn.host, rule.schemes.contains(.form) else { return }
+        guard let host = server.signIn.host, rule.schemes.contains(.form) else { return }
         let message = "the rule needs a host, because \(host) signs users in for the hosts that rules name"
         builder.error(at: range, message, hint: hint)
     }
 
     /// Warns about a rule for a sign-in page; such a rule has no effect.
     private func warnAboutPages(_ rule: ProtectRule, at range: SourceRange) {
-        let page = signIn.segments.map { "\(signIn.prefix)/\($0.rawValue)" }.first { page in
-            rule.path.utf8.elementsEqual(page.utf8) || rule.path.utf8.starts(with: "\(page)/".utf8)
-        }
-        guard let page else { return }
+        let pages = server.signIn.segments.map { "\(server.signIn.prefix)/\($0.rawValue)" }
+        guard let page = pages.first(where: { Self.isPath(rule.path, withinPage: $0) }) else { return }
         let hint = "set another path for the pages with server { sign-in { prefix /gatehouse; } }"
-        let message = "the rule has no effect: \(page) is a sign-in page"
-        builder.log.add(builder.text.warning(at: range, message, hint: hint))
+        builder.warn(at: range, "the rule has no effect: \(page) is a sign-in page", hint: hint)
     }
 
     /// Warns about a rule for a path of the realm API; such a rule has no effect on the requests of the API.
     private func warnAboutRealmAPI(_ rule: ProtectRule, at range: SourceRange) {
-        let path = "\(signIn.prefix)/realms"
-        guard rule.path.utf8.elementsEqual(path.utf8) || rule.path.utf8.starts(with: "\(path)/".utf8) else { return }
+        let path = "\(server.signIn.prefix)/realms"
+        guard Self.isPath(rule.path, withinPage: path) else { return }
         let hint = "set another path for the realm API with server { sign-in { prefix /gatehouse; } }"
         let message = "the rule does not apply to the realm API, which has \(path) and \(path)/REALM/check"
-        builder.log.add(builder.text.warning(at: range, message, hint: hint))
+        builder.warn(at: range, message, hint: hint)
     }
+
+    /// Returns whether a path is that of a page, or below it.
+    private static func isPath(_ path: String, withinPage page: String) -> Bool {
+        path.utf8.elementsEqual(page.utf8) || path.utf8.starts(with: "\(page)/".utf8)
+    }
+
+    // MARK: The block of a rule
 
     private func rule(for target: RuleTarget, at word: RealmsConfWord, block: Block) -> ProtectRule? {
         let networks = block.first("networks").map { statement in
@@ -107,8 +97,7 @@ struct RuleReader {
         var rule = ProtectRule(path: target.path, realms: [], schemes: [], requirements: [])
         rule.networks = networks ?? []
         rule.access = access
-        let settings = SettingReader(builder: builder, block: block)
-        if access != .nobody { settings.choice("ambiguous-paths", into: &rule.ambiguousPaths) }
+        if access != .nobody { block.choice("ambiguous-paths", into: &rule.ambiguousPaths) }
         guard access == .users else { return rule }
         rule.requirements = requirements(block)
         rule.schemes = schemes(block.first("auth"))
@@ -116,15 +105,14 @@ struct RuleReader {
             let hint = "as in: require group User;  or: require any;"
             builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
-        settings.choice("when-unavailable", into: &rule.whenUnavailable)
-        settings.choice("identity-fields", into: &rule.identityFields)
-        let texts = LocalizedTextReader(builder: builder, translations: signIn.translations)
-        rule.application = texts.read("application", in: block) {
+        block.choice("when-unavailable", into: &rule.whenUnavailable)
+        block.choice("identity-fields", into: &rule.identityFields)
+        rule.application = block.localizedText("application", for: server.signIn.translations) {
             builder.shownText($0, of: "application", maximum: 60)
         }
         if let word = block.first("application")?.arguments.last, !rule.schemes.contains(.form) {
             let message = "application has no effect: only the sign-in page shows it, and auth has no form"
-            builder.log.add(builder.text.warning(at: word.range, message))
+            builder.warn(at: word.range, message)
         }
         if let statement = block.first("realm") {
             rule.realms = builder.realms(statement, among: realms)
@@ -134,16 +122,12 @@ struct RuleReader {
         } else if let defaultRealm {
             rule.realms = [defaultRealm]
         } else if !hasDefault {
-            builder.error(
-                at: word.range,
-                "the rule for \(target) has no realm",
-                hint: "write realm NAME; in the rule, or default-realm NAME; at the top level",
-                dependsOnOthers: true
-            )
+            let hint = "write realm NAME; in the rule, or default-realm NAME; at the top level"
+            builder.error(at: word.range, "the rule for \(target) has no realm", hint: hint, dependsOnOthers: true)
         }
         if let statement = block.first("auth"), rule.schemes.contains(.certificate) {
             let word = statement.arguments.first { $0.text == ProtectRule.Scheme.certificate.rawValue }
-            certificates.check(rule, at: word?.range ?? statement.keyword.range, in: builder)
+            checkCertificates(rule, at: word?.range ?? statement.keyword.range)
         }
         // Missing statements have been reported.
         return rule.realms.isEmpty || rule.requirements.isEmpty || rule.schemes.isEmpty ? nil : rule
@@ -153,12 +137,12 @@ struct RuleReader {
     private func access(_ block: Block) -> ProtectRule.Access {
         let (open, nobody) = (block.first("open"), block.first("nobody"))
         for statement in [open, nobody].compactMap(\.self) { builder.checkHasNoWords(statement) }
-        guard let statement = open ?? nobody else { return .users }
+        guard let statement = nobody ?? open else { return .users }
         let ofUsers = ["realm", "auth", "require", "when-unavailable", "application", "identity-fields"]
         let excluded = ofUsers + (nobody == nil ? [] : ["networks", "open", "ambiguous-paths"])
         for other in excluded.compactMap(block.first) {
-            let word = (nobody ?? statement).keyword.text
-            builder.error(at: other.keyword.range, "\(word) and \(other.keyword.text) exclude each other")
+            let message = "\(statement.keyword.text) and \(other.keyword.text) exclude each other"
+            builder.error(at: other.keyword.range, message)
         }
         return nobody == nil ? .open : .nobody
     }
@@ -179,6 +163,33 @@ struct RuleReader {
         return schemes
     }
 
+    /// Reports a rule whose scheme `certificate` cannot work: TLS has to request certificates, and a realm has to take
+    /// user names from them.
+    private func checkCertificates(_ rule: ProtectRule, at range: SourceRange) {
+        if server.tls.clientCertificates == .none {
+            builder.error(
+                at: range,
+                "the scheme certificate needs client certificates, which TLS does not request",
+                hint: "add server { tls { client-certificates optional; client-ca FILE; } }",
+                dependsOnOthers: true
+            )
+        }
+        let used = linked.filter { rule.realms.contains($0.name) }
+        // A realm with an error is not linked, and its error has been reported.
+        if !rule.realms.isEmpty, used.count == rule.realms.count, !used.contains(where: \.stack.namesUsersByCertificate)
+        {
+            let hint = "add CertificateLoginModule to the login context of the realm \(rule.realms[0])"
+            builder.error(at: range, "no realm of the rule takes the user name from a certificate", hint: hint)
+        }
+        if !server.trustedProxies.isEmpty, rule.schemes == [.certificate] {
+            let hint = "a proxy cannot pass a certificate on: offer another scheme too, or let clients connect directly"
+            let message = "the rule denies all requests of trusted-proxies: it accepts only certificates"
+            builder.warn(at: range, message, hint: hint)
+        }
+    }
+
+    // MARK: Requirements
+
     /// Reads the requirements; `require any` together with another requirement is an error.
     ///
     /// A user needs to meet only one requirement. Every user meets `any`, so the other requirements would have no effect.
@@ -188,13 +199,10 @@ struct RuleReader {
         let realms = linked.filter { names.contains($0.name) }
         let read = block.all("require").map { (statement: $0, requirement: requirement($0, of: realms)) }
         if read.count > 1, let any = read.first(where: { $0.requirement == .any }) {
+            let message = "require any cannot be combined with another require"
             let hint =
                 "a user needs to meet one requirement only, and every user meets any: remove require any or the others"
-            builder.error(
-                at: any.statement.keyword.range,
-                "require any cannot be combined with another require",
-                hint: hint
-            )
+            builder.error(at: any.statement.keyword.range, message, hint: hint)
         }
         return read.compactMap(\.requirement)
     }
@@ -229,46 +237,6 @@ struct RuleReader {
             let message = "unknown requirement: \(texts.joined(separator: " "))"
             builder.error(at: first.range, message, hint: hint, valuesUntil: words.last?.range.end ?? first.range.end)
             return nil
-        }
-    }
-}
-
-/// The conditions for the scheme `certificate`: TLS requests certificates, and a realm takes user names from them.
-struct CertificateSupport {
-    private let isRequested: Bool
-    private let hasProxies: Bool
-    /// The realms without errors, and whether they take user names from certificates.
-    private let realms: [(name: String, namesUsers: Bool)]
-
-    init(_ server: ServerSettings, realms: [BoundRealm]) {
-        isRequested = server.tls.clientCertificates != .none
-        hasProxies = !server.trustedProxies.isEmpty
-        self.realms = realms.map { ($0.name, $0.stack.namesUsersByCertificate) }
-    }
-
-    /// Reports a rule whose scheme `certificate` cannot work.
-    func check(_ rule: ProtectRule, at range: SourceRange, in builder: ConfigurationBuilder) {
-        if !isRequested {
-            builder.error(
-                at: range,
-                "the scheme certificate needs client certificates, which TLS does not request",
-                hint: "add server { tls { client-certificates optional; client-ca FILE; } }",
-                dependsOnOthers: true
-            )
-        }
-        let linked = realms.filter { rule.realms.contains($0.name) }
-        // A realm with an error is not linked, and its error has been reported.
-        if !rule.realms.isEmpty, linked.count == rule.realms.count, !linked.contains(where: \.namesUsers) {
-            builder.error(
-                at: range,
-                "no realm of the rule takes the user name from a certificate",
-                hint: "add CertificateLoginModule to the login context of the realm \(rule.realms[0])"
-            )
-        }
-        if hasProxies, rule.schemes == [.certificate] {
-            let hint = "a proxy cannot pass a certificate on: offer another scheme too, or let clients connect directly"
-            let message = "the rule denies all requests of trusted-proxies: it accepts only certificates"
-            builder.log.add(builder.text.warning(at: range, message, hint: hint))
         }
     }
 }

@@ -11,9 +11,7 @@ struct RuleTarget: Hashable, CustomStringConvertible {
     var description: String { (isExact ? "= " : "") + host.description + path }
 }
 
-/// The targets of the rules that have been read.
-///
-/// A target may have several rules if each rule has other methods.
+/// The targets of the rules that have been read; a target may have several rules if each rule has other methods.
 struct RuleTargets {
     let builder: ConfigurationBuilder
     private var earlier: [RuleTarget: [(methods: [String]?, range: SourceRange)]] = [:]
@@ -46,23 +44,20 @@ struct RuleTargets {
 }
 
 extension ConfigurationBuilder {
-    /// Reads the target of a rule.
-    ///
-    /// - Returns: The target, its word, and the block of the rule.
+    /// Reads the target of a rule, and returns it with its word and the block of the rule.
     func ruleTarget(_ statement: Statement) -> (target: RuleTarget, word: RealmsConfWord, block: [Statement])? {
         var statement = statement
         var isExact = false
-        if let first = statement.arguments.first, first.text == "=", !first.isQuoted {
-            let rest = Array(statement.arguments.dropFirst())
-            statement = Statement(keyword: statement.keyword, arguments: rest, body: statement.body)
-            isExact = true
-        } else if let first = statement.arguments.first, !first.isQuoted, TargetHint.operators.contains(first.text) {
-            error(
-                at: first.range,
-                "\(first.text) is an operator for patterns, and patterns are not supported",
-                hint: TargetHint.kinds
-            )
-            return nil
+        if let first = statement.arguments.first, !first.isQuoted {
+            if first.text == "=" {
+                let rest = Array(statement.arguments.dropFirst())
+                statement = Statement(keyword: statement.keyword, arguments: rest, body: statement.body)
+                isExact = true
+            } else if TargetHint.operators.contains(first.text) {
+                let message = "\(first.text) is an operator for patterns, and patterns are not supported"
+                error(at: first.range, message, hint: TargetHint.kinds)
+                return nil
+            }
         }
         guard let (word, block) = wordAndBlock(statement), let text = expanded(word) else { return nil }
         if let target = TargetHint.target(ofURL: text) {
@@ -120,11 +115,10 @@ extension ConfigurationBuilder {
 }
 
 /// Hints for targets of rules that are written in the syntax of other programs.
-enum TargetHint {
+private enum TargetHint {
     /// The operators that nginx and other programs require before a pattern.
     static let operators: Set<String> = ["~", "~*", "^~", "=~", "!~", "regex", "regexp", "glob"]
 
-    /// The hint about the two kinds of targets.
     static let kinds = "/admin is for that path and all paths below it; = /admin is for that path only"
 
     /// The characters that have a special meaning in patterns of other programs, but not here.
@@ -142,7 +136,6 @@ enum TargetHint {
         return (String(path[place]), parent(of: path[..<place]))
     }
 
-    /// Returns a path without its last segment.
     private static func parent(of path: Substring) -> String {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().dropLast()
         return "/" + segments.filter { !$0.isEmpty }.joined(separator: "/")
@@ -171,26 +164,24 @@ enum TargetHint {
     }
 }
 
-/// Reads the `methods` of a rule.
-struct MethodReader {
-    let builder: ConfigurationBuilder
+// MARK: Methods
 
+extension ConfigurationBuilder {
     /// The methods in the registry of IANA (RFC 9110 section 16.1.1), and those of common programs.
-    private static let known = [
+    private static let knownMethods = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "ACL", "BASELINE-CONTROL",
-        "BIND",
-        "CHECKIN", "CHECKOUT", "COPY", "LABEL", "LINK", "LOCK", "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL",
+        "BIND", "CHECKIN", "CHECKOUT", "COPY", "LABEL", "LINK", "LOCK", "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL",
         "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PRI", "PROPFIND", "PROPPATCH", "QUERY", "REBIND",
-        "REPORT",
-        "SEARCH", "UNBIND", "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
-        "M-SEARCH", "NOTIFY", "SUBSCRIBE", "UNSUBSCRIBE", "PURGE",
+        "REPORT", "SEARCH", "UNBIND", "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF",
+        "VERSION-CONTROL", "M-SEARCH", "NOTIFY", "SUBSCRIBE", "UNSUBSCRIBE", "PURGE",
     ]
 
-    func read(_ statement: Statement) -> [String] {
+    /// Reads the `methods` of a rule.
+    func methods(_ statement: Statement) -> [String] {
         var methods: [String] = []
-        for word in builder.list(statement) {
-            guard let method = builder.expanded(word), isMethod(method, at: word) else { continue }
-            if methods.contains(method) { builder.error(at: word.range, "\(method) occurs twice in methods") }
+        for word in list(statement) {
+            guard let method = expanded(word), isMethod(method, at: word) else { continue }
+            if methods.contains(method) { error(at: word.range, "\(method) occurs twice in methods") }
             methods.append(method)
         }
         return methods
@@ -201,22 +192,22 @@ struct MethodReader {
         let meansAll = ["*", "ALL", "ANY"].contains(upper)
         let hint = "a rule without methods is for all methods: remove the statement"
         if meansAll, !word.isQuoted {
-            builder.error(at: word.range, "\(method) is not a method", hint: hint)
+            error(at: word.range, "\(method) is not a method", hint: hint)
             return false
         }
         let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
         guard isToken, (1...32).contains(method.utf8.count) else {
             let hint =
-                Self.known.contains(upper)
+                Self.knownMethods.contains(upper)
                 ? "methods are in capital letters: \(upper)"
                 : "a method has 1 to 32 characters, A to Z and -, such as GET"
-            builder.error(at: word.range, "\(method) is not a method", hint: hint)
+            error(at: word.range, "\(method) is not a method", hint: hint)
             return false
         }
-        guard !Self.known.contains(method) else { return true }
-        let suggestion = NearestName.suggest(method, among: Self.known).map { "did you mean \($0)?" }
+        guard !Self.knownMethods.contains(method) else { return true }
+        let suggestion = NearestName.suggest(method, among: Self.knownMethods).map { "did you mean \($0)?" }
         if let hint = meansAll ? hint : suggestion {
-            builder.log.add(builder.text.warning(at: word.range, "\(method) is not a known method", hint: hint))
+            warn(at: word.range, "\(method) is not a known method", hint: hint)
         }
         return true
     }

@@ -30,41 +30,31 @@ struct ServerReader {
         if !addresses.isEmpty { settings.listen = addresses }
         if let folder = block.file("state") { settings.stateFolder = folder }
         if let proxies = block.first("trusted-proxies") { settings.trustedProxies = trustedProxies(proxies) }
-        let scalars = SettingReader(builder: builder, block: block)
-        scalars.flag("forwarded-host", into: &settings.trustsForwardedHost)
+        block.flag("forwarded-host", into: &settings.trustsForwardedHost)
         if settings.trustsForwardedHost, settings.trustedProxies.isEmpty, let word = block.word("forwarded-host") {
             let message = "forwarded-host has no effect without trusted-proxies"
-            builder.log.add(builder.text.warning(at: word.range, message, hint: "name the addresses of the proxies"))
+            builder.warn(at: word.range, message, hint: "name the addresses of the proxies")
         }
         if let statement = block.first("cors-preflights") { settings.preflightHosts = preflightHosts(statement) }
         var threads = 0
-        scalars.integer("threads", 1...256, into: &threads)
+        block.integer("threads", 1...256, into: &threads)
         if threads > 0 { settings.threads = threads }
-        scalars.flag("access-log", into: &settings.hasAccessLog)
-        scalars.flag("http2", into: &settings.hasHTTP2)
-        scalars.duration("credential-cache", .zero ... .seconds(3600), into: &settings.credentialCache)
-        if let limits = block.first("limits") { settings.limits = LimitsReader(builder: builder).read(limits) }
-        if let throttle = block.first("throttle") {
-            settings.throttle = ThrottleReader(builder: builder).read(throttle)
-        }
-        if let sessions = block.first("sessions") {
-            settings.sessions = SessionsReader(builder: builder).read(sessions)
-        }
+        block.flag("access-log", into: &settings.hasAccessLog)
+        block.flag("http2", into: &settings.hasHTTP2)
+        block.duration("credential-cache", .zero ... .seconds(3600), into: &settings.credentialCache)
+        if let limits = block.first("limits") { settings.limits = builder.limits(limits) }
+        if let throttle = block.first("throttle") { settings.throttle = builder.throttle(throttle) }
+        if let sessions = block.first("sessions") { settings.sessions = builder.sessions(sessions) }
         if let signIn = block.first("sign-in") {
             settings.signIn = SignInReader(builder: builder, realms: realms).read(signIn)
         }
-        if let identityToken = block.first("identity-token") {
-            settings.identityToken = IdentityTokenReader(builder: builder).read(identityToken)
-        }
+        settings.identityToken = block.first("identity-token").flatMap(builder.identityToken)
         if block.first("trusted-proxies") == nil { warnAboutMissingProxies(block, signIn: settings.signIn) }
         if let tls = block.first("tls") { settings.tls = TLSReader(builder: builder).read(tls) }
         if let realmAPI = block.first("realm-api") {
             let requestsCertificates = settings.tls.clientCertificates != .none
-            settings.realmAPI = RealmAPIReader(
-                builder: builder,
-                realms: realms,
-                requestsCertificates: requestsCertificates
-            ).read(realmAPI)
+            let reader = RealmAPIReader(builder: builder, realms: realms, requestsCertificates: requestsCertificates)
+            settings.realmAPI = reader.read(realmAPI)
         }
         if let metrics = block.first("metrics") { settings.metricsAddresses = metricsAddresses(metrics) }
         AddressClashes(builder: builder).report(settings.listen + settings.metricsAddresses)
@@ -73,15 +63,14 @@ struct ServerReader {
 
     /// Warns about statements for applications behind a proxy, if no proxy is trusted.
     private func warnAboutMissingProxies(_ block: Block, signIn: SignInSettings) {
-        for statement in [block.first("identity-token"), block.first("cors-preflights")].compactMap(\.self) {
+        for statement in ["identity-token", "cors-preflights"].compactMap(block.first) {
             let message = "\(statement.keyword.text) has no effect without trusted-proxies"
-            let hint = "name the addresses of the proxies"
-            builder.log.add(builder.text.warning(at: statement.keyword.range, message, hint: hint))
+            builder.warn(at: statement.keyword.range, message, hint: "name the addresses of the proxies")
         }
         guard let host = signIn.host, let statement = block.first("sign-in") else { return }
         let message = "\(host) signs users in for other hosts, but no proxy is trusted: each check of a proxy gets 403"
         let hint = "name the addresses of the proxies, or write trusted-proxies none; if there is no proxy"
-        builder.log.add(builder.text.warning(at: statement.keyword.range, message, hint: hint))
+        builder.warn(at: statement.keyword.range, message, hint: hint)
     }
 
     /// Reads the hosts whose CORS preflights are allowed.
@@ -97,6 +86,17 @@ struct ServerReader {
             return builder.host(text[...], at: word)
         }
     }
+
+    /// Reads the proxies whose forwarded headers are trusted.
+    private func trustedProxies(_ statement: Statement) -> [CIDRBlock] {
+        let words = builder.list(statement)
+        if words.count == 1, builder.expanded(words[0]) == "none" { return [] }
+        let danger = "are trusted as proxies, and can forge the address and the URL of their requests"
+        let hint = "write only the addresses of the proxies"
+        return words.compactMap { builder.addressBlock($0, of: statement.keyword.text, danger: (danger, hint)) }
+    }
+
+    // MARK: Addresses
 
     /// Reads the addresses of the `metrics` block.
     private func metricsAddresses(_ statement: Statement) -> [Located<ServerSettings.Address>] {
@@ -114,7 +114,7 @@ struct ServerReader {
         for address in addresses where !Self.isLoopback(address.host) {
             let message = "everyone who can reach \(address.value) can read the metrics, because they need no login"
             let hint = "use 127.0.0.1 or an address in the network of the monitoring"
-            builder.log.add(builder.text.warning(at: address.range, message, hint: hint))
+            builder.warn(at: address.range, message, hint: hint)
         }
         return addresses
     }
@@ -125,18 +125,8 @@ struct ServerReader {
         return NetworkAddress(host[...])?.isLoopback ?? false
     }
 
-    /// Reads the proxies whose forwarded headers are trusted.
-    private func trustedProxies(_ statement: Statement) -> [CIDRBlock] {
-        let words = builder.list(statement)
-        if words.count == 1, builder.expanded(words[0]) == "none" { return [] }
-        let danger = "are trusted as proxies, and can forge the address and the URL of their requests"
-        let hint = "write only the addresses of the proxies"
-        return words.compactMap { builder.addressBlock($0, of: statement.keyword.text, danger: (danger, hint)) }
-    }
-
     /// The words that nginx takes after an address.
-    private static let wordsOfNginx = ["ssl", "http2", "quic", "default_server", "reuseport"]
-        .map { UTF8Text($0) }
+    private static let wordsOfNginx = ["ssl", "http2", "quic", "default_server", "reuseport"].map { UTF8Text($0) }
 
     private func address(_ word: RealmsConfWord) -> Located<ServerSettings.Address>? {
         guard let text = builder.expanded(word) else { return nil }
@@ -153,8 +143,7 @@ struct ServerReader {
             let hint =
                 switch true {
                 case isNumber: "ports are 0 to 65535"
-                case Self.wordsOfNginx.contains(UTF8Text(text)):
-                    "leave \(text) out: every address serves HTTPS"
+                case Self.wordsOfNginx.contains(UTF8Text(text)): "leave \(text) out: every address serves HTTPS"
                 case _: "as in 127.0.0.1:8443 or [::1]:8443"
                 }
             builder.error(at: word.range, message, hint: hint)
@@ -169,11 +158,8 @@ struct ServerReader {
         }
         if host == "*" { host = "0.0.0.0" }
         guard !host.isEmpty else {
-            builder.error(
-                at: word.range,
-                "listen takes HOST:PORT, and the host is missing",
-                hint: "[::]:\(port) for all addresses, *:\(port) for all of IPv4"
-            )
+            let hint = "[::]:\(port) for all addresses, *:\(port) for all of IPv4"
+            builder.error(at: word.range, "listen takes HOST:PORT, and the host is missing", hint: hint)
             return nil
         }
         let address = ServerSettings.Address(host: String(host), port: Int(port))
@@ -182,7 +168,7 @@ struct ServerReader {
 }
 
 /// The addresses of a configuration that cannot be bound together.
-struct AddressClashes {
+private struct AddressClashes {
     let builder: ConfigurationBuilder
     /// True if a socket on `::` also takes IPv4 connections: ipv6(7), IPV6_V6ONLY.
     private let isDualStack: Bool
@@ -199,8 +185,6 @@ struct AddressClashes {
     /// Reports each address that clashes with one before it in the file.
     ///
     /// With port 0 the system chooses a port, so such an address clashes with none. Names are not resolved.
-    ///
-    /// - Parameter addresses: All addresses on which the server listens.
     func report(_ addresses: [Located<ServerSettings.Address>]) {
         let sorted = addresses.sorted { $0.range.start < $1.range.start }
         for (index, address) in sorted.enumerated() where address.port != 0 {
@@ -212,27 +196,20 @@ struct AddressClashes {
     }
 
     private func report(_ address: Located<ServerSettings.Address>, with other: Located<ServerSettings.Address>) {
-        let isDefault = other.range == .none
         let place = builder.text.place(of: other.range)
+        let (earlier, later) = (Kind(other.host), Kind(address.host))
         let (message, hint): (String, String) =
-            switch (Kind(other.host), Kind(address.host)) {
-            case (let earlier, let later) where earlier == later:
-                (
-                    "a second \(address.value)",
-                    isDefault
-                        ? "the server listens on \(other.value) if there is no listen statement; choose another port"
-                        : "the first one is at \(place); choose another port"
-                )
-            case (let earlier, let later):
+            if earlier == later {
+                ("a second \(address.value)", "the first one is at \(place); choose another port")
+            } else {
                 (
                     includes(earlier, later)
                         ? "\(other.value) includes \(address.value)" : "\(address.value) includes \(other.value)",
-                    isDefault
-                        ? "the server listens on \(other.value) if there is no listen statement; choose another port"
-                        : "the other one is at \(place); remove one of them, or choose another port"
+                    "the other one is at \(place); remove one of them, or choose another port"
                 )
             }
-        builder.error(at: address.range, message, hint: hint)
+        let ofDefault = "the server listens on \(other.value) if there is no listen statement; choose another port"
+        builder.error(at: address.range, message, hint: other.isDefault ? ofDefault : hint)
     }
 
     private func overlap(_ first: Located<ServerSettings.Address>, _ second: Located<ServerSettings.Address>) -> Bool {

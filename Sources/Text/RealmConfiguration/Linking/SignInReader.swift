@@ -24,30 +24,27 @@ struct SignInReader {
             repeated: ["translation"],
             in: builder
         )
-        if let word = block.word("host"), let text = builder.expanded(word) {
+        if let (word, text) = block.text("host") {
             settings.host = authority(text[...])
             if settings.host == nil {
                 let hint = "write HOST or HOST:PORT, as in: host auth.example.org;"
                 builder.error(at: word.range, "\(text) is not a host", hint: hint)
             }
         }
-        if let word = block.word("prefix"), let text = builder.expanded(word), let path = builder.path(text, at: word) {
+        if let (word, text) = block.text("prefix"), let path = builder.path(text, at: word) {
             settings.prefix = path == "/" ? "" : path
         }
         if let statement = block.first("realm") { settings.realms = builder.realms(statement, among: realms) }
-        let scalars = SettingReader(builder: builder, block: block)
         if block.first("when-unavailable") != nil {
             var reaction = WhenUnavailable.continue
-            scalars.choice("when-unavailable", into: &reaction)
+            block.choice("when-unavailable", into: &reaction)
             settings.whenUnavailable = reaction
         }
-        scalars.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
-        scalars.integer("waiting", 1...1_000_000, into: &settings.waiting)
+        block.duration("time", .seconds(10) ... .seconds(86_400), into: &settings.time)
+        block.integer("waiting", 1...1_000_000, into: &settings.waiting)
         if let statement = block.first("return-to") { settings.returnTo = origins(statement) }
         settings.translations = TranslationReader(builder: builder).read(block)
-        if let statement = block.first("brand") {
-            settings.brand = BrandReader(builder: builder, translations: settings.translations).read(statement)
-        }
+        if let statement = block.first("brand") { settings.brand = brand(statement, for: settings.translations) }
         return settings
     }
 
@@ -55,7 +52,7 @@ struct SignInReader {
         var origins: [SignInSettings.Origin] = []
         for word in builder.list(statement) {
             guard let text = builder.expanded(word) else { continue }
-            guard let origin = origin(text) else {
+            guard text.hasPrefix("https://"), let origin = authority(text.dropFirst(8)) else {
                 let hint = "write https://HOST or https://HOST:PORT, without a path or a user"
                 builder.error(at: word.range, "\(text) is not an origin", hint: hint)
                 continue
@@ -64,10 +61,6 @@ struct SignInReader {
             origins.append(origin)
         }
         return origins
-    }
-
-    private func origin(_ text: String) -> SignInSettings.Origin? {
-        text.hasPrefix("https://") ? authority(text.dropFirst(8)) : nil
     }
 
     /// Returns the origin with a host and an optional port.
@@ -80,34 +73,30 @@ struct SignInReader {
         }
         return SignInSettings.Origin(host: host, port: Int(port))
     }
-}
 
-/// Reads the `brand` block of the `sign-in` block.
-struct BrandReader {
-    let builder: ConfigurationBuilder
-    /// The languages of the pages.
-    let translations: Translations
+    // MARK: The brand
 
     private static let localized = ["message", "footer", "help-link", "help-text"]
-    private static let keywords = ["name", "logo"] + localized
+    private static let brandKeywords = ["name", "logo"] + localized
 
-    func read(_ statement: Statement) -> SignInBrand {
+    private func brand(_ statement: Statement, for translations: Translations) -> SignInBrand {
         var brand = SignInBrand()
         guard let statements = builder.block(statement, hint: "as in: brand { name \"Example Ltd\"; }") else {
             return brand
         }
-        let block = Block(statements, of: "brand", Self.keywords, repeated: Self.localized, in: builder)
-        if let word = block.word("name"), let name = builder.shownText(word, of: "name", maximum: 60) {
+        let block = Block(statements, of: "brand", Self.brandKeywords, repeated: Self.localized, in: builder)
+        let text = { (keyword: String, maximum: Int) in
+            block.localizedText(keyword, for: translations) { builder.shownText($0, of: keyword, maximum: maximum) }
+        }
+        if let name = block.word("name").flatMap({ builder.shownText($0, of: "name", maximum: 60) }) {
             brand.name = name
         }
-        let texts = LocalizedTextReader(builder: builder, translations: translations)
-        brand.message = texts.read("message", in: block) { builder.shownText($0, of: "message", maximum: 300) }
-        brand.footer = texts.read("footer", in: block) { builder.shownText($0, of: "footer", maximum: 200) }
-        brand.helpLink = texts.read("help-link", in: block, value: link)
-        brand.helpText = texts.read("help-text", in: block) { builder.shownText($0, of: "help-text", maximum: 60) }
+        brand.message = text("message", 300)
+        brand.footer = text("footer", 200)
+        brand.helpLink = block.localizedText("help-link", for: translations, value: link)
+        brand.helpText = text("help-text", 60)
         if let statement = block.first("help-text"), block.first("help-link") == nil {
-            let message = "help-text has no effect without help-link"
-            builder.log.add(builder.text.warning(at: statement.keyword.range, message))
+            builder.warn(at: statement.keyword.range, "help-text has no effect without help-link")
         }
         brand.logo = block.file("logo").flatMap(logo)
         return brand
@@ -130,33 +119,23 @@ struct BrandReader {
     }
 
     private func logo(_ path: Located<String>) -> SignInBrand.Logo? {
+        let fault: String
         switch builder.loader.files.read(path.value) {
-        case .failure(let fault):
-            builder.error(at: path.range, "the logo cannot be read: \(fault.reason)")
-            return nil
+        case .failure(let unreadable): fault = "cannot be read: \(unreadable.reason)"
+        case .success(let contents) where contents.bytes.count > SignInBrand.Logo.maximumSize:
+            fault = "is larger than \(Block.text(bytes: SignInBrand.Logo.maximumSize))"
         case .success(let contents):
-            guard contents.bytes.count <= SignInBrand.Logo.maximumSize else {
-                let maximum = SettingReader.text(bytes: SignInBrand.Logo.maximumSize)
-                builder.error(at: path.range, "the logo is larger than \(maximum)")
-                return nil
-            }
-            guard let logo = SignInBrand.Logo(contents.bytes) else {
-                builder.error(at: path.range, "the logo is neither an SVG nor a PNG image")
-                return nil
-            }
-            return logo
+            if let logo = SignInBrand.Logo(contents.bytes) { return logo }
+            fault = "is neither an SVG nor a PNG image"
         }
+        builder.error(at: path.range, "the logo \(fault)")
+        return nil
     }
 }
 
 extension ConfigurationBuilder {
-    /// Returns the text in a word that a page shows; reports a text that is empty, too long or has invisible characters.
-    ///
-    /// - Parameters:
-    ///   - word: The word.
-    ///   - keyword: The keyword of the statement, for messages.
-    ///   - maximum: The maximum length in Unicode scalars.
-    /// - Returns: The text.
+    /// Returns the text in a word that a page shows; reports a text that is empty, longer than `maximum` Unicode scalars,
+    /// or has invisible characters.
     func shownText(_ word: RealmsConfWord, of keyword: String, maximum: Int) -> String? {
         guard let text = expanded(word) else { return nil }
         if let fault = ShownText.fault(of: text, maximum: maximum) {

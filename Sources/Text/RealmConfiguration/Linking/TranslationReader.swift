@@ -7,10 +7,6 @@ internal import LoginConf
 struct TranslationReader {
     let builder: ConfigurationBuilder
 
-    /// The maximum length of a text in Unicode scalars.
-    private static let maximumLength = 500
-
-    /// Returns the translations of a `sign-in` block.
     func read(_ block: Block) -> Translations {
         var known = Translations.builtIn
         for statement in block.all("translation") { readFile(statement, into: &known) }
@@ -47,9 +43,7 @@ struct TranslationReader {
             return
         }
         guard let tag = builder.expanded(words[0])?.lowercased(), let name = builder.filePath(words[1], as: .settings)
-        else {
-            return
-        }
+        else { return }
         guard Self.isLanguageTag(tag) else {
             builder.error(at: words[0].range, "\(tag) is not the tag of a language", hint: hint)
             return
@@ -60,18 +54,15 @@ struct TranslationReader {
         case .success(let contents):
             let text = SourceText(name: name, bytes: contents.bytes)
             let index = known.firstIndex { $0.language.utf8.elementsEqual(tag.utf8) }
-            let missing = TranslationFile(text, builder: builder).read(
-                into: &known,
-                at: index,
-                language: tag,
-                maximumLength: Self.maximumLength
-            )
-            known[index ?? known.count - 1].addFile(name, lacking: missing)
+            var translation = index.map { known[$0] } ?? Translation(language: tag, copying: .english)
+            let missing = TranslationFile(text, builder: builder).read(into: &translation)
+            translation.addFile(name, lacking: missing)
+            if let index { known[index] = translation } else { known.append(translation) }
             if index == nil, !missing.isEmpty {
                 let shown = missing.prefix(3).map(\.rawValue).joined(separator: ", ")
                 let rest = missing.count > 3 ? " and \(missing.count - 3) more" : ""
                 let message = "the translation to \(tag) has no text for \(shown)\(rest); these texts are in English"
-                builder.log.add(builder.text.warning(at: words[1].range, message))
+                builder.warn(at: words[1].range, message)
             }
         }
     }
@@ -94,6 +85,9 @@ private struct TranslationFile {
     private let builder: ConfigurationBuilder
     private let statements: [Statement]
 
+    /// The maximum length of a text in Unicode scalars.
+    private static let maximumLength = 500
+
     /// Parses a file; reports its syntax errors.
     init(_ text: SourceText, builder: ConfigurationBuilder) {
         let parsed = RealmsConf.parse(text)
@@ -102,23 +96,10 @@ private struct TranslationFile {
         self.builder = ConfigurationBuilder(text, loader: builder.loader, log: builder.log)
     }
 
-    /// Reads the file into a translation.
-    ///
-    /// - Parameters:
-    ///   - known: The known translations.
-    ///   - index: The index of the translation to change; nil for a new one.
-    ///   - language: The language of a new translation.
-    ///   - maximumLength: The maximum length of a text in Unicode scalars.
-    /// - Returns: The keys without a text in the file.
-    func read(
-        into known: inout [Translation],
-        at index: Int?,
-        language: String,
-        maximumLength: Int
-    ) -> [MessageKey] {
+    /// Reads the file into a translation, and returns the keys without a text in the file.
+    func read(into translation: inout Translation) -> [MessageKey] {
         let keys = MessageKey.allCases
         let block = Block(statements, of: "the translation", keys.map(\.rawValue), in: builder)
-        var translation = index.map { known[$0] } ?? Translation(language: language, copying: .english)
         var missing: [MessageKey] = []
         for key in keys {
             guard block.first(key.rawValue) != nil else {
@@ -126,12 +107,11 @@ private struct TranslationFile {
                 continue
             }
             guard let word = block.word(key.rawValue),
-                let text = builder.shownText(word, of: key.rawValue, maximum: maximumLength),
+                let text = builder.shownText(word, of: key.rawValue, maximum: Self.maximumLength),
                 isUsable(text, for: key, at: word)
             else { continue }
             translation.replace(key, by: text)
         }
-        if let index { known[index] = translation } else { known.append(translation) }
         return missing
     }
 

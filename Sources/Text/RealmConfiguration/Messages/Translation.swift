@@ -6,9 +6,7 @@ internal import Bytes
 package struct Translation: Sendable, Hashable {
     /// The tag of the language in lower case, such as `de` or `pt-br` (RFC 5646).
     package let language: String
-    /// The texts by the raw value of their key.
-    ///
-    /// The templates of pages read them by name.
+    /// The texts by the raw value of their key, by which the templates of pages read them.
     package private(set) var texts: [String: String]
     /// The files that the texts come from, in their order; empty for a built-in translation without changes.
     package private(set) var files: [String] = []
@@ -24,10 +22,6 @@ package struct Translation: Sendable, Hashable {
     }
 
     /// A copy of a translation, for another language.
-    ///
-    /// - Parameters:
-    ///   - language: The tag of the language in lower case.
-    ///   - other: The translation.
     init(language: String, copying other: Translation) {
         self.language = language
         isBuiltIn = false
@@ -35,19 +29,12 @@ package struct Translation: Sendable, Hashable {
         lacking = Set(MessageKey.allCases)
     }
 
-    /// Returns a text.
-    ///
     /// A key without a text, which no complete translation has, is its own text.
     package subscript(key: MessageKey) -> String { texts[key.rawValue] ?? key.rawValue }
 
-    /// Returns a text with its placeholders replaced, such as `{user}`.
+    /// Returns a text with its placeholders, such as `{user}`, replaced by the values with their names.
     ///
     /// A value is not searched for placeholders.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the text.
-    ///   - values: The values by the name of their placeholder.
-    /// - Returns: The text.
     package func text(_ key: MessageKey, _ values: [String: String]) -> String {
         let text = self[key]
         guard !values.isEmpty else { return text }
@@ -71,21 +58,12 @@ package struct Translation: Sendable, Hashable {
         return (["# The texts of the pages of Gatehouse, language \(language)."] + lines).joined(separator: "\n")
     }
 
-    /// Notes a file that texts come from.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the file.
-    ///   - keys: The keys without a text in the file.
+    /// Notes a file that texts come from, and the keys without a text in it.
     mutating func addFile(_ name: String, lacking keys: [MessageKey]) {
         files.append(name)
         if !isBuiltIn { lacking.formIntersection(keys) }
     }
 
-    /// Replaces a text.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the text.
-    ///   - text: The new text.
     mutating func replace(_ key: MessageKey, by text: String) { texts[key.rawValue] = text }
 }
 
@@ -94,9 +72,7 @@ enum Placeholder {
     case text(Substring)
     case placeholder(Substring)
 
-    /// Returns the parts of a text.
-    ///
-    /// A `{` without a `}` after it is part of the text.
+    /// Returns the parts of a text; a `{` without a `}` after it is part of the text.
     static func parts(of text: String) -> [Placeholder] {
         var parts: [Placeholder] = []
         var rest = Substring(text)
@@ -126,7 +102,6 @@ package struct Translations: Sendable, Hashable {
     /// The translations that are part of the program.
     package static let builtIn = [Translation.english, .german, .french]
 
-    /// The maximum number of translations.
     package static let maximumCount = 64
 
     /// The translations; there is at least one, and at most ``maximumCount``.
@@ -135,10 +110,7 @@ package struct Translations: Sendable, Hashable {
     /// The translation for clients that ask for no known language: the first one.
     package var standard: Translation { all[0] }
 
-    /// Some translations.
-    ///
-    /// - Parameter all: The translations; the first one is for clients that ask for no known language. Without any, the
-    ///   built-in ones are used. Those after ``maximumCount`` are ignored.
+    /// Without translations, the built-in ones are used; those after ``maximumCount`` are ignored.
     package init(_ all: [Translation] = builtIn) {
         self.all = all.isEmpty ? Self.builtIn : Array(all.prefix(Self.maximumCount))
     }
@@ -146,10 +118,7 @@ package struct Translations: Sendable, Hashable {
     /// Returns the index of the translation for a language range.
     ///
     /// Source: RFC 4647 section 3.4 (lookup). In addition, a range without a translation finds the first translation
-    /// of the same primary language, so that `pt-PT` finds `pt-br`.
-    ///
-    /// - Parameter range: The range, such as `de-CH`. Case is ignored.
-    /// - Returns: The index in ``all``; nil if there is no translation.
+    /// of the same primary language, so that `pt-PT` finds `pt-br`. Case is ignored.
     package func index(for range: Span<UInt8>) -> Int? {
         var end = range.count
         while end > 0 {

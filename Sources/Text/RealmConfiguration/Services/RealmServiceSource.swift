@@ -62,11 +62,9 @@ public struct RealmServiceFault: Error, Sendable, Hashable {
     }
 }
 
-/// The services that a program provides to its realms: password checks, the time, a log, and the services of its state
-/// folder.
+/// The services that a program provides to its realms: password checks, the time, a log, and those of its state folder.
 ///
-/// If a reload of the configuration does not change the settings of the hashing pool or the store, the new configuration
-/// uses the same pool or store.
+/// If a reload does not change the settings of the hashing pool or the store, the new configuration uses the same one.
 package final class ProgramServices: RealmServiceSource {
     private struct Current {
         var settings: PasswordSettings?
@@ -80,10 +78,6 @@ package final class ProgramServices: RealmServiceSource {
     private let log: RealmLog
     private let current = Mutex(Current())
 
-    /// - Parameters:
-    ///   - state: The services of the state folder.
-    ///   - access: The program's access to the state folder.
-    ///   - log: The log for messages of realms to the administrator.
     package init(_ state: ProgramState, access: StateAccess, log: RealmLog) {
         self.state = state
         self.access = access
@@ -114,9 +108,7 @@ package final class ProgramServices: RealmServiceSource {
         }
     }
 
-    /// Creates a service for the settings.
-    ///
-    /// It uses the given hashing pool; if `pool` is nil, it creates a pool.
+    /// Creates a service with a hashing pool, which it creates if there is none.
     private static func passwordService(
         _ settings: PasswordSettings,
         pool: HashingPool?
@@ -134,9 +126,6 @@ package final class ProgramServices: RealmServiceSource {
 
 extension RealmLog {
     /// Creates a log that writes each message only once, for commands.
-    ///
-    /// - Parameter write: Writes a message.
-    /// - Returns: The log.
     package static func once(_ write: @escaping @Sendable (String) -> Void) -> RealmLog {
         let messages = WrittenMessages()
         return RealmLog { _, message in
@@ -144,7 +133,6 @@ extension RealmLog {
         }
     }
 
-    /// A log that discards all messages.
     package static var discarding: RealmLog { RealmLog { _, _ in } }
 
     private final class WrittenMessages: Sendable {

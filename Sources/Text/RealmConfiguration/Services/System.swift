@@ -53,8 +53,7 @@ public enum SystemProperties {
 package enum Processors {
     /// The number of these processors, read from `/proc/self/status`; 1 if the file cannot be read.
     ///
-    /// A container or `taskset` may allow only some processors of the machine. With more event loops than allowed
-    /// processors, the server is slower.
+    /// A container or `taskset` may allow only some of the machine. With more event loops, the server is slower.
     package static var count: Int { max(1, count(inStatus: status())) }
 
     /// Returns the number of set bits in the line `Cpus_allowed:`, a hexadecimal mask with commas.

@@ -4,8 +4,6 @@
 ///
 /// Source: RFC 1034 section 3.1, RFC 1123 section 2.1; CVE-2026-77560, CVE-2026-48794.
 package enum HostName {
-    /// The maximum length of a name in bytes.
-    ///
     /// RFC 1035 section 2.3.4 allows 255 bytes in a DNS message: two more than the text, for the length byte of the
     /// first label and the final zero byte.
     package static let maximumBytes = 253
@@ -15,14 +13,12 @@ package enum HostName {
     /// A name has labels of 1 to 63 bytes: ASCII letters, digits, `-` and `_`. A label does not begin or end with `-`.
     package static func canonical(_ text: Substring) -> String? { canonical(text.utf8Span.span) }
 
-    /// Returns the canonical form of a host name or an IPv4 address in a configuration; nil if the text is neither.
-    ///
-    /// Names of hosts that serve web pages have no `_`.
+    /// Returns the canonical form of a host in a configuration: names of hosts that serve web pages have no `_`.
     package static func canonicalInConfiguration(_ text: Substring) -> String? {
         text.utf8.contains(UInt8(ascii: "_")) ? nil : canonical(text)
     }
 
-    /// Returns the canonical form of a host name or an IPv4 address in bytes; nil if they are neither.
+    /// Returns the canonical form of a host in bytes.
     package static func canonical(_ bytes: Span<UInt8>) -> String? {
         let count = bytes.count > 0 && bytes[bytes.count - 1] == UInt8(ascii: ".") ? bytes.count - 1 : bytes.count
         guard count > 0, count <= maximumBytes else { return nil }

@@ -38,12 +38,8 @@ public struct LocalizedText: Sendable, Hashable, ExpressibleByStringLiteral {
 
 /// Texts of the administrator that pages show.
 package enum ShownText {
-    /// Returns the fault of a text that is empty, too long or has invisible characters; nil if there is none.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - maximum: The maximum length in Unicode scalars.
-    /// - Returns: The fault: the end of a sentence that begins with the name of the text.
+    /// Returns the fault of a text that is empty, longer than `maximum` Unicode scalars, or has invisible characters, as the
+    /// end of a sentence that begins with the name of the text; nil if there is none.
     package static func fault(of text: String, maximum: Int) -> String? {
         guard (1...maximum).contains(text.unicodeScalars.count), text.unicodeScalars.contains(where: \.isInk) else {
             return "is a text of 1 to \(maximum) characters"

@@ -31,13 +31,9 @@ public struct ServerSettings: Sendable {
         public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     }
 
-    /// The addresses to listen on.
-    ///
-    /// The default is `127.0.0.1:8443`.
+    /// The addresses to listen on; the default is `127.0.0.1:8443`.
     public var listen: [Located<Address>]
-    /// The folder for the server's state.
-    ///
-    /// The default is `var` in the folder of realms.conf.
+    /// The folder for the server's state; the default is `var` in the folder of realms.conf.
     public var stateFolder: Located<String>
     /// The settings of the `tls` block.
     public var tls = TLSSettings()
@@ -47,9 +43,7 @@ public struct ServerSettings: Sendable {
     public var hasAccessLog = true
     /// True if HTTP/2 is offered.
     public var hasHTTP2 = true
-    /// The time for which accepted credentials are cached; if it is zero, every request is checked.
-    ///
-    /// The default is 30 seconds.
+    /// The time for which accepted credentials are cached, by default 30 seconds; if it is zero, every request is checked.
     public var credentialCache = Duration.seconds(30)
     /// The limits for clients: the size and the duration of requests, and the number of connections.
     public var limits = HTTPLimits()
@@ -59,29 +53,19 @@ public struct ServerSettings: Sendable {
     public var sessions = SessionSettings()
     /// The settings of the sign-in pages.
     public var signIn = SignInSettings()
-    /// The settings of identity tokens; nil if applications get none.
-    ///
-    /// By default applications get none.
+    /// The settings of identity tokens; nil if applications get none, as by default.
     public var identityToken: IdentityTokenSettings?
-    /// The settings of the realm API; nil if it is disabled.
-    ///
-    /// By default it is disabled.
+    /// The settings of the realm API; nil if it is disabled, as by default.
     public var realmAPI: RealmAPISettings?
-    /// The addresses on which metrics and the state of the server are served over plain HTTP.
-    ///
-    /// By default there are none.
+    /// The addresses on which metrics and the state of the server are served over plain HTTP; by default none.
     public var metricsAddresses: [Located<Address>] = []
-    /// The proxies whose forwarded headers are trusted.
-    ///
-    /// By default no proxy is trusted.
+    /// The proxies whose forwarded headers are trusted; by default no proxy is trusted.
     public var trustedProxies: [CIDRBlock] = []
     /// True if the host of a request is read from the X-Forwarded-Host of a trusted proxy.
     ///
     /// The default is false, because some proxies forward an X-Forwarded-Host that the client has sent.
     public var trustsForwardedHost = false
-    /// The hosts of applications behind a proxy whose CORS preflights are allowed without a login.
-    ///
-    /// By default there are none.
+    /// The hosts of applications behind a proxy whose CORS preflights are allowed without a login; by default none.
     public var preflightHosts: [ProtectRule.Host] = []
 
     /// Creates the default settings.
@@ -172,10 +156,7 @@ public struct IdentityTokenSettings: Sendable {
 }
 
 extension Located<ServerSettings.Address> {
-    /// Returns the error of an address that cannot be bound; nil if the code is of no cause that has a hint.
-    ///
-    /// - Parameter code: The `errno` of bind(2).
-    /// - Returns: The error, with the line of the address in the configuration.
+    /// Returns the error of an address that cannot be bound, for the `errno` of bind(2); nil for a code without a hint.
     package func bindErrors(_ code: CInt) -> ConfigurationErrors? {
         switch code {
         case EADDRINUSE:

@@ -25,9 +25,7 @@ public struct SignInSettings: Sendable, Hashable {
         public var description: String { port == 443 ? "https://\(host)" : "https://\(host):\(port)" }
     }
 
-    /// The first path segment after the prefix of each sign-in page and of the session API.
-    ///
-    /// Rules do not apply to these paths.
+    /// The first path segment after the prefix of each sign-in page and of the session API, to which no rules apply.
     package enum Segment: String, Sendable, CaseIterable {
         case signIn = "sign-in"
         case enter
@@ -55,13 +53,9 @@ public struct SignInSettings: Sendable, Hashable {
     public var realms: [String] = []
     /// The reaction to a realm of ``realms`` that is unavailable; nil if it is not set, which means `continue`.
     public var whenUnavailable: WhenUnavailable?
-    /// The time that a login waits for the answer to a question, such as a one-time code.
-    ///
-    /// The default is 10 minutes.
+    /// The time that a login waits for the answer to a question, such as a one-time code; the default is 10 minutes.
     public var time = Duration.seconds(600)
-    /// The maximum number of sign-ins that wait for their second step; a further sign-in ends the oldest of them.
-    ///
-    /// The default is 1,000.
+    /// The maximum number of sign-ins that wait for their second step, by default 1,000; a further one ends the oldest.
     public var waiting = 1000
     /// The other origins to which a browser may return after a sign-in or sign-out.
     public var returnTo: [Origin] = []
@@ -131,15 +125,12 @@ public struct SignInBrand: Sendable, Hashable {
             self.bytes = bytes
         }
 
-        /// Returns whether bytes begin with the signature and the header chunk of a PNG image.
         private static func isPNG(_ bytes: [UInt8]) -> Bool {
             let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
             return bytes.starts(with: signature) && bytes.dropFirst(12).starts(with: "IHDR".utf8)
         }
 
-        /// Returns whether bytes are UTF-8, and `svg` is the first element.
-        ///
-        /// A declaration, comments and a document type may precede the element.
+        /// Returns whether bytes are UTF-8, and `svg` is the first element, after a declaration, comments and a document type.
         private static func isSVG(_ bytes: [UInt8]) -> Bool {
             guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { return false }
             var rest = Substring(text).utf8

@@ -57,9 +57,7 @@ public struct TLSSettings: Sendable {
     public var files: CertificateFiles?
     /// The certificates for certain host names.
     public var hosts: [Host] = []
-    /// The oldest version of TLS that is accepted.
-    ///
-    /// The default is 1.2.
+    /// The oldest version of TLS that is accepted; the default is 1.2.
     public var minimumVersion = Version.tls12
     /// The names of cipher suites for TLS 1.2, as in OpenSSL; nil for the default.
     public var ciphers: [Located<String>]?
@@ -67,27 +65,17 @@ public struct TLSSettings: Sendable {
     public var ciphersuites: [Located<String>]?
     /// The names of key exchange groups, as in OpenSSL; nil for the default.
     public var groups: [Located<String>]?
-    /// True if TLS sessions can be resumed with tickets.
-    ///
-    /// The default is true.
+    /// True if TLS sessions can be resumed with tickets; the default is true.
     public var sessionTickets = true
-    /// The files with ticket keys that several machines share; empty for random keys.
-    ///
-    /// New tickets are encrypted with the first key.
+    /// The files with ticket keys that several machines share, the first one for new tickets; empty for random keys.
     public var ticketKeyFiles: [Located<String>] = []
-    /// The use of client certificates.
-    ///
-    /// The default is none.
+    /// The use of client certificates; the default is none.
     public var clientCertificates = ClientCertificates.none
-    /// The file with the certificates of the authorities for client certificates, in PEM.
-    ///
-    /// It is nil if client certificates are not requested.
+    /// The file with the certificates of the authorities for client certificates, in PEM; nil if none are requested.
     public var clientAuthorityFile: Located<String>?
     /// The files with certificate revocation lists for client certificates, in PEM.
     public var clientRevocationFiles: [Located<String>] = []
-    /// The maximum number of intermediate certificates between a client's certificate and an authority.
-    ///
-    /// The default is 1.
+    /// The maximum number of intermediate certificates between a client's certificate and an authority, by default 1.
     public var clientDepth = 1
 
     /// Creates the default settings.

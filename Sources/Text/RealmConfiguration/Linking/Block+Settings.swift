@@ -3,33 +3,26 @@
 internal import LoginConf
 internal import RealmKit
 
-/// Reads the settings of a block that have one value, and checks their bounds.
-struct SettingReader {
-    let builder: ConfigurationBuilder
-    let block: Block
+// Settings that have one value; a variable keeps its value if the keyword is missing or its value has an error.
 
-    /// Reads a whole number; `value` is not changed if the keyword is missing or there is an error.
+extension Block {
     func integer(_ keyword: String, _ bounds: ClosedRange<Int>, into value: inout Int) {
-        guard case (_, .integer(let number))? = read(keyword, as: .integer(bounds)) else { return }
+        guard case (_, .integer(let number))? = setting(keyword, as: .integer(bounds)) else { return }
         value = number
     }
 
-    /// Reads a duration.
     func duration(_ keyword: String, _ bounds: ClosedRange<Duration>, into value: inout Duration) {
-        guard let (word, read) = read(keyword, as: .duration), case .duration(let time) = read else { return }
+        guard case (let word, .duration(let time))? = setting(keyword, as: .duration) else { return }
         guard bounds.contains(time) else {
-            builder.error(
-                at: word.range,
-                "\(keyword) is a time from \(Self.text(bounds.lowerBound)) to \(Self.text(bounds.upperBound))"
-            )
-            return
+            let (least, most) = (Self.text(bounds.lowerBound), Self.text(bounds.upperBound))
+            return builder.error(at: word.range, "\(keyword) is a time from \(least) to \(most)")
         }
         value = time
     }
 
     /// Reads a number of bytes, as in `19MiB`.
     func size(_ keyword: String, _ bounds: ClosedRange<Int>, into value: inout Int) {
-        guard let word = block.word(keyword), let text = builder.expanded(word) else { return }
+        guard let (word, text) = text(keyword) else { return }
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let units: [Substring: Int] = ["KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
         guard let number = Int(digits), let unit = units[text.dropFirst(digits.count)],
@@ -37,8 +30,8 @@ struct SettingReader {
             bounds.contains(bytes)
         else {
             let (least, most) = (Self.text(bytes: bounds.lowerBound), Self.text(bytes: bounds.upperBound))
-            builder.error(at: word.range, "\(keyword) is a size from \(least) to \(most), as in 256MiB, not \(text)")
-            return
+            let message = "\(keyword) is a size from \(least) to \(most), as in 256MiB, not \(text)"
+            return builder.error(at: word.range, message)
         }
         value = bytes
     }
@@ -46,22 +39,19 @@ struct SettingReader {
     /// Reads one of the words of `Choice`.
     func choice<Choice: RawRepresentable & CaseIterable>(_ keyword: String, into value: inout Choice)
     where Choice.RawValue == String {
-        guard let word = block.word(keyword), let text = builder.expanded(word) else { return }
+        guard let (word, text) = text(keyword) else { return }
         guard let choice = Choice(rawValue: text) else {
             let words = Choice.allCases.map(\.rawValue)
-            builder.error(
-                at: word.range,
-                "\(keyword) is one of \(words.joined(separator: ", ")), not \(text)",
-                hint: NearestName.suggest(text, among: words).map { "did you mean \($0)?" }
-            )
-            return
+            let message = "\(keyword) is one of \(words.joined(separator: ", ")), not \(text)"
+            let hint = NearestName.suggest(text, among: words).map { "did you mean \($0)?" }
+            return builder.error(at: word.range, message, hint: hint)
         }
         value = choice
     }
 
     /// Reads `on` or `off`.
     func flag(_ keyword: String, into value: inout Bool) {
-        guard let word = block.word(keyword), let text = builder.expanded(word) else { return }
+        guard let (word, text) = text(keyword) else { return }
         switch text {
         case "on": value = true
         case "off": value = false
@@ -69,8 +59,8 @@ struct SettingReader {
         }
     }
 
-    private func read(_ keyword: String, as kind: Property.Kind) -> (RealmsConfWord, PropertyValue)? {
-        guard let word = block.word(keyword), let text = builder.expanded(word) else { return nil }
+    private func setting(_ keyword: String, as kind: Property.Kind) -> (RealmsConfWord, PropertyValue)? {
+        guard let (word, text) = text(keyword) else { return nil }
         do throws(BadValue) {
             return (word, try PropertyValue([text], as: kind))
         } catch {
@@ -94,52 +84,45 @@ struct SettingReader {
     }
 }
 
-/// Reads a text of the configuration and its translations: the statements `KEYWORD TEXT;` and `KEYWORD LANGUAGE TEXT;`.
-struct LocalizedTextReader {
-    let builder: ConfigurationBuilder
-    /// The languages of the pages.
-    let translations: Translations
+// MARK: Texts with translations
 
-    /// Reads the statements of a keyword.
+extension Block {
+    /// Reads a text and its translations: the statements `KEYWORD TEXT;` and `KEYWORD LANGUAGE TEXT;`.
     ///
-    /// - Parameters:
-    ///   - keyword: The keyword.
-    ///   - block: The block, in which the keyword may be repeated.
-    ///   - value: Returns the text of a word; reports a text that is not allowed.
-    /// - Returns: The text; nil if there is no statement, or if a statement has an error.
-    func read(
+    /// It is nil if there is no statement, or if one has an error. `value` reports a text that is not allowed.
+    func localizedText(
         _ keyword: String,
-        in block: Block,
+        for translations: Translations,
         value: (RealmsConfWord) -> String?
     ) -> LocalizedText? {
-        var standard: (place: RealmsConfWord, text: String?)?
+        var standard: (place: SourceRange, text: String?)?
         var texts: [String: String] = [:]
-        var places: [String: RealmsConfWord] = [:]
-        for statement in block.all(keyword) {
+        var places: [String: SourceRange] = [:]
+        for statement in all(keyword) {
             guard builder.hasNoBlock(statement) else { continue }
-            let words = statement.arguments
+            let (place, words) = (statement.keyword.range, statement.arguments)
             guard let last = words.last, words.count <= 2, words.dropFirst().allSatisfy({ !$0.beginsLine }) else {
                 builder.reportCount(of: statement, expected: "one text, or a language and a text")
                 continue
             }
             guard words.count == 2 else {
                 if let first = standard?.place {
-                    report(second: keyword, at: statement.keyword, first: first)
+                    builder.reportSecond(keyword, at: place, first: first)
                 } else {
-                    standard = (statement.keyword, value(last))
+                    standard = (place, value(last))
                 }
                 continue
             }
-            guard let tag = language(words[0]) else { continue }
+            guard let tag = language(words[0], among: translations) else { continue }
             if let first = places[tag] {
-                report(second: "\(keyword) \(tag)", at: statement.keyword, first: first)
+                builder.reportSecond("\(keyword) \(tag)", at: place, first: first)
                 continue
             }
-            places[tag] = statement.keyword
+            places[tag] = place
             texts[tag] = value(last)
         }
         guard let standard else {
-            if let statement = block.first(keyword), !texts.isEmpty {
+            if let statement = first(keyword), !texts.isEmpty {
                 let hint = "add \(keyword) TEXT; without a language"
                 builder.error(at: statement.keyword.range, "\(keyword) has no text for all other languages", hint: hint)
             }
@@ -149,7 +132,7 @@ struct LocalizedTextReader {
     }
 
     /// Returns the tag of a language of the pages in lower case; reports any other word.
-    private func language(_ word: RealmsConfWord) -> String? {
+    private func language(_ word: RealmsConfWord, among translations: Translations) -> String? {
         guard let text = builder.expanded(word) else { return nil }
         let tag = text.lowercased()
         guard TranslationReader.isLanguageTag(tag) else {
@@ -167,10 +150,5 @@ struct LocalizedTextReader {
             return nil
         }
         return tag
-    }
-
-    private func report(second name: String, at word: RealmsConfWord, first: RealmsConfWord) {
-        let hint = "the first one is at \(builder.text.place(of: first.range))"
-        builder.error(at: word.range, "a second \(name)", hint: hint)
     }
 }
