@@ -69,3 +69,57 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     /// The same as ``rendered``.
     public var description: String { rendered }
 }
+
+/// The diagnostics of a rejected configuration: at least one error, and all warnings.
+public struct ConfigurationErrors: Error, Sendable, Hashable, CustomStringConvertible {
+    /// All diagnostics in the order of the text; at least one of them is an error.
+    public let diagnostics: [Diagnostic]
+
+    /// Creates the errors from diagnostics; nil if the diagnostics are all warnings.
+    public init?(_ diagnostics: [Diagnostic]) {
+        guard diagnostics.contains(where: { $0.severity == .error }) else { return nil }
+        self.diagnostics = diagnostics
+    }
+
+    /// Creates a single error.
+    ///
+    /// - Parameters:
+    ///   - message: The description of the problem.
+    ///   - range: The place in the text.
+    ///   - text: The configuration text.
+    ///   - hint: A way to solve the problem.
+    public init(_ message: String, at range: SourceRange, in text: SourceText, hint: String? = nil) {
+        diagnostics = [text.error(at: range, message, hint: hint)]
+    }
+
+    /// The text of all diagnostics for a log, a line for each; see ``Diagnostic/logLine``.
+    public var logText: String { diagnostics.map(\.logLine).joined(separator: "\n") }
+
+    /// The text of all diagnostics; see ``Diagnostic/rendered``.
+    public var description: String { diagnostics.map(\.rendered).joined(separator: "\n") }
+}
+
+/// The result of parsing a text: a value and all diagnostics.
+public struct Parsed<Value: Sendable>: Sendable {
+    /// The part of the value that could be read, even if there are errors.
+    ///
+    /// It is for tools that show a file. Do not use it as a configuration.
+    public let partial: Value
+    /// All diagnostics in the order of the text.
+    public let diagnostics: [Diagnostic]
+
+    /// The value; nil if there are errors.
+    public var value: Value? { hasErrors ? nil : partial }
+
+    /// True if there are errors.
+    public var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+
+    /// Returns the value.
+    ///
+    /// - Returns: The value of a text without errors.
+    /// - Throws: All diagnostics, if one of them is an error.
+    public func get() throws(ConfigurationErrors) -> Value {
+        if let errors = ConfigurationErrors(diagnostics) { throw errors }
+        return partial
+    }
+}

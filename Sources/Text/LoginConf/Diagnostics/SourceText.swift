@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// A configuration text with a name for diagnostics.
 ///
 /// The name is only shown; no file is opened. The bytes are not checked here: the parser rejects bytes that are not
@@ -108,5 +110,139 @@ extension SourceText {
             offset: offset,
             column: Int(line.characters) + 1
         )
+    }
+}
+
+/// A half-open range of byte offsets in a ``SourceText``.
+public struct SourceRange: Sendable, Hashable {
+    /// The offset of the first byte.
+    public let start: UInt32
+    /// The offset after the last byte; equal to `start` for a place between two bytes.
+    public let end: UInt32
+
+    /// Creates a range; if the end is before the start, the range is empty.
+    public init(_ start: UInt32, _ end: UInt32) {
+        self.start = start
+        self.end = max(start, end)
+    }
+
+    /// The empty range of a value that was not read from a text.
+    public static let none = SourceRange(0, 0)
+}
+
+/// A place in a text as line and column.
+///
+/// A line ends at LF, CRLF or CR, also within comments and strings, where the JDK does not count line ends. A column is
+/// one Unicode scalar. The first line and the first column are 1.
+public struct SourceLocation: Sendable, Hashable {
+    /// The line; the first line is 1.
+    public let line: Int
+    /// The column; the first column is 1.
+    public let column: Int
+
+    /// Creates a place from line and column.
+    public init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+}
+
+extension SourceText {
+    /// Returns an error if the text is too large or is not UTF-8; nil if it can be parsed.
+    ///
+    /// The JDK accepts malformed bytes: it replaces them by U+FFFD, which is valid in words.
+    func validationError() -> Diagnostic? {
+        guard bytes.count <= Self.maximumSize else {
+            return error(at: .none, "the text has more than \(Self.maximumSize >> 20) MiB")
+        }
+        do throws(UTF8.ValidationError) {
+            _ = try UTF8Span(validating: bytes.span)
+            return nil
+        } catch {
+            let range = SourceRange(UInt32(error.byteOffsets.lowerBound), UInt32(error.byteOffsets.upperBound))
+            return self.error(at: range, "the text is not UTF-8", hint: "save the file as UTF-8")
+        }
+    }
+
+    /// Returns whether there is a byte order mark at an offset.
+    func hasByteOrderMark(at offset: Int) -> Bool {
+        bytes[min(offset, bytes.count)...].starts(with: [0xEF, 0xBB, 0xBF])
+    }
+}
+
+/// The places of a text at which lines and columns are known, so that a look-up does not read the text from its start.
+///
+/// The index is made at the first look-up, because only texts with errors or rules need it. It takes 12 bytes for every
+/// 512 bytes of the text.
+final class LineIndex: Sendable {
+    private static let step = 512
+
+    /// The line of an offset.
+    struct Checkpoint {
+        /// The number of the line, from 1.
+        var number: UInt32 = 1
+        /// The offset of the first byte of the line.
+        var start: UInt32 = 0
+        /// The number of characters between the start of the line and the offset.
+        var characters: UInt32 = 0
+
+        /// Moves the offset over one byte.
+        mutating func advance(over byte: UInt8, isBeforeLineFeed: Bool, to next: Int) {
+            // CRLF is one line end.
+            if byte == .lineFeed || byte == .carriageReturn && !isBeforeLineFeed {
+                number += 1
+                start = UInt32(next)
+                characters = 0
+            } else if !byte.isContinuation {
+                characters += 1
+            }
+        }
+    }
+
+    private let checkpoints = Mutex<[Checkpoint]?>(nil)
+
+    /// Returns the line of an offset.
+    ///
+    /// It takes time in proportion to the text at the first call, and constant time afterwards.
+    ///
+    /// - Parameters:
+    ///   - offset: A byte offset, at most the number of bytes.
+    ///   - bytes: The text, always the same; at most 2^32 - 1 bytes.
+    /// - Returns: The number and the start of the line, and the number of characters before the offset.
+    func line(of offset: Int, in bytes: [UInt8]) -> Checkpoint {
+        let first = checkpoints.withLock { known in
+            let all = known ?? Self.checkpoints(of: bytes)
+            known = all
+            return all[offset / Self.step]
+        }
+        return Self.advanced(first, from: offset / Self.step * Self.step, to: offset, in: bytes.span)
+    }
+
+    private static func checkpoints(of bytes: [UInt8]) -> [Checkpoint] {
+        var all: [Checkpoint] = [Checkpoint()]
+        all.reserveCapacity(bytes.count / step + 1)
+        let span = bytes.span
+        var offset = 0
+        var checkpoint = Checkpoint()
+        while offset + step <= span.count {
+            checkpoint = advanced(checkpoint, from: offset, to: offset + step, in: span)
+            all.append(checkpoint)
+            offset += step
+        }
+        return all
+    }
+
+    private static func advanced(
+        _ checkpoint: Checkpoint,
+        from offset: Int,
+        to end: Int,
+        in span: Span<UInt8>
+    ) -> Checkpoint {
+        var checkpoint = checkpoint
+        for index in offset..<end {
+            let isBeforeLineFeed = index + 1 < span.count && span[index + 1] == .lineFeed
+            checkpoint.advance(over: span[index], isBeforeLineFeed: isBeforeLineFeed, to: index + 1)
+        }
+        return checkpoint
     }
 }

@@ -66,3 +66,117 @@ extension OutcomeRule {
     /// The actions without jumps, as pam.conf spells them.
     static let actions: [Action] = [.ok, .done, .bad, .die, .ignore, .reset]
 }
+
+// Tables of outcomes, which may replace the control flag of a module in a `login` block of realms.conf.
+
+extension LoginConfParser {
+    /// True if the current token begins a table of outcomes.
+    var beginsOutcomeTable: Bool {
+        token.kind == .invalidCharacter && text.bytes[Int(token.start)] == UInt8(ascii: "[")
+    }
+
+    /// Parses a table of outcomes from its `[` to its `]`.
+    ///
+    /// - Returns: The entries; empty if the table is not closed or has an error, which has been reported.
+    @inline(never)
+    mutating func parseOutcomeTable() -> [OutcomeRule] {
+        let open = Int(token.start)
+        var end = open + 1
+        while end < text.bytes.count, !"[]{};\"".utf8.contains(text.bytes[end]) { end += 1 }
+        let isClosed = end < text.bytes.count && text.bytes[end] == UInt8(ascii: "]")
+        let range = SourceRange(UInt32(open), UInt32(isClosed ? end + 1 : end))
+        var rules: [OutcomeRule] = []
+        var isValid = true
+        if case .file = dialect {
+            let hint = "login.conf has no tables; write this entry as a login block of realms.conf. \(Self.flagsHint)"
+            diagnostics.error("a table of outcomes is not a control flag", at: range, hint: hint)
+            isValid = false
+        } else if !isClosed {
+            diagnostics.error("the table of outcomes is not closed", at: range, hint: Self.tableHint)
+            isValid = false
+        } else {
+            for word in words(from: open + 1, to: end) {
+                guard let rule = outcomeRule(word, after: rules) else {
+                    isValid = false
+                    continue
+                }
+                rules.append(rule)
+            }
+            if rules.isEmpty, isValid {
+                diagnostics.error("the table of outcomes is empty", at: range, hint: Self.tableHint)
+            }
+        }
+        token = LoginConfToken(kind: .word, content: .replacement, start: range.start, end: range.end)
+        scanner.position = Int(range.end)
+        advance()
+        return isValid ? rules : []
+    }
+
+    private func words(from start: Int, to end: Int) -> [SourceRange] {
+        var words: [SourceRange] = []
+        var begin: Int?
+        for index in start...end {
+            let isSpace = index == end || ByteClass.of(text.bytes[index]) & ByteClass.space != 0
+            if !isSpace, begin == nil { begin = index }
+            if isSpace, let first = begin {
+                words.append(SourceRange(UInt32(first), UInt32(index)))
+                begin = nil
+            }
+        }
+        return words
+    }
+
+    private mutating func outcomeRule(_ range: SourceRange, after rules: [OutcomeRule]) -> OutcomeRule? {
+        let word = text.string(in: range)
+        let parts = word.utf8.split(separator: UInt8(ascii: "="), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        guard parts.count == 2, let name = parts.first, let value = parts.last else {
+            let message = "\(DiagnosticText.word(word)) is not an outcome with an action"
+            diagnostics.error(message, at: range, hint: Self.tableHint)
+            return nil
+        }
+        guard let outcomes = outcomes(name, at: range), let action = action(value, at: range) else { return nil }
+        if rules.contains(where: {
+            $0.outcomes.isEmpty ? outcomes.isEmpty : !Set($0.outcomes).isDisjoint(with: outcomes)
+        }) {
+            diagnostics.error("\(DiagnosticText.word(name)) occurs twice in the table", at: range)
+            return nil
+        }
+        if action == .ok || action == .done, outcomes != [.success] {
+            let hint = "only a success can count as one: write success=\(action), and ignore, bad or die for the others"
+            diagnostics.error("\(DiagnosticText.word(word)) would count a failure as a success", at: range, hint: hint)
+            return nil
+        }
+        return OutcomeRule(outcomes: outcomes, action: action, range: range)
+    }
+
+    /// Returns the outcomes of a name; none for `default`, and nil for an unknown name, which is reported.
+    private mutating func outcomes(_ name: String, at range: SourceRange) -> [Outcome]? {
+        if name.utf8.elementsEqual("default".utf8) { return [] }
+        if let known = OutcomeRule.names.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+            return known.outcomes
+        }
+        let names = ["default"] + OutcomeRule.names.map(\.name)
+        let hint =
+            NearestName.suggest(name, among: names).map { "did you mean `\($0)`?" }
+            ?? "the outcomes are default, success, ignored, \(LoginFailure.allCases.map(\.code).joined(separator: ", "))"
+        diagnostics.error("there is no outcome \(DiagnosticText.word(name))", at: range, hint: hint)
+        return nil
+    }
+
+    private mutating func action(_ value: String, at range: SourceRange) -> Action? {
+        if let known = OutcomeRule.actions.first(where: { $0.description.utf8.elementsEqual(value.utf8) }) {
+            return known
+        }
+        if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let count = UInt8(value),
+            count > 0
+        {
+            return .jump(count)
+        }
+        let hint = "the actions are ok, done, bad, die, ignore, reset, or the number of modules to skip, from 1 to 255"
+        diagnostics.error("there is no action \(DiagnosticText.word(value))", at: range, hint: hint)
+        return nil
+    }
+
+    private static let tableHint = "as in: [success=done unavailable=ignore default=die]"
+}

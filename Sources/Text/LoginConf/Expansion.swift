@@ -1,5 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The values of the references `${...}` in a configuration: properties, environment variables and files.
+///
+/// The caller provides the values; the parsers read no environment variables or files themselves. login.conf allows
+/// `${name}` for a property and `${/}` for a `/`, as in the JDK. realms.conf also allows `${env:NAME}` and
+/// `${file:PATH}`.
+public struct Expansion: Sendable {
+    /// The error for a file that cannot be read.
+    public struct UnreadableFile: Error, Sendable, Hashable {
+        /// The reason; messages show it after the name of the file.
+        public let reason: String
+
+        /// Creates an error with a reason such as "permission denied".
+        public init(_ reason: String) { self.reason = reason }
+    }
+
+    /// Returns the value of a property; nil if it is not defined.
+    public var property: @Sendable (_ name: String) -> String?
+    /// Returns the value of an environment variable; nil if it is not set.
+    public var environment: @Sendable (_ name: String) -> String?
+    /// Returns the content of a file; the path is passed as it is written.
+    ///
+    /// One line end (LF or CRLF) at the end of the content is removed after the call.
+    public var file: @Sendable (_ path: String) -> Result<[UInt8], UnreadableFile>
+
+    /// Creates an expansion.
+    ///
+    /// - Parameters:
+    ///   - property: Returns the value of a property; by default no property is defined.
+    ///   - environment: Returns the value of an environment variable; by default no variable is set.
+    ///   - file: Returns the content of a file; by default no file can be read.
+    public init(
+        property: @escaping @Sendable (_ name: String) -> String? = { _ in nil },
+        environment: @escaping @Sendable (_ name: String) -> String? = { _ in nil },
+        file: @escaping @Sendable (_ path: String) -> Result<[UInt8], UnreadableFile> = { _ in
+            .failure(UnreadableFile("files cannot be read here"))
+        }
+    ) {
+        self.property = property
+        self.environment = environment
+        self.file = file
+    }
+
+    /// An expansion without properties, environment variables or files.
+    public static let none = Expansion()
+}
+
+extension SourceText {
+    /// Returns whether a value consists of references `${...}` only, so that it is not written in this text.
+    ///
+    /// - Parameter range: The place of the value, with its quotes if it has any.
+    /// - Returns: True if the value has at least one reference and nothing else. `${{...}}` is not a reference.
+    public func consistsOfReferences(in range: SourceRange) -> Bool {
+        let end = min(Int(range.end), bytes.count)
+        var rest = bytes[min(Int(range.start), end)..<end]
+        if rest.first == .quote, rest.last == .quote { rest = rest.dropFirst().dropLast() }
+        guard !rest.isEmpty else { return false }
+        while !rest.isEmpty {
+            guard rest.starts(with: "${".utf8), !rest.starts(with: "${{".utf8),
+                let close = rest.firstIndex(of: .closeBrace)
+            else { return false }
+            rest = rest[(close + 1)...]
+        }
+        return true
+    }
+
+    /// Returns the error for a fault of expansion.
+    ///
+    /// The error is shown at the reference. If the reference is not found in the text, it is shown at the whole value.
+    func diagnostic(of fault: Expander.Fault, in range: SourceRange) -> Diagnostic {
+        error(at: place(of: fault.reference, in: range), fault.message, hint: fault.hint)
+    }
+
+    private func place(of reference: String?, in range: SourceRange) -> SourceRange {
+        guard let wanted = reference.map({ Array($0.utf8) }), !wanted.isEmpty else { return range }
+        // A reference with escapes is not found, because it is spelled differently in the text.
+        var start = Int(range.start)
+        while start + wanted.count <= Int(range.end) {
+            let end = start + wanted.count
+            if bytes[start..<end].elementsEqual(wanted) { return SourceRange(UInt32(start), UInt32(end)) }
+            start += 1
+        }
+        return range
+    }
+}
+
 /// Replaces the references `${...}` of a value from left to right, as the JDK does for option values of login.conf.
 ///
 /// References in a replacement are not expanded. `${{...}}` and the text after an unclosed `${` or `${{` are not
