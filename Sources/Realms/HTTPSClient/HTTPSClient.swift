@@ -2,7 +2,7 @@
 
 internal import NIOCore
 internal import NIOPosix
-internal import OpenSSLKit
+public import OpenSSLKit
 
 /// A client of HTTPS services: HTTP/1.1 over TLS 1.2 or 1.3, by the system's OpenSSL.
 ///
@@ -89,4 +89,113 @@ public final class HTTPSClient: Sendable {
 
     /// The number of requests that wait for a connection.
     var waitingRequests: Int { pool.waitingRequests }
+}
+
+/// The configuration of an ``HTTPSClient``.
+public struct HTTPSClientConfiguration: Sendable {
+    /// The servers that are trusted.
+    public var trust: HTTPSTrust
+    /// The certificate and key that are presented to a server that requests a certificate; nil for none.
+    public var identity: TLSIdentity?
+    /// The lowest version of TLS that is accepted; the default is 1.2.
+    public var minimumVersion = TLSVersion.tls12
+    /// The value of the field `User-Agent`; the default is `Gatehouse`.
+    ///
+    /// A request with a `User-Agent` of its own keeps it.
+    public var userAgent = "Gatehouse"
+    /// The time limit for resolving the name, connecting and the TLS handshake; the default is 5 seconds.
+    public var connectTimeout = Duration.seconds(5)
+    /// The time limit for a request, from the call to the end of the response; the default is 30 seconds.
+    public var timeout = Duration.seconds(30)
+    /// The maximum length of a response's status line and fields, in bytes; the default is 64 KiB.
+    public var maximumHead = 64 << 10
+    /// The maximum length of a response's body, in bytes; the default is 1 MiB.
+    ///
+    /// If the body is longer, the connection is closed at the limit.
+    public var maximumBody = 1 << 20
+    /// The maximum number of connections to one server; the default is 16.
+    public var connections = 16
+    /// The maximum number of requests that wait for a connection to one server; the default is 1024.
+    public var waitingRequests = 1024
+    /// The time for which an unused connection is kept; the default is 30 seconds.
+    ///
+    /// If a server announces a shorter time (`Keep-Alive: timeout=5`), the connection is used for one second less than
+    /// that.
+    public var idleTime = Duration.seconds(30)
+
+    /// Creates a configuration with the defaults.
+    ///
+    /// - Parameter trust: The servers that are trusted.
+    public init(trust: HTTPSTrust) {
+        self.trust = trust
+    }
+}
+
+/// The reason why a request got no complete response.
+///
+/// Two errors are equal if their codes are equal. The text is for logs. It contains no secret, and no bytes of the
+/// response.
+public struct HTTPSClientError: Error, Sendable {
+    /// The kinds of errors.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The request breaks a rule, such as a line break in a field.
+        case invalidRequest
+        /// The host name has no address.
+        case nameNotResolved
+        /// No connection could be opened, or the TLS handshake failed.
+        case connectFailed
+        /// The server's certificate was rejected: unknown authority, another name, expired, or another key than the
+        /// pinned key.
+        case certificateRejected
+        /// No connection was open when the time for connecting was over.
+        case connectTimedOut
+        /// The response was not complete when the time for the request was over.
+        case timedOut
+        /// The fields of the response are longer than the limit.
+        case responseHeadTooLarge
+        /// The body of the response, or the whole response, is longer than the limit.
+        case responseTooLarge
+        /// The server has sent bytes that are not a valid response.
+        case malformedResponse
+        /// The connection ended before the response was complete.
+        case connectionClosed
+        /// All connections are in use, and the maximum number of requests is waiting for a connection; or the system has no
+        /// more resources for a connection.
+        case tooManyRequests
+        /// The caller's task was cancelled.
+        case cancelled
+        /// The delegate has stopped the response.
+        case stopped
+        /// The client is closed.
+        case clientClosed
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// The cause, for logs.
+    public let cause: String
+    /// True if the server may have received bytes of the request.
+    ///
+    /// If false, the request can be sent again, or to another server, and no server receives it twice.
+    public let mayHaveReachedServer: Bool
+
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of error.
+    ///   - cause: The cause, for logs, without secrets.
+    ///   - mayHaveReachedServer: True if the server may have received bytes of the request.
+    public init(_ code: Code, _ cause: String, mayHaveReachedServer: Bool = false) {
+        self.code = code
+        self.cause = cause
+        self.mayHaveReachedServer = mayHaveReachedServer
+    }
+}
+
+extension HTTPSClientError: Equatable, CustomStringConvertible {
+    /// Compares the codes.
+    public static func == (left: HTTPSClientError, right: HTTPSClientError) -> Bool { left.code == right.code }
+
+    /// The cause.
+    public var description: String { cause }
 }

@@ -6,7 +6,7 @@ internal import Passwords
 public import RealmKit
 internal import ServerConnections
 
-extension SQLRealm {
+extension SQLRealm: UserListingRealm {
     /// Returns the groups of a user in the database.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
         try await find(user).groups

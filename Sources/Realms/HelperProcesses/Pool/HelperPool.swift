@@ -103,3 +103,92 @@ package final class HelperPool: Sendable {
         return try result.get()
     }
 }
+
+extension HelperPoolSettings {
+    /// Reads the properties `processes`, `queue`, `when-full`, `timeout`, `requests-per-process` and `idle-time`.
+    ///
+    /// - Parameters:
+    ///   - properties: Properties whose schema contains these names.
+    ///   - processes: The name of the property for the maximum number of processes.
+    ///   - requestsPerProcess: The name of the property for the number of requests after which a process is replaced.
+    /// - Throws: ``BadRealm`` if a time is zero or longer than an hour.
+    package init(
+        _ properties: RealmProperties,
+        processes: String = "processes",
+        requestsPerProcess: String = "requests-per-process"
+    ) throws(BadRealm) {
+        self.init()
+        self.processes = try properties.integer(processes)
+        self.requestsPerProcess = try properties.integer(requestsPerProcess)
+        queue = try properties.integer("queue")
+        whenFull = WhenFull(rawValue: try properties.string("when-full")) ?? .refuse
+        timeout = try Self.time("timeout", of: properties)
+        idleTime = try Self.time("idle-time", of: properties)
+    }
+
+    /// Reads a time from 1 millisecond to an hour.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the property.
+    ///   - properties: Properties whose schema contains the name.
+    /// - Returns: The time.
+    /// - Throws: ``BadRealm`` if the time is zero or longer than an hour.
+    package static func time(_ name: String, of properties: RealmProperties) throws(BadRealm) -> Duration {
+        let time = try properties.duration(name)
+        guard time > .zero, time <= .seconds(3600) else {
+            throw BadRealm("must be longer than 0 and at most 1h", setting: name)
+        }
+        return time
+    }
+}
+
+/// The place of one helper process, on a thread of its own.
+package final class HelperSlot {
+    /// The running helper; nil if there is none.
+    package private(set) var process: HelperProcess?
+    /// The number of requests that the running helper has answered.
+    private(set) var answered = 0
+    /// The number of faults since the last answer.
+    private(set) var faults = 0
+    private let log: RealmLog?
+
+    init(log: RealmLog?) {
+        self.log = log
+    }
+
+    /// Returns the running helper, or starts one.
+    ///
+    /// A helper that has sent something without a request is replaced: it could be taken for an answer.
+    ///
+    /// - Parameters:
+    ///   - program: The program to start.
+    ///   - secret: The secret of the request; lines of output that contain it are not logged.
+    /// - Returns: The helper.
+    /// - Throws: ``HelperFault`` with code `cannotStart`.
+    package func process(_ program: HelperProgram, secret: Secret?) throws(HelperFault) -> HelperProcess {
+        if let process, process.begin(secret: secret) { return process }
+        end()
+        let process = try HelperProcess(program, log: log, secret: secret)
+        self.process = process
+        return process
+    }
+
+    /// Kills the running helper with its group, and waits for its end.
+    package func end() {
+        process?.end()
+        process = nil
+        answered = 0
+    }
+
+    /// Counts an answer; the helper ends after its last one.
+    func countAnswer(limit: Int, wake: WakeUp) {
+        answered += 1
+        faults = 0
+        process?.finish()
+        guard answered >= limit else { return }
+        process?.endGracefully(wake: wake)
+        end()
+    }
+
+    func countFault() { faults += 1 }
+}

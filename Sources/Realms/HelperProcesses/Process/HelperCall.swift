@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CHelperSpawn
+internal import Glibc
 internal import Synchronization
 internal import Workers
 
@@ -63,5 +65,99 @@ package final class HelperCall: Sendable {
         if isCancelled { throw HelperFault(.cancelled, "the login was cancelled") }
         guard MonotonicTime.now >= deadline else { return }
         throw isWaiting ? Self.waitedTooLong : HelperFault(.timedOut, "no answer in time")
+    }
+}
+
+/// A file descriptor that is closed with its last reference.
+package final class Descriptor: Sendable {
+    /// The number of the descriptor.
+    package let number: Int32
+
+    /// Takes over a descriptor.
+    ///
+    /// - Parameter number: An open descriptor that nothing else closes.
+    package init(_ number: Int32) { self.number = number }
+
+    deinit { close(number) }
+
+    /// Creates two connected stream sockets that are closed on exec.
+    ///
+    /// - Returns: The two sockets.
+    /// - Throws: ``HelperFault`` with code `cannotStart` if the system has no more descriptors.
+    static func socketPair() throws(HelperFault) -> (Descriptor, Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .system("no socket pair") }
+        return (Descriptor(ends[0]), Descriptor(ends[1]))
+    }
+
+    /// Creates a pipe that is closed on exec.
+    static func pipe() throws(HelperFault) -> (reading: Descriptor, writing: Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe gatehouse_pipe(&ends) == 0 else { throw .system("no pipe") }
+        return (Descriptor(ends[0]), Descriptor(ends[1]))
+    }
+
+    /// Opens /dev/null.
+    static func null() throws(HelperFault) -> Descriptor {
+        let number = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard number >= 0 else { throw .system("/dev/null") }
+        return Descriptor(number)
+    }
+
+    /// Makes reads and writes of this descriptor return at once.
+    func setNonblocking() {
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+    }
+}
+
+extension HelperFault {
+    /// Creates a fault with the system's text for an error: of code `full` if the system has no more resources, otherwise
+    /// of code `cannotStart`.
+    static func system(_ what: String, number: Int32 = errno) -> HelperFault {
+        let isLoad = [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
+        return HelperFault(isLoad ? .full : .cannotStart, "\(what): \(unsafe String(cString: strerror(number)))")
+    }
+}
+
+/// Wakes a thread that waits in poll(2).
+package final class WakeUp: Sendable {
+    let descriptor: Descriptor
+
+    /// Creates a wake-up.
+    ///
+    /// - Throws: ``HelperFault`` with code `cannotStart` if the system has no more descriptors.
+    package init() throws(HelperFault) {
+        let number = gatehouse_eventfd()
+        guard number >= 0 else { throw .system("no eventfd") }
+        descriptor = Descriptor(number)
+    }
+
+    /// Ends the current wait, or the next wait if there is none.
+    package func signal() {
+        var one: UInt64 = 1
+        _ = unsafe write(descriptor.number, &one, 8)
+    }
+
+    /// Waits for a wake-up.
+    ///
+    /// - Parameter until: The time at which the wait ends, of ``MonotonicTime``.
+    /// - Returns: True if it was woken; false if the time is up.
+    @discardableResult
+    func wait(until: UInt64) -> Bool {
+        var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        while true {
+            if unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: until)) > 0 {
+                reset()
+                return true
+            }
+            if MonotonicTime.now >= until { return false }
+        }
+    }
+
+    /// Makes the next wait wait again.
+    func reset() {
+        var count: UInt64 = 0
+        _ = unsafe read(descriptor.number, &count, 8)
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RealmKit
+package import RealmKit
 
 /// The standard output and the standard error of a helper: lines for the log, escaped and bounded.
 ///
@@ -91,5 +91,110 @@ struct HelperOutput: ~Copyable {
         }
         for index in kept.indices { kept[index] = 0 }
         kept.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Finds the secrets of a login in what a helper has written, so that they are not logged.
+package enum SecretPlaces {
+    /// Finds all places of secrets, also across lines: a password may contain a line feed.
+    ///
+    /// - Parameters:
+    ///   - secrets: The secrets; an empty one is nowhere.
+    ///   - bytes: The bytes that a helper has written.
+    /// - Returns: The places, in no order.
+    package static func places(of secrets: [Secret], in bytes: [UInt8]) -> [Range<Int>] {
+        var places: [Range<Int>] = []
+        for secret in secrets where !secret.isEmpty && secret.count <= bytes.count {
+            for start in 0...(bytes.count - secret.count) where isPlace(start, of: secret, in: bytes) {
+                places.append(start..<(start + secret.count))
+            }
+        }
+        return places
+    }
+
+    private static func isPlace(_ start: Int, of secret: Secret, in bytes: [UInt8]) -> Bool {
+        secret.withBytes { wanted in
+            for index in wanted.indices where bytes[start + index] != wanted[index] { return false }
+            return true
+        }
+    }
+}
+
+/// The secrets of earlier requests to a process, as lengths and keyed hashes.
+///
+/// A program that runs on may write what it has printed in an earlier login, because C and Python keep output back until a
+/// buffer is full. The secrets themselves are not kept.
+struct SecretMarks {
+    /// The number of secrets that are remembered; with more, the oldest are forgotten.
+    static let maximum = 1024
+
+    /// The SipHash with the random key of this process is that of `Hasher`.
+    private struct Mark: Hashable {
+        let length: Int
+        let hash: Int
+
+        init(_ bytes: Span<UInt8>) {
+            var hasher = Hasher()
+            for index in bytes.indices { hasher.combine(bytes[index]) }
+            length = bytes.count
+            hash = hasher.finalize()
+        }
+    }
+
+    private var marks: Set<Mark> = []
+    private var order: [Mark] = []
+
+    /// The length of the longest secret, in bytes.
+    var longest: Int { marks.map(\.length).max() ?? 0 }
+
+    /// Remembers a secret.
+    mutating func add(_ secret: Secret) {
+        guard !secret.isEmpty else { return }
+        let mark = secret.withBytes { Mark($0) }
+        guard marks.insert(mark).inserted else { return }
+        order.append(mark)
+        if order.count > Self.maximum { marks.remove(order.removeFirst()) }
+    }
+
+    /// Finds all places of the secrets.
+    func places(in bytes: [UInt8]) -> [Range<Int>] {
+        var places: [Range<Int>] = []
+        for length in Set(marks.map(\.length)) where length <= bytes.count {
+            for start in 0...(bytes.count - length) {
+                let place = start..<(start + length)
+                if marks.contains(Mark(bytes.span.extracting(place))) { places.append(place) }
+            }
+        }
+        return places
+    }
+}
+
+/// Text from a helper.
+package enum HelperText {
+    /// Returns a text for the log, without control characters; bytes that are not UTF-8 are replaced.
+    ///
+    /// - Parameter bytes: The text.
+    /// - Returns: The text with control characters as in `\u{1b}`.
+    package static func escaped(_ bytes: some Collection<UInt8>) -> String {
+        var text = ""
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            if isControl(scalar) {
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    /// Returns whether a character is a control character, a line or a paragraph separator.
+    ///
+    /// - Parameter scalar: The character.
+    /// - Returns: True for C0, DEL, C1, U+2028 and U+2029.
+    package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
+        default: false
+        }
     }
 }

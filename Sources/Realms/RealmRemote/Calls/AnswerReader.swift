@@ -104,3 +104,109 @@ enum RemoteAnswer: Sendable {
     /// The user is refused.
     case failed(LoginFailure)
 }
+
+/// Decides about a complete response.
+struct AnswerChecks {
+    typealias Answer = Result<RemoteAnswer, AnswerReader.Outage>
+
+    /// The maximum number of groups.
+    static let maximumGroups = 1000
+    /// The maximum number of attributes; further attributes are left out.
+    static let maximumAttributes = 64
+
+    let format: AnswerFormat
+    let status: Int
+    let contentType: String?
+
+    /// Returns the answer, or the reason why the response cannot be used.
+    ///
+    /// - Parameter values: The values of the paths; nil if the body is not JSON.
+    /// - Returns: The answer or the reason.
+    func result(_ values: [JSONValues]?) -> Answer {
+        let found = values ?? format.paths.map { _ in JSONValues() }
+        let reasonStart = (format.userPath == nil ? 0 : 1) + (format.groupsPath == nil ? 0 : 1)
+        let reasons = found[reasonStart..<(reasonStart + format.reasonPaths.count)]
+        guard !reasons.contains(where: { $0.hasWrongType || $0.strings.count > 1 }) else {
+            return unusable("the reason is not a text", kind: "reason")
+        }
+        let reason = reasons.compactMap(\.strings.first).first
+        guard let outcome = format.outcomes.outcome(status: status, reason: reason) else {
+            let text = reason == nil ? "" : " with a reason that is not in the table of outcomes"
+            return unusable("the service answered \(status)\(text)", kind: "status \(status)")
+        }
+        switch outcome {
+        case .failed(.unavailable): return unusable(unavailableText, kind: "status \(status)")
+        case .failed(.overloaded):
+            return .failure(AnswerReader.Outage(unavailableText, kind: "status \(status)", isOverload: true))
+        case .failed(let failure): return .success(.failed(failure))
+        case .accepted:
+            guard format.paths.isEmpty || values != nil else {
+                return unusable("the response has the type \(contentType ?? "none"), not JSON", kind: "type")
+            }
+            return accepted(found)
+        }
+    }
+
+    private var unavailableText: String {
+        guard format.isGatehouse, status == 401 || status == 403 else { return "the service answered \(status)" }
+        let cause = "the token, the client certificate or the network of this program is not accepted"
+        return "the service answered \(status): \(cause)"
+    }
+
+    private func accepted(_ values: [JSONValues]) -> Answer {
+        var user: Username?
+        if let path = format.userPath {
+            guard !values[0].hasWrongType, values[0].strings.count == 1, !values[0].isIncomplete(for: path) else {
+                return unusable("the response has no user name, or it is not a text", kind: "user")
+            }
+            do throws(BadUsername) {
+                user = try Username(values[0].strings[0])
+            } catch {
+                return unusable("the user name in the response cannot be used: \(error)", kind: "user")
+            }
+        }
+        var groups: [String] = []
+        if let path = format.groupsPath {
+            let found = values[format.userPath == nil ? 0 : 1]
+            guard found.isPresent, !found.hasWrongType, !found.isIncomplete(for: path) else {
+                return unusable("the response has no groups, or they are not texts", kind: "groups")
+            }
+            guard found.strings.count <= Self.maximumGroups, found.strings.allSatisfy(GroupName.isUsable) else {
+                return unusable("the groups in the response cannot be used", kind: "groups")
+            }
+            groups = found.strings
+        }
+        return .success(.accepted(user: user, groups: groups, attributes: attributes(values)))
+    }
+
+    /// Returns the attributes; those that are not valid are left out.
+    private func attributes(_ values: [JSONValues]) -> [UserAttribute] {
+        let first = values.count - format.attributes.count - (format.attributeMembers == nil ? 0 : 1)
+        var found: [(name: String, values: [String])] = []
+        for (attribute, values) in zip(format.attributes, values.dropFirst(first)) where !values.hasWrongType {
+            found.append((attribute.name, values.strings))
+        }
+        if format.attributeMembers != nil, let members = values.last, !members.hasWrongType {
+            for (name, value) in zip(members.names, members.strings) {
+                guard let name else { continue }
+                // The values of a member follow each other.
+                if let last = found.last, last.name.hasBytes(of: name.string) {
+                    found[found.count - 1].values.append(value)
+                } else {
+                    found.append((name.string, [value]))
+                }
+            }
+        }
+        return found.prefix(Self.maximumAttributes).compactMap { attribute in
+            do throws(BadAttribute) {
+                return try UserAttribute(name: attribute.name, values: attribute.values)
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    private func unusable(_ cause: String, kind: String) -> Answer {
+        .failure(AnswerReader.Outage(cause, kind: kind))
+    }
+}

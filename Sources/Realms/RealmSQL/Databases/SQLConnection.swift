@@ -87,3 +87,33 @@ struct SQLServers: Sendable {
     /// Opens connections that can; a server that cannot is unavailable.
     let writers: Servers<SQLConnection>
 }
+
+/// The limits of a database.
+struct SQLLimits: Sendable {
+    /// The maximum time to open a connection.
+    let connect: Duration
+    /// The maximum time of a query.
+    let query: Duration
+
+    /// The maximum size of an answer, or of the answers to queries that were sent together, in bytes.
+    ///
+    /// The list of all users has no maximum.
+    /// A query without a condition would otherwise make every login read the whole table into memory.
+    static let answerSize = 16 << 20
+
+    /// Returns the fault of a larger answer.
+    static func tooLarge(_ context: String) -> ServerFault {
+        ServerFault(.failed, "\(context): the answer has more than \(answerSize >> 20) MiB")
+    }
+}
+
+/// The blanks with which PostgreSQL fills the values of CHAR columns.
+enum CharPadding {
+    /// Returns a text without blanks at its end.
+    static func removed(from text: String) -> String {
+        guard text.utf8.last == 0x20 else { return text }
+        let bytes = text.utf8
+        let end = bytes.lastIndex { $0 != 0x20 }.map { bytes.index(after: $0) } ?? bytes.startIndex
+        return String(text[..<end])
+    }
+}

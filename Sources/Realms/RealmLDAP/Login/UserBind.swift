@@ -4,6 +4,8 @@
 internal import Bytes
 internal import CLDAP
 internal import RealmKit
+internal import Synchronization
+internal import Workers
 
 /// The reason why a bind as a user does not count as a login.
 struct BindProblem: Sendable, Hashable {
@@ -137,6 +139,132 @@ extension LDAPSettings {
         case .search: return true
         case .directBind(let pattern, _): return pattern.isDistinguishedName && change == .ownBind
         }
+    }
+}
+
+/// The times that the last binds took, by which all refusals take as long.
+///
+/// For an unknown user there is nothing to bind as, and a directory refuses some binds without computing the hash of the
+/// password, for example those of locked users. Such answers would come early, and reveal which users exist. They wait as
+/// long as one of the last binds with a wrong password took.
+final class BindTimes: Sendable {
+    /// The last times, in nanoseconds.
+    private struct Times {
+        private(set) var all: [UInt64] = []
+        private var next = 0
+
+        mutating func add(_ time: UInt64) {
+            if all.count < BindTimes.count {
+                all.append(time)
+            } else {
+                all[next] = time
+                next = (next + 1) % BindTimes.count
+            }
+        }
+    }
+
+    private struct State {
+        var accepted = Times()
+        var refused = Times()
+        /// A refusal in less time has computed no hash: half of the median of the accepted binds.
+        var limit: UInt64 = 0
+    }
+
+    private static let count = 32
+    /// A bind that has waited for a server would delay the logins of unknown users for no reason.
+    private static let maximum: UInt64 = 2_000_000_000
+
+    private let state = Mutex(State())
+
+    /// Records an accepted bind, for which the directory has computed a hash.
+    ///
+    /// - Parameter start: The time at which it began, of `MonotonicTime`.
+    func addAccepted(since start: UInt64) {
+        let time = Self.time(since: start)
+        state.withLock { state in
+            state.accepted.add(time)
+            state.limit = state.accepted.all.sorted()[state.accepted.all.count / 2] / 2
+        }
+    }
+
+    /// Records a refused bind.
+    ///
+    /// - Parameter start: The time at which it began, of `MonotonicTime`.
+    /// - Returns: The time for which the answer must wait.
+    func addRefused(since start: UInt64) -> Duration {
+        let time = Self.time(since: start)
+        return state.withLock { state in
+            guard time < state.limit else {
+                state.refused.add(time)
+                return .zero
+            }
+            return Self.missing(state, after: time)
+        }
+    }
+
+    /// Returns the time by which a bind with a wrong password would have taken longer.
+    ///
+    /// - Parameter start: The time at which the bind began, of `MonotonicTime`.
+    /// - Returns: The time for which the answer must wait.
+    func missing(since start: UInt64) -> Duration {
+        let time = Self.time(since: start)
+        return state.withLock { Self.missing($0, after: time) }
+    }
+
+    private static func missing(_ state: State, after time: UInt64) -> Duration {
+        let sample = sample(state)
+        return .nanoseconds(Int64(clamping: sample > time ? sample - time : 0))
+    }
+
+    /// Returns the time for which the answer for an unknown user must wait; zero if no bind is known.
+    func sample() -> Duration { state.withLock { .nanoseconds(Int64(clamping: Self.sample($0))) } }
+
+    private static func sample(_ state: State) -> UInt64 {
+        // Early refusals may have been recorded before the first accepted bind.
+        state.refused.all.filter { $0 >= state.limit }.randomElement() ?? state.accepted.all.randomElement() ?? 0
+    }
+
+    private static func time(since start: UInt64) -> UInt64 { min(MonotonicTime.now &- start, maximum) }
+}
+
+/// Passwords as the attribute `unicodePwd` of Active Directory takes them: in quotes, as UTF-16, the low byte first.
+enum QuotedPassword {
+    /// Returns the value for a password; nil if the password is not UTF-8.
+    static func make(_ password: Secret) -> Secret? {
+        password.withBytes { bytes in
+            guard Self.isUTF8(bytes) else { return nil }
+            // UTF-16 has at most two bytes for one byte of UTF-8.
+            return Secret(capacity: 2 * bytes.count + 4) { output in
+                func append(_ unit: UInt16) {
+                    output.append(UInt8(truncatingIfNeeded: unit))
+                    output.append(UInt8(truncatingIfNeeded: unit >> 8))
+                }
+                append(UInt16(UInt8(ascii: "\"")))
+                var index = 0
+                while index < bytes.count {
+                    let scalar = Self.scalar(bytes, at: &index)
+                    if scalar < 0x10000 {
+                        append(UInt16(scalar))
+                    } else {
+                        append(UInt16(0xD7C0 + (scalar >> 10)))
+                        append(UInt16(0xDC00 + (scalar & 0x3FF)))
+                    }
+                }
+                append(UInt16(UInt8(ascii: "\"")))
+            }
+        }
+    }
+
+    private static func isUTF8(_ bytes: Span<UInt8>) -> Bool { (try? UTF8Span(validating: bytes)) != nil }
+
+    /// Returns the next character of valid UTF-8.
+    private static func scalar(_ bytes: Span<UInt8>, at index: inout Int) -> UInt32 {
+        let first = UInt32(bytes[index])
+        let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+        var value = length == 1 ? first : first & (0x7F >> UInt32(length))
+        for offset in 1..<max(length, 1) { value = value << 6 | UInt32(bytes[index + offset] & 0x3F) }
+        index += length
+        return value
     }
 }
 #endif

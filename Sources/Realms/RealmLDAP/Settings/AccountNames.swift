@@ -65,4 +65,68 @@ struct DNPattern: Sendable {
 extension [UInt8] {
     fileprivate func utf8Range(of text: String) -> Range<Int>? { firstRange(of: Array(text.utf8)) }
 }
+
+/// The domains that a user may type with the user name, as in `EXAMPLE\ann` and `ann@example.org`.
+struct DomainNames: Sendable {
+    private let names: Set<UTF8Text>
+
+    /// - Parameter names: The names, compared without regard to case.
+    init(_ names: [String]) {
+        self.names = Set(names.map { UTF8Text($0.lowercased()) })
+    }
+
+    /// Returns the user name without the domain.
+    ///
+    /// - Parameter typed: The name as it was typed.
+    /// - Returns: The name; nil if the domain before a backslash is none of these. A name with an `@` and another domain
+    ///   is returned as it is, because it may be a mail address.
+    func withoutDomain(_ typed: String) -> String? {
+        guard !names.isEmpty else { return typed }
+        if let slash = typed.utf8.firstIndex(of: UInt8(ascii: "\\")) {
+            let user = typed[typed.utf8.index(after: slash)...]
+            guard isKnown(typed[..<slash]), !user.isEmpty else { return nil }
+            return String(user)
+        }
+        if let at = typed.utf8.lastIndex(of: UInt8(ascii: "@")), at != typed.startIndex,
+            isKnown(typed[typed.utf8.index(after: at)...])
+        {
+            return String(typed[..<at])
+        }
+        return typed
+    }
+
+    private func isKnown(_ domain: Substring) -> Bool { names.contains(UTF8Text(domain.lowercased())) }
+}
+
+/// The account of this program in the directory.
+struct ServiceAccount: Sendable {
+    /// The attributes of Active Directory that may have the name, in lower case; none for a distinguished name.
+    private let names: [(attribute: String, value: String)]
+    /// The key of the distinguished name; nil if the name is another one.
+    private let key: String?
+
+    /// - Parameter name: The distinguished name, a principal name such as `gatehouse@example.org`, or a name with its
+    ///   domain such as `EXAMPLE\gatehouse`.
+    init(_ name: String) {
+        key = DistinguishedName(name)?.key
+        let account = name.split(separator: "\\").last ?? ""
+        names =
+            key == nil ? [("userprincipalname", name.lowercased()), ("samaccountname", account.lowercased())] : []
+    }
+
+    /// Returns whether an entry is the one of the account, as far as its attributes tell.
+    func isEntry(_ entry: LDAPEntry) -> Bool {
+        guard let key else {
+            return names.contains { name in
+                entry.values(of: name.attribute).contains {
+                    String(decoding: $0, as: UTF8.self).lowercased().hasBytes(of: name.value)
+                }
+            }
+        }
+        // Names of ASCII without escaped characters have the length of their keys; most names differ in it.
+        let isPlain = key.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\\") }
+        guard !isPlain || key.utf8.count == entry.name.utf8.count else { return false }
+        return DistinguishedName(entry.name)?.key.hasBytes(of: key) == true
+    }
+}
 #endif
