@@ -168,6 +168,72 @@ package enum FileTrust {
     }
 }
 
+/// The users and groups of the system.
+package enum SystemAccount {
+    /// Returns the name of a user; nil if the system has no user of the number.
+    package static func name(_ user: uid_t) -> String? {
+        var entry = unsafe passwd()
+        var found = unsafe UnsafeMutablePointer<passwd>?.none
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        let result = unsafe getpwuid_r(user, &entry, &buffer, buffer.count, &found)
+        guard result == 0, case .some = unsafe found, let name = unsafe entry.pw_name else { return nil }
+        return unsafe String(cString: name)
+    }
+
+    /// Returns whether the group of a file has the name of the file's owner and no other members; false for root.
+    static func isPrivateGroup(of status: stat) -> Bool {
+        guard status.st_uid != 0, let owner = name(status.st_uid) else { return false }
+        var entry = unsafe group()
+        var found = unsafe UnsafeMutablePointer<group>?.none
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        let result = unsafe getgrgid_r(status.st_gid, &entry, &buffer, buffer.count, &found)
+        guard result == 0, case .some = unsafe found, let name = unsafe entry.gr_name,
+            unsafe String(cString: name).utf8.elementsEqual(owner.utf8), var member = unsafe entry.gr_mem
+        else { return false }
+        while let text = unsafe member.pointee {
+            guard unsafe String(cString: text).utf8.elementsEqual(owner.utf8) else { return false }
+            unsafe member += 1
+        }
+        return true
+    }
+}
+
+/// The contents of an open file, which is read as a whole.
+package enum FileBytes {
+    /// The reason why a file could not be read.
+    package enum Fault: Error {
+        /// An error of the system, by its number.
+        case system(Int32)
+        /// The file does not have the expected size, because it is being written.
+        case isBeingWritten
+    }
+
+    /// Reads a file from its present place to its end.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - count: The number of bytes that it has.
+    /// - Returns: The bytes; as many as expected.
+    /// - Throws: ``Fault`` if the file cannot be read, or has another size.
+    package static func read(_ descriptor: Int32, count: Int) throws(Fault) -> [UInt8] {
+        var number: Int32 = 0
+        // Reading one byte more than the size shows whether the file has grown.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count + 1) { buffer, filled in
+            while filled < count + 1 {
+                let room = count + 1 - filled
+                let got = unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + filled }, room)
+                if got < 0, errno == EINTR { continue }
+                if got < 0 { number = errno }
+                guard got > 0 else { return }
+                filled += got
+            }
+        }
+        guard number == 0 else { throw .system(number) }
+        guard bytes.count == count else { throw .isBeingWritten }
+        return bytes
+    }
+}
+
 /// The file at the end of a path, and the folders and symbolic links on the way to it, the first of which is `/`.
 private struct FileWay {
     struct Place {
@@ -223,35 +289,5 @@ private struct FileWay {
         var text = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(link, &text, text.count)
         return count > 0 ? String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
-    }
-}
-
-/// The users and groups of the system.
-package enum SystemAccount {
-    /// Returns the name of a user; nil if the system has no user of the number.
-    package static func name(_ user: uid_t) -> String? {
-        var entry = unsafe passwd()
-        var found = unsafe UnsafeMutablePointer<passwd>?.none
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        let result = unsafe getpwuid_r(user, &entry, &buffer, buffer.count, &found)
-        guard result == 0, case .some = unsafe found, let name = unsafe entry.pw_name else { return nil }
-        return unsafe String(cString: name)
-    }
-
-    /// Returns whether the group of a file has the name of the file's owner and no other members; false for root.
-    static func isPrivateGroup(of status: stat) -> Bool {
-        guard status.st_uid != 0, let owner = name(status.st_uid) else { return false }
-        var entry = unsafe group()
-        var found = unsafe UnsafeMutablePointer<group>?.none
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        let result = unsafe getgrgid_r(status.st_gid, &entry, &buffer, buffer.count, &found)
-        guard result == 0, case .some = unsafe found, let name = unsafe entry.gr_name,
-            unsafe String(cString: name).utf8.elementsEqual(owner.utf8), var member = unsafe entry.gr_mem
-        else { return false }
-        while let text = unsafe member.pointee {
-            guard unsafe String(cString: text).utf8.elementsEqual(owner.utf8) else { return false }
-            unsafe member += 1
-        }
-        return true
     }
 }

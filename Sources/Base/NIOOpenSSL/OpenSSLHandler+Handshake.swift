@@ -1,7 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import OpenSSLKit
+public import OpenSSLKit
+
+/// The user event that a TLS handler fires when its handshake is complete, before any plaintext.
+public struct TLSHandshakeCompleted: Sendable, Hashable {
+    /// The application protocol (RFC 7301); nil if none was negotiated.
+    public let negotiatedProtocol: String?
+    /// The version of TLS.
+    public let version: TLSVersion
+    /// The cipher suite by its name in the IANA registry.
+    public let cipher: String
+    /// True if a session was resumed.
+    public let isResumed: Bool
+
+    /// The server name that the client sent; nil on a client.
+    ///
+    /// See ``TLSConnectionInfo/serverName``.
+    public let serverName: String?
+
+    /// Makes an event.
+    public init(
+        negotiatedProtocol: String?,
+        version: TLSVersion,
+        cipher: String,
+        isResumed: Bool = false,
+        serverName: String? = nil
+    ) {
+        self.negotiatedProtocol = negotiatedProtocol
+        self.version = version
+        self.cipher = cipher
+        self.isResumed = isResumed
+        self.serverName = serverName
+    }
+}
 
 extension OpenSSLHandler {
     /// Starts the handshake and its deadline.
@@ -107,5 +139,33 @@ extension OpenSSLHandler {
     func cancelDeadline() {
         deadline?.cancel()
         deadline = nil
+    }
+}
+
+/// Detects a plain HTTP request on a connection that should use TLS.
+enum PlainHTTP {
+    /// The maximum number of bytes that are compared.
+    static let prefixSize = 8
+
+    // The methods of RFC 9110 section 9.3 and RFC 5789, and the first word of the HTTP/2 preface (RFC 9113 section 3.4).
+    private static let requestPrefixes = [
+        "GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "CONNECT ", "OPTIONS ", "TRACE ", "PATCH ", "PRI ",
+    ]
+
+    /// Returns whether the first bytes of a connection are the start of an HTTP request.
+    ///
+    /// With fewer than three bytes the result is false.
+    static func matches(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= 3 && requestPrefixes.contains { prefix in zip(prefix.utf8, bytes).allSatisfy { $0 == $1 } }
+    }
+
+    /// Returns whether bytes end with the end of a header.
+    ///
+    /// Requests without a body end so.
+    static func isComplete(_ bytes: Span<UInt8>) -> Bool {
+        let end = bytes.count
+        guard end >= 4 else { return false }
+        return bytes[end - 4] == UInt8(ascii: "\r") && bytes[end - 3] == UInt8(ascii: "\n")
+            && bytes[end - 2] == UInt8(ascii: "\r") && bytes[end - 1] == UInt8(ascii: "\n")
     }
 }

@@ -87,6 +87,38 @@ package struct JSONValues: Sendable, Hashable {
     }
 }
 
+/// The media types of JSON.
+package enum JSONMediaType {
+    /// Returns whether a media type is JSON: `application/json` or `application/...+json` (RFC 6839 3.1).
+    ///
+    /// - Parameter text: The value of `Content-Type`; its parameters are ignored.
+    /// - Returns: True if the body is JSON.
+    package static func isJSON(_ text: String) -> Bool {
+        let type = text.prefix { $0 != ";" && $0 != " " }.lowercased()
+        return type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json")
+    }
+}
+
+extension StringProtocol {
+    /// Returns the JSON text with some characters written as `\u....` (RFC 8259 section 7).
+    ///
+    /// - Parameter isEscaped: Returns true for a character to escape. The character must be below U+10000, and must
+    ///   appear only in strings of the JSON text.
+    /// - Returns: JSON text with the same value.
+    package func escapingCharactersOfJSON(where isEscaped: (Unicode.Scalar) -> Bool) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            guard isEscaped(scalar) else {
+                result.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
+        }
+        return String(result)
+    }
+}
+
 /// The paths of a reader as a tree.
 struct JSONPathTree: Sendable {
     struct Node: Sendable {

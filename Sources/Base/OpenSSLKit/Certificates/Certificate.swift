@@ -160,6 +160,110 @@ public final class Certificate: @unchecked Sendable {
     }
 }
 
+extension Certificate {
+    /// Returns the SHA-256 digest of the public key, in the form that RFC 7469 pins: the DER form of the
+    /// SubjectPublicKeyInfo (RFC 5280 4.1.2.7).
+    ///
+    /// A new certificate for the same key has the same digest.
+    ///
+    /// - Returns: The digest.
+    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` or `libraryFailure`.
+    public func publicKeyDigest() throws(OpenSSLError) -> Digest {
+        try unsafe withX509 { x509 throws(OpenSSLError) in
+            try unsafe Self.publicKeyDigest(of: x509, context: "certificate \(subject)")
+        }
+    }
+
+    static func publicKeyDigest(of x509: OpaquePointer, context: String) throws(OpenSSLError) -> Digest {
+        let key = unsafe X509_get_X509_PUBKEY(x509)
+        let count = unsafe i2d_X509_PUBKEY(key, nil)
+        guard count > 0 else { throw .draining(.malformedCertificate, context: context) }
+        var der = [UInt8](repeating: 0, count: Int(count))
+        let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return unsafe i2d_X509_PUBKEY(key, &start)
+        }
+        guard written == count else { throw .draining(.malformedCertificate, context: context) }
+        return try Digest.sha256(der)
+    }
+}
+
+extension Certificate {
+    /// True if a server may use the certificate: it has no extKeyUsage, or one with serverAuth or anyExtendedKeyUsage
+    /// (RFC 5280 4.2.1.12).
+    ///
+    /// It is false for a certificate whose extensions are malformed.
+    public var isForServers: Bool {
+        do throws(OpenSSLError) {
+            return try unsafe withX509 { x509 throws(OpenSSLError) in
+                let flags = unsafe X509_get_extension_flags(x509)
+                guard flags & UInt32(EXFLAG_INVALID) == 0 else { return false }
+                guard flags & UInt32(EXFLAG_XKUSAGE) != 0 else { return true }
+                return unsafe X509_get_extended_key_usage(x509) & UInt32(XKU_SSL_SERVER | XKU_ANYEKU) != 0
+            }
+        } catch {
+            return false
+        }
+    }
+}
+
+extension Certificate {
+    /// Reads all PEM certificates of a text, in order.
+    ///
+    /// A server's file has the leaf first, then the intermediates.
+    ///
+    /// Other PEM blocks and text between blocks are skipped, so that one file may contain the key and the certificates.
+    ///
+    /// - Parameters:
+    ///   - pem: The text.
+    ///   - name: The name of the file, for error messages.
+    /// - Returns: One certificate or more.
+    /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`. Its context contains `name`.
+    public static func chain(
+        pem: Span<UInt8>,
+        name: String
+    ) throws(OpenSSLError) -> [Certificate] {
+        let context = "certificate file \(name)"
+        guard !pem.isEmpty else { throw OpenSSLError(.noCertificate, context: context) }
+        ErrorQueue.clear()
+        return try unsafe withReadBIO(over: pem, context: context) { bio throws(OpenSSLError) in
+            var chain: [Certificate] = []
+            while let x509 = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
+                chain.append(try unsafe Certificate(owning: x509, context: context))
+            }
+            // At the end of the text OpenSSL reports the error "no start line".
+            let entries = ErrorQueue.drain()
+            let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
+            guard atEnd else {
+                let place = "\(context), certificate \(chain.count + 1)"
+                throw OpenSSLError(.malformedCertificate, context: place, reasons: entries.map(\.text))
+            }
+            guard !chain.isEmpty else { throw OpenSSLError(.noCertificate, context: context) }
+            return chain
+        }
+    }
+
+    /// Reads all PEM certificates of a text, in order.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`. Its context contains `name`.
+    public static func chain(pem: [UInt8], name: String) throws(OpenSSLError) -> [Certificate] {
+        try chain(pem: pem.span, name: name)
+    }
+
+    /// Returns the certificate as a PEM block that ends with a line feed.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    public func pem() throws(OpenSSLError) -> String {
+        try unsafe withX509 { x509 throws(OpenSSLError) in
+            let bio = try MemoryBIO(context: "certificate \(subject)")
+            guard unsafe PEM_write_bio_X509(bio.pointer, x509) == 1 else {
+                throw .draining(.libraryFailure, context: "certificate \(subject)")
+            }
+            return try bio.string()
+        }
+    }
+}
+
 extension Certificate: Hashable {
     /// Returns whether two certificates have the same DER bytes.
     ///

@@ -2,6 +2,47 @@
 
 internal import COpenSSL
 
+/// The negotiated properties of a connection.
+public struct TLSConnectionInfo: Sendable, Hashable {
+    /// The version; nil before the handshake.
+    public let version: TLSVersion?
+    /// The cipher suite by its IANA name, such as "TLS_AES_128_GCM_SHA256"; nil before the handshake.
+    public let cipherSuite: String?
+    /// The application protocol (RFC 7301); nil if none was negotiated.
+    public let applicationProtocol: String?
+    /// True if a session was resumed.
+    ///
+    /// If true, no certificate was sent on this connection.
+    public let isResumed: Bool
+
+    /// The server name that the client has sent (RFC 6066 3), in lower case and without a dot at its end; nil if the
+    /// client has sent no name, and nil on a client.
+    ///
+    /// The name may be unknown to the server. A server with several names compares it with the Host field of requests
+    /// (RFC 9110 15.5.20).
+    public let serverName: String?
+
+    init(of ssl: OpaquePointer, serverName: String?) {
+        self.serverName = serverName
+        switch unsafe SSL_version(ssl) {
+        case TLS1_2_VERSION: version = .tls12
+        case TLS1_3_VERSION: version = .tls13
+        case _: version = nil
+        }
+        if let cipher = unsafe SSL_get_current_cipher(ssl), let name = unsafe SSL_CIPHER_standard_name(cipher) {
+            cipherSuite = unsafe String(cString: name)
+        } else {
+            cipherSuite = nil
+        }
+        var start: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(ssl, &start, &count)
+        let selected = unsafe UnsafeBufferPointer(start: start, count: Int(count))
+        applicationProtocol = selected.isEmpty ? nil : unsafe String(decoding: selected, as: UTF8.self)
+        isResumed = unsafe SSL_session_reused(ssl) == 1
+    }
+}
+
 extension TLSConnection {
     /// Returns the session of a client's connection; nil if it cannot be resumed.
     ///
@@ -36,4 +77,60 @@ extension TLSConnection {
             throw .draining(.invalidConfiguration, context: "TLS session")
         }
     }
+}
+
+/// A session that a client can resume (RFC 8446 2.2).
+///
+/// It can be used from any thread.
+@safe
+public final class TLSSession: @unchecked Sendable {
+    // Unchecked because of the pointer. The session is not changed after it was copied from its connection.
+    let session: OpaquePointer
+
+    init(owning session: OpaquePointer) {
+        unsafe self.session = session
+    }
+
+    deinit { unsafe SSL_SESSION_free(session) }
+
+    /// Reads a session in the form of ``der()``; nil if it cannot be read.
+    ///
+    /// Only tests use it.
+    init?(der: [UInt8]) {
+        ErrorQueue.clear()
+        let session = unsafe der.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            return unsafe d2i_SSL_SESSION(nil, &start, bytes.count)
+        }
+        ErrorQueue.clear()
+        guard let session = unsafe session else { return nil }
+        unsafe self.session = session
+    }
+
+    /// Returns the session with its keys in DER form.
+    ///
+    /// Only tests use it.
+    func der() -> [UInt8] {
+        var der = [UInt8](repeating: 0, count: max(0, Int(unsafe i2d_SSL_SESSION(session, nil))))
+        unsafe der.withUnsafeMutableBufferPointer { bytes in
+            var start = bytes.baseAddress
+            _ = unsafe i2d_SSL_SESSION(session, &start)
+        }
+        return der
+    }
+
+    /// The ticket of the server.
+    ///
+    /// Only tests use it.
+    var ticket: [UInt8] {
+        var start: UnsafePointer<UInt8>?
+        var count = 0
+        unsafe SSL_SESSION_get0_ticket(session, &start, &count)
+        return unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    /// The maximum number of bytes of early data.
+    ///
+    /// Only tests use it.
+    var maximumEarlyData: UInt32 { unsafe SSL_SESSION_get_max_early_data(session) }
 }

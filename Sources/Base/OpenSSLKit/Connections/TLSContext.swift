@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpenSSL
+internal import Synchronization
 
 /// The state that all connections of one listener or client share.
 ///
@@ -56,5 +57,93 @@ public final class TLSContext: Sendable {
     func withContext<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(main.pointer)
+    }
+}
+
+/// The context of new connections.
+///
+/// It can be replaced while existing connections continue.
+///
+/// It can be used from any thread. A lock is held while a reference is copied.
+public final class TLSContextSource: Sendable {
+    private let context: Mutex<TLSContext>
+
+    /// Creates a source.
+    public init(_ context: TLSContext) {
+        self.context = Mutex(context)
+    }
+
+    /// The context for a new connection.
+    public var current: TLSContext { context.withLock { $0 } }
+
+    /// Replaces the context of new connections.
+    ///
+    /// - Returns: The previous context.
+    @discardableResult
+    public func replace(with next: TLSContext) -> TLSContext {
+        context.withLock { context in
+            defer { context = next }
+            return context
+        }
+    }
+}
+
+/// An SSL_CTX and the data of its callbacks.
+@safe
+final class SSLContext: @unchecked Sendable {
+    // Unchecked because of the pointer. The SSL_CTX and its data are not changed after they are made.
+    let pointer: OpaquePointer
+    let data: CallbackData
+
+    init(_ method: OpaquePointer?, data: CallbackData) throws(OpenSSLError) {
+        ErrorQueue.clear()
+        guard let context = unsafe SSL_CTX_new(method) else { throw .draining(.libraryFailure, context: "TLS context") }
+        unsafe pointer = context
+        self.data = data
+        // This object retains the data. Index 0 is reserved for the application (SSL_CTX_set_app_data(3)).
+        guard unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(data).toOpaque()) == 1 else {
+            throw .draining(.libraryFailure, context: "TLS context")
+        }
+    }
+
+    // No callback can run any more, because connections retain the TLSContext.
+    deinit { unsafe SSL_CTX_free(pointer) }
+}
+
+/// The data that the C callbacks of an SSL_CTX use.
+@safe
+final class CallbackData: @unchecked Sendable {
+    // Unchecked because of the pointers to other contexts. One TLSContext owns all of them.
+    /// The SSL_CTX of a ``TLSHost``.
+    ///
+    /// A connection switches to it if the client requests the host.
+    @safe
+    struct Host {
+        let pointer: OpaquePointer
+
+        init(_ pointer: OpaquePointer) {
+            unsafe self.pointer = pointer
+        }
+    }
+
+    var applicationProtocols: [UInt8] = []
+    var pinned: Set<Digest> = []
+    var pinnedKeys: Set<Digest> = []
+    /// The record for the key of a server; nil if servers may be accepted.
+    var presentedKey: PresentedKey?
+    /// True if the chain of a server with a pinned key is also verified.
+    var verifiesChain = false
+    var hosts = ServerNames<Host>()
+    var ticketKeys: SessionTicketKeys?
+    var clientCertificates: ClientCertificatePolicy.Mode?
+    var sessionScope: [UInt8] = []
+    var ocspResponse: OCSPResponse?
+
+    /// Returns the data of an SSL_CTX; nil if it has no data.
+    ///
+    /// A connection retains its ``TLSContext``, so the data exists.
+    static func of(_ context: OpaquePointer?) -> CallbackData? {
+        guard let data = unsafe SSL_CTX_get_ex_data(context, 0) else { return nil }
+        return unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
     }
 }

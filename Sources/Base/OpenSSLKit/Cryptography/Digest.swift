@@ -106,3 +106,52 @@ struct Algorithms: @unchecked Sendable {
         unsafe aes256CBC = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
     }
 }
+
+extension Digest {
+    /// Computes the SHA-256 digest of several fields.
+    ///
+    /// Each field is preceded by its length: 8 bytes, the least significant first. So different lists of fields never
+    /// have the same bytes (CVE-2026-71326).
+    ///
+    /// - Parameter fields: The fields.
+    /// - Returns: The digest.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
+    public static func sha256(fields: [String]) throws(OpenSSLError) -> Digest {
+        var message: [UInt8] = []
+        defer { for index in message.indices { message[index] = 0 } }
+        for field in fields {
+            let length = UInt64(field.utf8.count)
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                message.append(UInt8(truncatingIfNeeded: length >> shift))
+            }
+            message.append(contentsOf: field.utf8)
+        }
+        return try sha256(message)
+    }
+}
+
+/// The text forms of the SHA-256 digest of a public key.
+extension Digest {
+    private static let pinPrefix = "sha256//"
+
+    /// The digest in the form `sha256//` and Base64, as in curl's `--pinnedpubkey`.
+    package var pin: String { Self.pinPrefix + Base64.padded.encode(bytes.span) }
+
+    /// Reads a pin.
+    ///
+    /// - Parameter text: `sha256//` and Base64, or 64 hexadecimal digits, with or without colons between pairs. The result
+    ///   is nil for any other text.
+    package init?(pin text: String) {
+        let bytes =
+            text.hasPrefix(Self.pinPrefix)
+            ? Base64.padded.decode(text.dropFirst(Self.pinPrefix.count)) : Self.hexadecimalBytes(text.lowercased())
+        guard let bytes else { return nil }
+        self.init(bytes: bytes)
+    }
+
+    private static func hexadecimalBytes(_ text: String) -> [UInt8]? {
+        let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
+        let isInPairs = pairs.count == byteCount && pairs.allSatisfy { $0.utf8.count == 2 }
+        return Hexadecimal.decodeLowercase(isInPairs ? pairs.joined() : text)
+    }
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import COpenSSL
+
 /// An error of a key, a certificate, a TLS connection or the OpenSSL library.
 ///
 /// Two errors are equal if their ``code`` is equal. The text is for logs and administrators. It never contains key
@@ -124,6 +126,101 @@ extension OpenSSLError.Code {
         case .alertReceived: "the peer ended the connection with an alert"
         case .protocolViolation: "the peer violated the TLS protocol"
         case .libraryFailure: "OpenSSL failed"
+        }
+    }
+}
+
+/// OpenSSL's error queue of the current thread.
+///
+/// OpenSSL writes the details of an error into the queue. The queue is cleared before a call, because SSL_get_error(3)
+/// also reads it. It is drained after a call that has failed.
+enum ErrorQueue {
+    struct Entry {
+        let library: Int32
+        let reason: Int32
+        let text: String
+    }
+
+    static func clear() {
+        ERR_clear_error()
+    }
+
+    /// Clears the queue if it is not empty.
+    ///
+    /// Checking takes less time than clearing.
+    @inline(__always)
+    static func clearIfNeeded() {
+        if ERR_peek_error() != 0 { ERR_clear_error() }
+    }
+
+    /// Adds an entry of a callback, so that the error of the connection has its reason.
+    ///
+    /// - Parameter text: The reason, in ASCII.
+    static func add(_ text: String) {
+        unsafe text.withCString { unsafe gatehouse_ERR_raise($0) }
+    }
+
+    /// Removes and returns all entries, the oldest first.
+    static func drain() -> [Entry] {
+        var entries: [Entry] = []
+        while true {
+            var data: UnsafePointer<CChar>?
+            var flags: Int32 = 0
+            let code = unsafe ERR_get_error_all(nil, nil, nil, &data, &flags)
+            guard code != 0 else { return entries }
+            var text = "error \(code)"
+            if let reason = unsafe ERR_reason_error_string(code) { text = unsafe String(cString: reason) }
+            let library = gatehouse_ERR_GET_LIB(code)
+            if flags & ERR_TXT_STRING != 0, let data = unsafe data {
+                let detail = unsafe String(cString: data)
+                if library == ERR_LIB_USER { text = detail } else if !detail.isEmpty { text += ": \(detail)" }
+            }
+            entries.append(Entry(library: library, reason: gatehouse_ERR_GET_REASON(code), text: text))
+        }
+    }
+}
+
+/// Finds the reason why a connection has failed in OpenSSL's error queue.
+enum ConnectionFailure {
+    /// Returns the error, and drains the queue.
+    static func error(of ssl: OpaquePointer, context: String) -> OpenSSLError {
+        let entries = ErrorQueue.drain()
+        var reasons = entries.filter { $0.library != ERR_LIB_USER }.map(\.text)
+        // The first entry is the cause. Later entries are its consequences.
+        let code = entries.first { $0.library == ERR_LIB_SSL }.map { self.code(of: $0.reason) } ?? .libraryFailure
+        if let own = entries.last(where: { $0.library == ERR_LIB_USER }) {
+            reasons.append(own.text)
+        } else if code == .certificateRejected {
+            let result = unsafe SSL_get_verify_result(ssl)
+            if let text = unsafe X509_verify_cert_error_string(result) {
+                reasons.append(unsafe String(cString: text))
+            }
+        }
+        return OpenSSLError(code, context: context, reasons: reasons)
+    }
+
+    private static func code(of reason: Int32) -> OpenSSLError.Code {
+        switch reason {
+        case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
+            .plainHTTP
+        case SSL_R_WRONG_VERSION_NUMBER, SSL_R_UNKNOWN_PROTOCOL:
+            .notTLS
+        case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW, SSL_R_VERSION_TOO_HIGH, SSL_R_NO_PROTOCOLS_AVAILABLE:
+            .unsupportedVersion
+        case SSL_R_NO_SHARED_CIPHER, SSL_R_NO_SHARED_GROUPS, SSL_R_NO_SUITABLE_KEY_SHARE,
+            SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS:
+            .noSharedParameters
+        case SSL_R_NO_APPLICATION_PROTOCOL:
+            .noApplicationProtocol
+        case SSL_R_CERTIFICATE_VERIFY_FAILED, SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+            .certificateRejected
+        // The code of a received alert is 1000 plus the number of the alert.
+        case Int32(SSL_AD_REASON_OFFSET)...Int32(SSL_AD_REASON_OFFSET + 255):
+            .alertReceived
+        case Int32(ERR_R_MALLOC_FAILURE), Int32(ERR_R_INTERNAL_ERROR):
+            .libraryFailure
+        case _:
+            .protocolViolation
         }
     }
 }
