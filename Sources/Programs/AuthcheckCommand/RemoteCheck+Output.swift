@@ -73,3 +73,15 @@ extension RemoteCheck {
         }
     }
 }
+
+/// The result of `authcheck --server` as JSON.
+struct RemoteReportJSON: Encodable {
+    let accepted: Bool
+    let server: String
+    let realm: String
+    var user: String
+    var reason: String?
+    var error: String?
+    var principals: [RealmAPIAnswer.Principal]?
+    var attributes: [String: [String]]?
+}

@@ -28,3 +28,110 @@ package enum LineInput {
         }
     }
 }
+
+/// The end of a wait for input, from another thread.
+///
+/// A read of a terminal or a pipe blocks its thread, and the task that waits for it cannot end it otherwise. It may be
+/// used from any thread.
+package final class InputInterrupt: Sendable {
+    /// Two connected sockets: a byte that is sent to `sending` can be read at `event`, and is never read.
+    private let event: Int32
+    private let sending: Int32
+
+    /// Creates an interrupt that has not occurred; nil if the process has too many files open.
+    package init?() {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { return nil }
+        (event, sending) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(event)
+        close(sending)
+    }
+
+    /// Ends the current wait and all later ones.
+    package func interrupt() {
+        // If the buffer is full, an earlier call has filled it, and the event has occurred.
+        _ = unsafe send(sending, [0] as [UInt8], 1, Int32(MSG_NOSIGNAL))
+    }
+
+    /// True if ``interrupt()`` was called.
+    package var isInterrupted: Bool {
+        var polled = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&polled, 1, 0) > 0
+    }
+
+    /// Waits until a descriptor can be read, has ended or has failed.
+    ///
+    /// - Parameter descriptor: The descriptor.
+    /// - Returns: False if the wait was interrupted, also if the descriptor can be read.
+    func waits(for descriptor: Int32) -> Bool {
+        // poll(2) ignores a negative number, and the read fails.
+        guard descriptor >= 0 else { return true }
+        var polled = [
+            pollfd(fd: event, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let count = unsafe poll(&polled, 2, -1)
+            if count < 0, errno == EINTR { continue }
+            // After another error the read fails or blocks as it does without an interrupt.
+            return count < 0 || polled[0].revents == 0
+        }
+    }
+}
+
+/// A buffer for a line that is a secret.
+///
+/// The capacity is fixed, so the bytes are never copied to other memory. `deinit` wipes them.
+@safe struct LineBuffer: ~Copyable {
+    private let storage: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
+
+    init(capacity: Int) {
+        unsafe storage = .allocate(capacity: capacity)
+        unsafe storage.initialize(repeating: 0)
+    }
+
+    deinit {
+        if let base = unsafe storage.baseAddress { unsafe explicit_bzero(base, storage.count) }
+        unsafe storage.deallocate()
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds a byte.
+    ///
+    /// - Returns: False if the buffer is full.
+    mutating func append(_ byte: UInt8) -> Bool {
+        guard unsafe count < storage.count else { return false }
+        unsafe storage[count] = byte
+        count += 1
+        return true
+    }
+
+    /// Removes all bytes of the last UTF-8 character.
+    mutating func removeLastCharacter() {
+        while count > 0 {
+            count -= 1
+            if unsafe storage[count] & 0xC0 != 0x80 { return }
+        }
+    }
+
+    mutating func clear() { count = 0 }
+
+    var endsWithCarriageReturn: Bool { unsafe count > 0 && storage[count - 1] == 0x0D }
+
+    func secret() -> Secret {
+        unsafe Secret(UnsafeMutableBufferPointer(rebasing: storage[..<count]))
+    }
+}
+
+extension LineBuffer {
+    /// Removes the CR of a line that ended with CR LF.
+    mutating func removeCarriageReturn() {
+        if endsWithCarriageReturn { removeLastCharacter() }
+    }
+}

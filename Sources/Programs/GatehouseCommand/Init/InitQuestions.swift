@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandSupport
+internal import RealmConfiguration
 internal import RealmKit
 
 /// The questions of `gatehouse init`, for the options that are missing.
@@ -85,4 +86,134 @@ struct InitQuestions {
     func show(_ text: String) { if let terminal = Terminal() { terminal.show(text + "\n") } }
 
     private static let noAnswer = CommandError(.failed, "the question has no answer; nothing was written")
+}
+
+extension InitAnswers {
+    /// Asks for the properties of a realm whose users are at servers.
+    ///
+    /// - Returns: The options that are missing, if nothing can be asked; empty otherwise.
+    mutating func askForServers(
+        _ options: GatehouseOptions.Init,
+        _ questions: InitQuestions,
+        _ kinds: [RealmKind]
+    ) throws(CommandError) -> [String] {
+        guard case .servers(var servers) = users else {
+            if !options.property.isEmpty { throw CommandError(.usage, "--property needs --users ldap or sql") }
+            if options.passwordFile != nil { throw CommandError(.usage, "--password-file needs --users ldap or sql") }
+            return []
+        }
+        try servers.add(options.property)
+        if let file = options.passwordFile { servers.password = .file(try Self.absolutePath(file)) }
+        var earlier: ServerUsers?
+        while true {
+            let missing = try servers.ask(questions, earlier: earlier)
+            guard missing.isEmpty else { return missing }
+            users = .servers(servers)
+            do throws(CommandError) {
+                try UnwrittenConfiguration.check(self, kinds, status: .configuration)
+                return []
+            } catch {
+                guard servers.wasAsked else { throw error }
+                questions.show(error.message)
+                earlier = servers
+                servers = servers.unasked
+            }
+        }
+    }
+
+    /// Asks for the proxy, and for the hosts behind it.
+    mutating func askForProxy(
+        _ options: GatehouseOptions.Init,
+        _ questions: InitQuestions
+    ) throws(CommandError) {
+        proxy = try questions.answer(
+            "--proxy",
+            given: options.proxy,
+            question: "Which proxy? (none, nginx, caddy, haproxy)",
+            default: "none",
+            read: Self.proxy
+        )
+        guard proxy != nil else {
+            for (option, isGiven) in [
+                ("--host", !options.host.isEmpty), ("--application", !options.application.isEmpty),
+                ("--sign-in-host", options.signInHost != nil),
+            ] where isGiven {
+                throw CommandError(.usage, "\(option) needs --proxy nginx, caddy or haproxy")
+            }
+            return
+        }
+        let count = max(options.host.count, options.application.count)
+        guard count < 2 || options.host.count == options.application.count else {
+            throw CommandError(
+                .usage,
+                """
+                the numbers of --host (\(options.host.count)) and --application (\(options.application.count)) are different: \
+                give one --application for each --host, in the same order
+                """
+            )
+        }
+        let host = try questions.answer(
+            "--host",
+            given: options.host.first,
+            question: "Which host name does the application have?",
+            default: "app.example.com",
+            read: Self.host
+        )
+        let address = try questions.answer(
+            "--application",
+            given: options.application.first,
+            question: "Which address does the application have?",
+            default: "127.0.0.1:3000",
+            read: Self.address
+        )
+        applications = [ProxyFile.Application(host: host, address: address)]
+        for (host, address) in zip(options.host, options.application).dropFirst() {
+            applications.append(try .init(host: Self.host(host), address: Self.address(address)))
+        }
+        signInHost = try options.signInHost.map(Self.host)
+        var hosts: Set<String> = []
+        for host in applications.map(\.host) + [signInHost].compactMap(\.self) where !hosts.insert(host).inserted {
+            throw CommandError(
+                .usage,
+                "\(host) is given twice: each application and the sign-in host have their own host"
+            )
+        }
+    }
+
+    /// Asks for the first user, or for a user to look up.
+    mutating func askForUser(
+        _ options: GatehouseOptions.Init,
+        _ questions: InitQuestions,
+        _ kinds: [RealmKind]
+    ) async throws(CommandError) {
+        let isNew = if case .new = users { true } else { false }
+        if options.password.passwordStdin, !isNew || state != nil {
+            throw CommandError(.usage, "--password-stdin needs --users new, --user NAME, and no --state")
+        }
+        var question = "The name of the first user? (empty for none)"
+        var earlier: [Username] = []
+        switch users {
+        case .new:
+            guard state == nil else {
+                guard options.user != nil else { return }
+                throw CommandError(.usage, "--user adds no user to the folder of --state: use gatehouse user add")
+            }
+            earlier = try await UnwrittenConfiguration.users(of: self, kinds)
+        case .servers: question = "The name of a user to look up? (empty for none)"
+        case .pam, .file:
+            guard options.user != nil else { return }
+            throw CommandError(.usage, "--user needs --users new, ldap or sql")
+        }
+        let answers = self
+        user = try questions.answer("--user", given: options.user, question: question, default: "") {
+            [earlier] (text) throws(CommandError) in
+            guard !text.isEmpty else { return nil }
+            let name = try isNew ? Username(newUser: text) : Username(argument: text)
+            guard !earlier.contains(name) else { throw answers.existingUser(name) }
+            return name
+        }
+        if options.password.passwordStdin, user == nil {
+            throw CommandError(.usage, "--password-stdin needs --user NAME")
+        }
+    }
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+package import RealmKit
+
 /// A format of users of another product.
 package enum UserImportFormat: Sendable {
     /// The file `users_database.yml` of Authelia.
@@ -44,5 +47,230 @@ package enum UserImportFormat: Sendable {
         case .jetty: try JettyUsers.read(bytes, name: name)
         case .wildfly(let roles): try WildFlyUsers.read(bytes, name: name, roles: roles)
         }
+    }
+}
+
+/// A user in a file of another product.
+package struct ImportedUser: Sendable {
+    /// The password of a user in a file of another product.
+    package enum Password: Sendable {
+        /// The user has no password.
+        case none
+        /// A hash, in a format that the realms read; it is not checked yet.
+        case hash(String)
+        /// A password in clear text.
+        case clearText(Secret)
+        /// A password that cannot be taken over, with the reason.
+        case unusable(String)
+    }
+
+    /// The place in the file, such as `tomcat-users.xml:3` or `town.json: users[2]`.
+    package let place: String
+    /// The name, the groups, the state and the attributes.
+    package let record: UserRecord
+    /// The password.
+    package let password: Password
+}
+
+/// The contents of a file of another product.
+package struct ImportedUsers: Sendable {
+    /// The users, each name once.
+    package private(set) var users: [ImportedUser] = []
+    /// The first users that cannot be imported, with their places and the reasons.
+    package private(set) var problems: [String] = []
+    /// The number of problems, with those that are not kept.
+    package private(set) var problemCount = 0
+    /// The kinds of parts that are not imported, such as one-time codes, with their numbers and the first places.
+    private var omitted: [(what: String, count: Int, place: String)] = []
+
+    /// The maximum number of problems, and of kinds of parts that are not imported.
+    package static let maximumMessages = 100
+
+    /// The first place of each name, of broken users too.
+    private var placeByName: [Username: String] = [:]
+    /// The names that are not imported.
+    private var rejected: Set<Username> = []
+
+    init() {}
+
+    /// Adds a user.
+    ///
+    /// If the name occurs twice, neither user is imported, even if one of them is broken.
+    mutating func add(_ user: ImportedUser) {
+        let name = user.record.name
+        if let first = placeByName[name] {
+            addProblem("\(user.place): duplicate user \(name) (also at \(first))")
+            rejected.insert(name)
+            return
+        }
+        placeByName[name] = user.place
+        users.append(user)
+    }
+
+    /// Adds the reason why a user cannot be imported; no other user of the name is imported either.
+    mutating func reject(_ name: Username, at place: String, reason: String) {
+        addProblem("\(place): the user \(name) is ignored: \(reason)")
+        exclude(name, at: place)
+    }
+
+    /// Imports no user of a name.
+    mutating func exclude(_ name: Username, at place: String) {
+        if placeByName[name] == nil { placeByName[name] = place }
+        rejected.insert(name)
+    }
+
+    /// Adds a problem; only the first are kept.
+    mutating func addProblem(_ problem: @autoclosure () -> String) {
+        problemCount += 1
+        if problems.count < Self.maximumMessages { problems.append(problem()) }
+    }
+
+    /// Adds a part that is not imported.
+    ///
+    /// - Parameters:
+    ///   - what: The kind of the part, in the plural.
+    ///   - place: The place in the file.
+    mutating func omit(_ what: String, at place: String) {
+        if let index = omitted.firstIndex(where: { $0.what.hasBytes(of: what) }) {
+            omitted[index].count += 1
+        } else if omitted.count < Self.maximumMessages {
+            omitted.append((what, 1, place))
+        }
+    }
+
+    /// The parts that are not imported: a line for each kind.
+    package var omissions: [String] {
+        omitted.map { "not imported: \($0.what) (\($0.count == 1 ? "at" : "\($0.count), the first at") \($0.place))" }
+    }
+
+    /// Removes the users whose names differ in case only, for a realm that ignores case.
+    ///
+    /// - Returns: The other users, and a problem for each user that was removed.
+    package func ignoringCase() -> ImportedUsers {
+        var result = self
+        var namesByKey: [UTF8Text: [Username]] = [:]
+        for name in placeByName.keys { namesByKey[UTF8Text(name.caseFolded), default: []].append(name) }
+        var others: [Username: Username] = [:]
+        for names in namesByKey.values where names.count > 1 {
+            let sorted = names.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+            for name in sorted { others[name] = sorted.first { $0 != name } }
+        }
+        for user in users {
+            let name = user.record.name
+            guard let other = others[name] else { continue }
+            let place = placeByName[other] ?? ""
+            result.addProblem(
+                "\(user.place): duplicate user \(name) (also at \(place), as \(other); the realm ignores case)"
+            )
+        }
+        result.users.removeAll { others[$0.record.name] != nil }
+        return result
+    }
+
+    /// Removes the users whose names occur twice, or belong to a broken user as well.
+    consuming func finished() -> ImportedUsers {
+        users.removeAll { rejected.contains($0.record.name) }
+        return self
+    }
+}
+
+/// The fields of a user before they are checked.
+struct UserFields {
+    let place: String
+    let name: String
+    var groups: [String] = []
+    var isEnabled = true
+    var mustChangePassword = false
+    var displayName: String?
+    var mail: String?
+    var password = ImportedUser.Password.none
+
+    /// The maximum number of groups of a user.
+    static let maximumGroups = 1024
+
+    /// Adds the user to the contents of a file, or the reason why the user cannot be imported.
+    func add(to users: inout ImportedUsers) {
+        let checked: Username
+        do throws(BadUsername) {
+            checked = try Username(name)
+        } catch {
+            users.addProblem("\(place): the user is ignored: \(error)")
+            return
+        }
+        // The rule of `gatehouse user add`: HTTP Basic ends the user name at the first colon (RFC 7617).
+        guard !name.utf8.contains(UInt8(ascii: ":")) else {
+            users.reject(checked, at: place, reason: "the user name has a colon, so the user could not sign in with it")
+            return
+        }
+        var attributes: [UserAttribute] = []
+        for (attribute, value) in [(UserAttribute.displayName, displayName), (UserAttribute.mail, mail)] {
+            guard let value, !value.isEmpty else { continue }
+            do throws(BadAttribute) {
+                attributes.append(try UserAttribute(name: attribute, values: [value]))
+            } catch {
+                users.reject(checked, at: place, reason: "\(attribute): \(error)")
+                return
+            }
+        }
+        guard groups.count <= Self.maximumGroups else {
+            users.reject(checked, at: place, reason: "more than \(Self.maximumGroups) groups")
+            return
+        }
+        guard groups.allSatisfy(GroupName.isUsable) else {
+            users.reject(
+                checked,
+                at: place,
+                reason: "a group's name is empty, has more than 1024 bytes, or contains control characters"
+            )
+            return
+        }
+        users.add(
+            ImportedUser(
+                place: place,
+                record: UserRecord(
+                    checked,
+                    groups: groups,
+                    isEnabled: isEnabled,
+                    mustChangePassword: mustChangePassword,
+                    attributes: attributes
+                ),
+                password: password
+            )
+        )
+    }
+}
+
+/// Names without repetitions, in their order.
+struct NameList {
+    private(set) var names: [String] = []
+    private var seen: Set<UTF8Text> = []
+
+    /// Adds a name; a name after those that show that there are too many is left out.
+    mutating func insert(_ name: String) {
+        // One name more than the maximum shows that there are too many.
+        guard names.count <= UserFields.maximumGroups, seen.insert(UTF8Text(name)).inserted else { return }
+        names.append(name)
+    }
+
+    /// Adds the names of a list with commas.
+    mutating func insert(list: String?) {
+        var rest = (list ?? "")[...].utf8
+        while !rest.isEmpty {
+            let part = rest.prefix { $0 != UInt8(ascii: ",") }
+            rest = rest[part.endIndex...].dropFirst()
+            var name = part.drop { $0 == 0x20 }
+            while name.last == 0x20 { name = name.dropLast() }
+            if !name.isEmpty { insert(String(Substring(name))) }
+        }
+    }
+}
+
+/// The error for a file that is not in the format of its product.
+package struct BadUserFile: Error, Sendable, CustomStringConvertible {
+    /// The problem, with its place in the file.
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }

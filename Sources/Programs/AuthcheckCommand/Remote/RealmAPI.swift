@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+internal import RealmKit
+
+/// The JSON body of a check, without copies of the secrets that are not wiped.
+enum CheckBody {
+    /// The maximum length of a body that a server reads, in bytes; see docs/realm-api.md.
+    static let maximumBytes = 32_768
+
+    /// Returns the body; nil if no server reads it: a secret is not UTF-8, or contains NUL, or the body is too long.
+    ///
+    /// - Parameters:
+    ///   - username: The user name.
+    ///   - password: The password.
+    ///   - codes: The answers to further questions.
+    ///   - service: The service that the user signs in to.
+    /// - Returns: The body or nil.
+    static func make(username: Username, password: Secret, codes: [Secret], service: String) -> Secret? {
+        guard ([password] + codes).allSatisfy(isUsable) else { return nil }
+        let name = Secret(utf8: username.text)
+        let serviceName = Secret(utf8: service)
+        // An escape sequence has at most six bytes.
+        let strings = [name, password, serviceName] + codes
+        let capacity = strings.reduce(96) { $0 + 6 * $1.count + 3 }
+        let body = Secret(capacity: capacity) { output in
+            append("{\"username\":", to: &output)
+            append(name, to: &output)
+            append(",\"password\":", to: &output)
+            append(password, to: &output)
+            append(",\"service\":", to: &output)
+            append(serviceName, to: &output)
+            if !codes.isEmpty {
+                append(",\"codes\":[", to: &output)
+                for (index, code) in codes.enumerated() {
+                    if index > 0 { output.append(UInt8(ascii: ",")) }
+                    append(code, to: &output)
+                }
+                append("]", to: &output)
+            }
+            append("}", to: &output)
+        }
+        return body.count <= maximumBytes ? body : nil
+    }
+
+    private static func isUsable(_ secret: Secret) -> Bool {
+        secret.withBytes { bytes in
+            UTF8Text(validating: bytes) != nil && !bytes.indices.contains { bytes[$0] == 0 }
+        }
+    }
+
+    private static func append(_ text: StaticString, to output: inout OutputSpan<UInt8>) {
+        for byte in text.description.utf8 { output.append(byte) }
+    }
+
+    /// Appends a secret as a JSON string.
+    private static func append(_ secret: Secret, to output: inout OutputSpan<UInt8>) {
+        output.append(UInt8(ascii: "\""))
+        secret.withBytes { bytes in
+            for index in bytes.indices {
+                let byte = bytes[index]
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                    output.append(UInt8(ascii: "\\"))
+                    output.append(byte)
+                case 0..<0x20:
+                    append("\\u00", to: &output)
+                    for digit in [byte >> 4, byte & 15] {
+                        output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+                    }
+                default: output.append(byte)
+                }
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}
+
+/// The responses of the realm API.
+///
+/// They are read as strictly as `RemoteRealm` reads them: a body that is not JSON, has a member twice, or lacks a part
+/// of the answer accepts no user.
+enum RealmAPIAnswer {
+    /// The reason why a response cannot be used.
+    struct Fault: Error {
+        let reason: String
+    }
+
+    /// The list of realms.
+    struct Realms: Encodable {
+        struct Realm: Encodable {
+            let name: String
+            let authType: String
+
+            enum CodingKeys: String, CodingKey {
+                case name
+                case authType = "auth_type"
+            }
+        }
+
+        let realms: [Realm]
+
+        init(_ response: RemoteTransport.Response) throws(Fault) {
+            let body = try RealmAPIBody(response, paths: ["/realms/*/name", "/realms/*/auth_type"])
+            let names = try body.elements("/realms/*/name")
+            let types = try body.elements("/realms/*/auth_type")
+            realms = zip(names, types).map { Realm(name: $0, authType: $1) }
+        }
+    }
+
+    struct Principal: Encodable {
+        let kind: String
+        let name: String
+    }
+
+    /// The outcome of a check.
+    enum Outcome {
+        /// The user is accepted; the name is that of the server.
+        case accepted(user: Username, principals: [Principal], attributes: [String: [String]])
+        case refused(LoginFailure)
+
+        init(_ response: RemoteTransport.Response) throws(Fault) {
+            let body = try RealmAPIBody(
+                response,
+                paths: [
+                    "/outcome", "/reason", "/user", "/groups", "/principals/*/kind", "/principals/*/name",
+                    "/attributes/*",
+                ]
+            )
+            let outcome = try body.text("/outcome")
+            let reason = try body.text("/reason")
+            switch outcome.map({ UTF8Text($0) }) {
+            case "accepted":
+                guard reason == nil else { throw Fault(reason: "an accepted user has a reason for a refusal") }
+                self = .accepted(
+                    user: try Self.user(body),
+                    principals: try Self.principals(body),
+                    attributes: try body.members("/attributes/*")
+                )
+            case "refused":
+                guard let failure = reason.flatMap({ LoginFailure(code: $0) }) else {
+                    throw Fault(reason: "the reason of the refusal is missing or not known")
+                }
+                self = .refused(failure)
+            case _: throw Fault(reason: "the outcome is missing or not known")
+            }
+        }
+
+        private static func user(_ body: RealmAPIBody) throws(Fault) -> Username {
+            guard let text = try body.text("/user") else { throw Fault(reason: "there is no user name") }
+            do throws(BadUsername) {
+                return try Username(text)
+            } catch {
+                throw Fault(reason: "the user name cannot be used: \(error)")
+            }
+        }
+
+        private static func principals(_ body: RealmAPIBody) throws(Fault) -> [Principal] {
+            _ = try body.texts("/groups")
+            let kinds = try body.elements("/principals/*/kind")
+            let names = try body.elements("/principals/*/name")
+            return zip(kinds, names).map { Principal(kind: $0, name: $1) }
+        }
+    }
+
+    /// The reason for a request that was not answered.
+    struct Failure {
+        let error: String
+        let reason: String?
+
+        /// Reads a body; nil if it has no such reason.
+        init?(_ response: RemoteTransport.Response) {
+            do throws(Fault) {
+                let body = try RealmAPIBody(response, paths: ["/error", "/reason"])
+                guard let error = try body.text("/error") else { return nil }
+                self.error = error
+                reason = try body.text("/reason")
+            } catch {
+                return nil
+            }
+        }
+    }
+}
+
+/// The values in the JSON body of a response of the realm API.
+struct RealmAPIBody {
+    private let values: [String: JSONValues]
+
+    /// Reads a body.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - paths: The paths whose values are used.
+    /// - Throws: ``RealmAPIAnswer/Fault`` if the body is not JSON.
+    init(_ response: RemoteTransport.Response, paths: [String]) throws(RealmAPIAnswer.Fault) {
+        guard JSONMediaType.isJSON(response.contentType ?? "") else {
+            throw RealmAPIAnswer.Fault(reason: "it has the type \(response.contentType ?? "none"), not JSON")
+        }
+        let known = paths.compactMap { text in JSONPath(text).map { (text, $0) } }
+        var reader = JSONReader(known.map(\.1))
+        do throws(JSONReader.Fault) {
+            try reader.read(response.body.span)
+            try reader.finish()
+        } catch {
+            throw RealmAPIAnswer.Fault(reason: "it is not valid JSON: \(error.description)")
+        }
+        values = Dictionary(zip(known.map(\.0), reader.values)) { first, _ in first }
+    }
+
+    private func found(_ path: String) throws(RealmAPIAnswer.Fault) -> JSONValues {
+        let found = values[path] ?? JSONValues()
+        guard !found.hasWrongType else { throw fault(path, "is not a text") }
+        return found
+    }
+
+    private func fault(_ path: String, _ text: String) -> RealmAPIAnswer.Fault {
+        RealmAPIAnswer.Fault(reason: "\(path) \(text)")
+    }
+
+    /// Returns the string at a path; nil if there is none.
+    func text(_ path: String) throws(RealmAPIAnswer.Fault) -> String? {
+        let found = try found(path)
+        guard !found.hasArray else { throw fault(path, "is not a text") }
+        return found.strings.first
+    }
+
+    /// Returns the strings of the array at a path.
+    func texts(_ path: String) throws(RealmAPIAnswer.Fault) -> [String] {
+        let found = try found(path)
+        guard found.hasArray else { throw fault(path, "is missing, or no array of texts") }
+        return found.strings
+    }
+
+    /// Returns the strings at a path with `*`, one for each element of the array.
+    func elements(_ path: String) throws(RealmAPIAnswer.Fault) -> [String] {
+        let found = try found(path)
+        guard found.isPresent, !found.hasArray, found.elements == found.strings.count,
+            found.names.allSatisfy({ $0 == nil })
+        else { throw fault(path, "is missing, or is no text") }
+        return found.strings
+    }
+
+    /// Returns the strings of the members of an object, by their names.
+    func members(_ path: String) throws(RealmAPIAnswer.Fault) -> [String: [String]] {
+        let found = try found(path)
+        var members: [String: [String]] = [:]
+        for (name, value) in zip(found.names, found.strings) {
+            guard let name else { throw fault(path, "is no member of an object") }
+            members[name.string, default: []].append(value)
+        }
+        return members
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+
+/// The argument `--password`.
+///
+/// The commands reject it, because every user of a machine can read arguments.
+package enum PasswordArgument {
+    /// Returns the message for a rejected `--password`.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments of the command. Arguments after `--` are not options.
+    ///   - message: The message of the argument parser, with the usage of the command.
+    /// - Returns: The message to print instead; nil if the parser's message is about another argument.
+    package static func message(_ arguments: [String], insteadOf message: String) -> String? {
+        let isGiven = arguments.prefix { $0 != "--" }.contains { $0 == "--password" || $0.hasPrefix("--password=") }
+        guard isGiven, message.contains("Unknown option '--password'"), message.contains("--password-stdin") else {
+            return nil
+        }
+        let lines = message.split(separator: "\n", maxSplits: 1).dropFirst()
+        let error = """
+            Error: --password is refused, because every user of this machine can read arguments. \
+            Type the password at the prompt, or use --password-stdin to read it from standard input.
+            """
+        return ([error[...]] + lines).joined(separator: "\n")
+    }
+}
+
+/// An argument that a command does not take.
+package enum UnexpectedArgument {
+    /// Returns the message for an argument too many, or for `-c` instead of `--config`.
+    ///
+    /// If the command reads a password, the argument may be one, and is not repeated.
+    ///
+    /// - Parameter message: The message of the argument parser, with the usage of the command.
+    /// - Returns: The message to print instead; nil if the parser's message is about something else.
+    package static func message(insteadOf message: String) -> String? {
+        // The argument may contain any bytes; the usage comes after it.
+        guard let usage = lastUsage(in: message) else { return nil }
+        let rest = String(message[usage...])
+        if message.utf8.starts(with: "Error: Unknown option '-c'\n".utf8), rest.contains("--config") {
+            return "Error: Unknown option '-c'. Did you mean '--config'?" + rest
+        }
+        guard isAboutUnexpectedArgument(message) else { return nil }
+        guard !rest.contains("--password-stdin") else {
+            return """
+                Error: There are too many arguments. They are not repeated here, because one of them may be a password, and every \
+                user of this machine can read arguments. Type the password at the prompt, or use --password-stdin to read it \
+                from standard input.
+                """ + rest
+        }
+        let single = "Error: Unexpected argument '".utf8
+        // A usage without `<name>` outside brackets is that of a command without arguments of its own.
+        guard message.utf8.starts(with: single), rest.contains("[--config <file>]"), !rest.contains("] <"),
+            !rest.contains(" [<")
+        else { return nil }
+        let argument = message[..<usage].utf8.dropFirst(single.count).dropLast()
+        return "\(message[..<usage]). To name the configuration, write '--config \(Substring(argument))'." + rest
+    }
+
+    /// Returns the place of the line that begins the usage.
+    private static func lastUsage(in message: String) -> String.Index? {
+        let bytes = message.utf8
+        let pattern = Array("\nUsage: ".utf8)
+        return bytes.indices.last { bytes[$0...].starts(with: pattern) }
+    }
+
+    private static func isAboutUnexpectedArgument(_ message: String) -> Bool {
+        let bytes = message.utf8
+        if bytes.starts(with: "Error: Unexpected argument '".utf8) { return true }
+        let prefix = "Error: ".utf8
+        guard bytes.starts(with: prefix) else { return false }
+        let rest = bytes.dropFirst(prefix.count)
+        let digits = rest.prefix(while: ASCII.isDigit)
+        return !digits.isEmpty && rest.dropFirst(digits.count).starts(with: " unexpected arguments: '".utf8)
+    }
+}
+
+/// The argument `-Dname=value`, as the JDK and other programs read it.
+package enum DefinitionArgument {
+    /// Returns the arguments with each `-Dname=value` as two arguments, because the argument parser reads only this form.
+    ///
+    /// - Parameter arguments: The arguments of a command. Arguments after `--` are not options.
+    /// - Returns: The arguments.
+    package static func separated(_ arguments: [String]) -> [String] {
+        let options = arguments.prefix { $0 != "--" }
+        return options.flatMap { $0.hasPrefix("-D") && $0 != "-D" ? ["-D", String($0.dropFirst(2))] : [$0] }
+            + arguments.dropFirst(options.count)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Bytes
+
+/// Selects entries of a log.
+package struct LogFilter: Sendable {
+    /// The name of the user, compared byte by byte; nil for all entries.
+    package var user: UTF8Text?
+    /// The address of the client; nil for all addresses.
+    package var address: UTF8Text?
+    /// The time of the first entries; nil for no limit.
+    package var since: LogTime?
+    /// The time before which the entries must be; nil for no limit.
+    package var until: LogTime?
+    /// True if only failures are selected.
+    package var onlyFailures = false
+
+    package init() {}
+
+    /// Returns whether an entry is selected.
+    package func includes(_ entry: LogEntry) -> Bool {
+        if let since, entry.time < since { return false }
+        if let until, entry.time >= until { return false }
+        if let user, entry.user != user { return false }
+        if let address, entry.address != address { return false }
+        return !onlyFailures || entry.isFailure
+    }
+}
+
+/// Finds the second line of a refused login.
+///
+/// A refused sign-in has a line of its own, also without an access log, and then a line of the access log.
+package struct RepeatedFailures {
+    /// The maximum time between the two lines.
+    private static let maximumTime = 60_000
+    /// The maximum number of lines whose second line is awaited.
+    private static let maximumWaiting = 4096
+
+    private struct Failure: Hashable {
+        let user: UTF8Text?
+        let realm: UTF8Text?
+        let address: UTF8Text?
+        let reason: UTF8Text?
+
+        init(_ entry: LogEntry) {
+            (user, realm, address, reason) = (entry.user, entry.realm, entry.address, entry.reason)
+        }
+    }
+
+    /// The times of the first lines, in their order.
+    private var waiting: [Failure: [LogTime]] = [:]
+    private var count = 0
+    private var lastRemoval = LogTime(milliseconds: 0)
+
+    package init() {}
+
+    /// Returns whether an entry is the second line of a failure; takes each entry of the log in order.
+    package mutating func isRepeated(_ entry: LogEntry) -> Bool {
+        switch entry.kind {
+        case .signInRefused, .checkRefused:
+            if count >= Self.maximumWaiting, entry.time.milliseconds - lastRemoval.milliseconds > Self.maximumTime {
+                removeOld(at: entry.time)
+            }
+            if count < Self.maximumWaiting {
+                waiting[Failure(entry), default: []].append(entry.time)
+                count += 1
+            }
+            return false
+        case .request where entry.reason != nil && !waiting.isEmpty:
+            let failure = Failure(entry)
+            guard var times = waiting[failure] else { return false }
+            let known = times.count
+            times.removeAll { entry.time.milliseconds - $0.milliseconds > Self.maximumTime }
+            let isRepeated = !times.isEmpty
+            if isRepeated { times.removeFirst() }
+            count -= known - times.count
+            waiting[failure] = times.isEmpty ? nil : times
+            return isRepeated
+        case .request, .sessionBegun, .sessionEnded, .presentedElsewhere, .locked, .other: return false
+        }
+    }
+
+    private mutating func removeOld(at now: LogTime) {
+        lastRemoval = now
+        waiting = waiting.compactMapValues { times in
+            let recent = times.filter { now.milliseconds - $0.milliseconds <= Self.maximumTime }
+            return recent.isEmpty ? nil : recent
+        }
+        count = waiting.values.reduce(0) { $0 + $1.count }
+    }
+}

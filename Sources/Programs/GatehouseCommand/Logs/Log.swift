@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Bytes
+internal import CommandSupport
+internal import Glibc
+internal import RealmConfiguration
+internal import RealmKit
+
+extension GatehouseOptions {
+    /// `gatehouse log`: the requests, sign-ins and sessions in a log of the server.
+    struct Log: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "log",
+            abstract:
+                "Show requests, refused sign-ins and sessions in a log of the server, with the reasons of refusals.",
+            discussion: """
+                Without a file, the log is read from standard input: journalctl -u gatehouse -o cat | gatehouse log
+                Times are in UTC. A time is 10:00, 30m, 2h, 7d, 2026-11-22 or 2026-11-22T10:00:00+01:00.
+                """
+        )
+
+        @Option(name: .long, help: ArgumentHelp("Only entries of this user.", valueName: "name")) var user: String?
+        @Option(name: .long, help: ArgumentHelp("Only entries of clients with this address.", valueName: "address"))
+        var address: String?
+        @Option(name: .long, help: ArgumentHelp("Only entries from this time on.", valueName: "time"))
+        var since: String?
+        @Option(name: .long, help: ArgumentHelp("Only entries before this time.", valueName: "time"))
+        var until: String?
+        @Flag(name: .long, help: "Only refused requests and sign-ins.") var failed = false
+        @Flag(name: .long, help: "Show the users, addresses, reasons and rules with the most refusals.") var summary =
+            false
+        @Flag(name: .long, help: "Print JSON: an object for each entry, or one for the summary.") var json = false
+        @Argument(help: "The files in the order of their entries; - for standard input.", completion: .file())
+        var files: [String] = []
+    }
+}
+
+extension GatehouseOptions.Log: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let filter = try filter(now: LogTime(milliseconds: WallClock.system.seconds * 1000))
+        guard !files.isEmpty || isatty(STDIN_FILENO) == 0 else {
+            throw CommandError(.usage, "a log is missing; for example: journalctl -u gatehouse -o cat | gatehouse log")
+        }
+        var reading = LogReading(filter: filter, output: summary ? .summary : json ? .json : .lines)
+        for file in files.isEmpty ? ["-"] : files {
+            try LogFile.read(file) { reading.add($0) }
+            reading.finishFile()
+        }
+        reading.finish(summaryAsJSON: json)
+        guard reading.entries > 0 || reading.unreadable == 0 else {
+            throw CommandError(.failed, "none of the lines is of a log of Gatehouse")
+        }
+    }
+
+    private func filter(now: LogTime) throws(CommandError) -> LogFilter {
+        var filter = LogFilter()
+        filter.user = try user.map { (name) throws(CommandError) in UTF8Text(try Username(argument: name).text) }
+        filter.address = address.map { UTF8Text($0) }
+        filter.since = try since.map { (text) throws(CommandError) in try Self.time(text, of: "--since", now: now) }
+        filter.until = try until.map { (text) throws(CommandError) in try Self.time(text, of: "--until", now: now) }
+        filter.onlyFailures = failed
+        return filter
+    }
+
+    private static func time(_ text: String, of option: String, now: LogTime) throws(CommandError) -> LogTime {
+        guard let time = LogTime(text, now: now) else {
+            throw CommandError(
+                .usage,
+                "\(option) takes a time such as 10:00, 30m, 2h, 7d, 2026-11-22 or 2026-11-22T10:00:00Z, not \(text)"
+            )
+        }
+        return time
+    }
+}
+
+/// The state of `gatehouse log` while it reads.
+private struct LogReading {
+    enum Output {
+        case lines
+        case json
+        case summary
+    }
+
+    let filter: LogFilter
+    let output: Output
+    private var splitter = LineSplitter()
+    private var repeated = RepeatedFailures()
+    private var summary = LogSummary()
+    /// The number of entries that were read.
+    private(set) var entries = 0
+    private(set) var unreadable = 0
+    private var lost = 0
+    private var selected = 0
+
+    init(filter: LogFilter, output: Output) {
+        self.filter = filter
+        self.output = output
+    }
+
+    /// Takes the next bytes of a log, and prints the entries that are selected.
+    mutating func add(_ chunk: [UInt8]) {
+        var splitter = splitter
+        var lines: [String] = []
+        splitter.add(chunk) { line in lines += read(line) }
+        self.splitter = splitter
+        print(lines)
+    }
+
+    /// Takes the end of a file.
+    mutating func finishFile() {
+        var splitter = splitter
+        var lines: [String] = []
+        splitter.finish { line in lines += read(line) }
+        self.splitter = splitter
+        print(lines)
+    }
+
+    private func print(_ lines: [String]) {
+        if !lines.isEmpty { GatehouseCommand.print(lines.joined(separator: "\n"), on: STDOUT_FILENO) }
+    }
+
+    /// Reads a line, and returns the lines to print.
+    private mutating func read(_ line: [UInt8]?) -> [String] {
+        guard let line else {
+            unreadable += 1
+            return []
+        }
+        switch LogLine(line) {
+        case .unreadable:
+            unreadable += 1
+            return []
+        case .lost(let count):
+            lost += count
+            return []
+        case .entry(let entry):
+            entries += 1
+            // A refusal with two lines is counted once, and is one of the refusals once.
+            let isRepeated = repeated.isRepeated(entry)
+            guard filter.includes(entry), !isRepeated || output == .lines && !filter.onlyFailures else { return [] }
+            selected += 1
+            switch output {
+            case .lines: return [entry.line]
+            case .json: return [LogJSON.text(entry)]
+            case .summary:
+                summary.add(entry)
+                return []
+            }
+        }
+    }
+
+    /// Prints the summary, and what could not be read.
+    func finish(summaryAsJSON: Bool) {
+        switch output {
+        case .summary where summaryAsJSON:
+            let text = LogJSON.text(summary, unreadable: unreadable, lost: lost)
+            GatehouseCommand.print(text, on: STDOUT_FILENO)
+        case .summary: GatehouseCommand.print(LogSummaryText.text(summary), on: STDOUT_FILENO)
+        case .lines where selected == 0: GatehouseCommand.print("there are no such entries", on: STDOUT_FILENO)
+        case .lines, .json: break
+        }
+        if unreadable > 0 {
+            let lines = unreadable == 1 ? "1 line is not an entry" : "\(unreadable) lines are not entries"
+            GatehouseCommand.print(
+                "\(lines) of a log of Gatehouse, or \(unreadable == 1 ? "is" : "are") cut off",
+                on: STDERR_FILENO
+            )
+        }
+        if lost > 0 {
+            GatehouseCommand.print(
+                "the server has lost \(lost == 1 ? "1 line" : "\(lost) lines"), because its output was not read",
+                on: STDERR_FILENO
+            )
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CommandSupport
+internal import Dispatch
+internal import Glibc
+internal import RealmKit
+
+extension GatehouseOptions.User {
+    struct SetPassword: ParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "set-password", abstract: "Set a user's password.")
+        @OptionGroup var options: RealmOptions
+        @OptionGroup var password: NewPasswordOptions
+        @Flag(name: .long, help: "The user cannot sign in until the password is changed.")
+        var mustChange = false
+        @Argument(help: "The user.") var user: String
+    }
+}
+
+extension GatehouseOptions.User.SetPassword: Subcommand {
+    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        let administration = try UserAdministration(options, kinds: kinds)
+        let record = try await administration.record(user)
+        var changes = UserChanges()
+        changes.hash = try await administration.hash(try await password.read(for: user))
+        if mustChange || record.mustChangePassword { changes.mustChangePassword = mustChange }
+        try await administration.change(user, to: changes, done: "has a new password")
+    }
+}
+
+/// The arguments that select the source of a new password: two prompts on the terminal, or standard input.
+///
+/// A password cannot be an argument, because every user of a machine can read the arguments of processes.
+struct NewPasswordOptions: ParsableArguments {
+    @Flag(name: .long, help: "Read the new password from the first line of standard input.")
+    var passwordStdin = false
+
+    /// Reads the new password.
+    ///
+    /// - Parameter name: The name of the user, for the prompt.
+    /// - Returns: The password. The caller checks it against the settings.
+    /// - Throws: ``CommandError`` when there is no password or no terminal, or when the two passwords differ.
+    func read(for name: String) async throws(CommandError) -> Secret {
+        let fromInput = passwordStdin
+        return try await Self.inBackground { () throws(CommandError) in
+            fromInput ? try Self.fromStandardInput() : try Self.fromTerminal(name)
+        }
+    }
+
+    /// Reads a new password, and checks it.
+    ///
+    /// On the terminal, a password that is not accepted, or that is not repeated, is asked for again with the reason.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the user, for the prompt.
+    ///   - check: Returns the reason why a password is not accepted; nil if it is.
+    /// - Returns: A password that is accepted.
+    /// - Throws: ``CommandError`` when there is no password or no terminal, or when the password on standard input is not
+    ///   accepted.
+    func read(
+        for name: String,
+        check: @escaping @Sendable (Secret) -> String?
+    ) async throws(CommandError) -> Secret {
+        let fromInput = passwordStdin
+        return try await Self.inBackground { () throws(CommandError) in
+            guard fromInput else { return try Self.fromTerminal(name, check: check) }
+            let secret = try Self.fromStandardInput()
+            if let reason = check(secret) { throw CommandError(.failed, "\(reason); nothing was written") }
+            return secret
+        }
+    }
+
+    private static func inBackground(
+        _ read: @escaping @Sendable () throws(CommandError) -> Secret
+    ) async throws(CommandError) -> Secret {
+        // The read blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
+        let result: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                do throws(CommandError) {
+                    continuation.resume(returning: .success(try read()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    private static func fromStandardInput() throws(CommandError) -> Secret {
+        guard let secret = LineInput.readSecret(STDIN_FILENO) else {
+            throw CommandError(
+                .usage,
+                "there is no password on standard input, or its line is longer than \(Terminal.maximumLine) bytes"
+            )
+        }
+        return secret
+    }
+
+    private static func fromTerminal(
+        _ name: String,
+        check: @Sendable (Secret) -> String?
+    ) throws(CommandError) -> Secret {
+        guard let terminal = Terminal() else { throw noTerminal }
+        while true {
+            guard let first = terminal.readSecret(prompt(name)) else { throw nothingWritten }
+            if let reason = check(first) {
+                terminal.show(reason + "\n")
+                continue
+            }
+            guard let second = terminal.readSecret("Once more: ") else { throw nothingWritten }
+            if first.isEqual(to: second) { return first }
+            terminal.show("the two passwords are not the same\n")
+        }
+    }
+
+    private static let nothingWritten = CommandError(.failed, "no password was given; nothing was written")
+    private static let noTerminal = CommandError(
+        .usage,
+        "there is no terminal for the prompt; use --password-stdin"
+    )
+
+    private static func prompt(_ name: String) -> String { "New password for \(Printable.line(name)): " }
+
+    private static func fromTerminal(_ name: String) throws(CommandError) -> Secret {
+        guard let terminal = Terminal() else { throw noTerminal }
+        let prompt = prompt(name)
+        guard let first = terminal.readSecret(prompt), let second = terminal.readSecret("Once more: ") else {
+            throw CommandError(.failed, "no password was given")
+        }
+        guard first.isEqual(to: second) else {
+            throw CommandError(.failed, "the two passwords are not the same; nothing was changed")
+        }
+        return first
+    }
+}
