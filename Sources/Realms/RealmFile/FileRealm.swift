@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import OpenSSLKit
 internal import Passwords
 public import RealmKit
 internal import Synchronization
@@ -132,6 +133,37 @@ public struct FileRealm: Realm {
     }
 }
 
+extension FileRealm: RefreshingRealm {
+    /// Checks whether the file has changed.
+    ///
+    /// A change is reported when the file has not changed for one second, or five seconds after the change at the
+    /// latest. A file that is written in place may be empty for a moment, and its users must then not be reported as
+    /// changed. A hash that this realm has replaced after a login is not reported.
+    public func refresh() async -> ChangedUsers { await files.refresh() }
+}
+
+extension FileRealm {
+    /// Returns whether the user may sign in, with a stamp of the hash, the groups and the attributes.
+    ///
+    /// The state is unknown while the file cannot be used.
+    public func state(of user: Username) async -> UserState {
+        await files.reload()
+        let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
+        guard fault == nil else { return .unknown }
+        guard let known = table[user], known.usablePassword != nil else { return .gone }
+        do throws(OpenSSLError) {
+            // The stamp contains the class, so that sessions end if a realm of another class gets the same name.
+            // No name of a group is U+001F. A user without attributes has the same stamp as in earlier versions.
+            let attributes = known.attributes.flatMap { ["\u{1F}", $0.name] + $0.values }
+            let fields = ["FileRealm", known.stored] + known.groups + attributes
+            return .present(SecurityStamp(try Digest.sha256(fields: fields).bytes))
+        } catch {
+            files.log?("\(files.settings.file): \(error)", .error)
+            return .unknown
+        }
+    }
+}
+
 extension FileRealm: SummarizedRealm {
     /// The number of hashes that cover only the first 72 bytes of a password.
     package var summary: [String] {
@@ -141,13 +173,4 @@ extension FileRealm: SummarizedRealm {
         let users = count == 1 ? "1 user has a bcrypt hash" : "\(count) users have bcrypt hashes"
         return ["\(users): a password of more than 72 bytes is refused"]
     }
-}
-
-extension FileRealm: RefreshingRealm {
-    /// Checks whether the file has changed.
-    ///
-    /// A change is reported when the file has not changed for one second, or five seconds after the change at the
-    /// latest. A file that is written in place may be empty for a moment, and its users must then not be reported as
-    /// changed. A hash that this realm has replaced after a login is not reported.
-    public func refresh() async -> ChangedUsers { await files.refresh() }
 }

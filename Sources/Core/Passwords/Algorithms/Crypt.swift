@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CCrypt
+internal import Glibc
 internal import OpenSSLKit
 
 /// A hash of crypt(3).
@@ -93,5 +95,88 @@ struct Crypt: PasswordAlgorithm {
                 )
             }
         }
+    }
+}
+
+/// The function crypt(3) of libxcrypt.
+///
+/// Every call has its own memory, so several threads can call it at the same time.
+enum CryptLibrary {
+    /// The maximum length of a password, in bytes.
+    static let maximumLength = Int(gatehouse_crypt_max_passphrase)
+
+    /// Hashes a password with a setting.
+    ///
+    /// - Parameters:
+    ///   - password: The password, without a NUL byte, with at most ``maximumLength`` bytes.
+    ///   - setting: The method, cost and salt: a stored hash, or the result of ``setting(_:cost:)``.
+    ///   - body: Reads the hash. The hash is wiped afterwards.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``HashFault`` with code `unusable` if the setting is not valid, and `failed` if there is no memory.
+    static func hash<R>(
+        _ password: Span<UInt8>,
+        setting: String,
+        reading body: (Span<UInt8>) -> R
+    ) throws(HashFault) -> R {
+        let phrase = WipedBytes(terminating: password)
+        let data = WipedBytes(count: Int(gatehouse_crypt_data_size))
+        var failure: Int32 = 0
+        errno = 0
+        let result: R? = unsafe phrase.withPointer { phrase in
+            unsafe data.withPointer { data in
+                unsafe setting.withCString { setting in
+                    guard let phrase = unsafe phrase?.assumingMemoryBound(to: CChar.self),
+                        let output = unsafe crypt_rn(phrase, setting, data, gatehouse_crypt_data_size),
+                        // After a failure the result begins with an asterisk.
+                        unsafe output.pointee != CChar(bitPattern: UInt8(ascii: "*"))
+                    else {
+                        failure = errno
+                        return nil
+                    }
+                    var count = 0
+                    while unsafe output[count] != 0 { count += 1 }
+                    return body(
+                        unsafe Span(
+                            _unsafeStart: UnsafeRawPointer(output).assumingMemoryBound(to: UInt8.self),
+                            count: count
+                        )
+                    )
+                }
+            }
+        }
+        guard let result else {
+            // Such a hash refuses its user, and not all users, who have a check of the same cost.
+            guard failure == ENOMEM else { throw HashFault(.unusable, "crypt(3) does not accept the stored hash") }
+            throw HashFault(.failed, "crypt(3) has no memory for the hash")
+        }
+        return result
+    }
+
+    /// Creates a setting with a new salt.
+    ///
+    /// - Parameters:
+    ///   - prefix: The prefix of the method, such as `$2b$`.
+    ///   - cost: The method's cost.
+    /// - Returns: The setting.
+    /// - Throws: ``HashFault`` with code `failed` if the cost is out of bounds, or no random bytes can be generated.
+    static func setting(_ prefix: String, cost: Int) throws(HashFault) -> String {
+        let random: [UInt8]
+        do {
+            random = try RandomBytes.make(16)
+        } catch {
+            throw HashFault(error)
+        }
+        let characters = random.map { CChar(bitPattern: $0) }
+        var output = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
+        let made = unsafe crypt_gensalt_rn(
+            prefix,
+            UInt(clamping: cost),
+            characters,
+            Int32(characters.count),
+            &output,
+            CRYPT_GENSALT_OUTPUT_SIZE
+        )
+        guard unsafe made != nil else { throw HashFault(.failed, "crypt(3) does not accept a cost of \(cost)") }
+        return String(decoding: output.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

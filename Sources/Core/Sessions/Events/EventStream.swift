@@ -72,3 +72,122 @@ final class EventStream: Sendable {
         }
     }
 }
+
+/// The latest events of a session, and the open streams that receive its new events.
+struct EventJournal: Sendable {
+    /// The number of events that are kept for clients that reconnect.
+    static let capacity = 16
+
+    private var lastNumber: UInt64 = 0
+    private var events: [NumberedSessionEvent] = []
+    private var streams: [EventStream] = []
+    private var isOver = false
+
+    /// Delivers an event to all streams and keeps it for clients that reconnect.
+    ///
+    /// Events after the end event are ignored.
+    mutating func publish(_ event: SessionEvent) {
+        guard !isOver else { return }
+        if case .ended = event { isOver = true }
+        lastNumber += 1
+        let numbered = NumberedSessionEvent(number: lastNumber, event: event)
+        events.append(numbered)
+        if events.count > Self.capacity { events.removeFirst() }
+        for stream in streams { stream.deliver(numbered, isLast: isOver) }
+        if isOver { streams = [] }
+    }
+
+    /// Adds a stream, and delivers the kept events that its client has missed.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - number: The number of the last event that the client has received; nil to deliver only new events.
+    /// - Returns: False if the session has ended.
+    mutating func attach(_ stream: EventStream, after number: UInt64?) -> Bool {
+        guard !isOver else { return false }
+        if let number {
+            // A number above the last number is from before a restart, so the client has received none of the kept
+            // events.
+            let received = number > lastNumber ? 0 : number
+            for event in events where event.number.map({ $0 > received }) ?? false {
+                stream.deliver(event, isLast: false)
+            }
+        }
+        streams.append(stream)
+        return true
+    }
+
+    mutating func detach(_ stream: EventStream) { streams.removeAll { $0 === stream } }
+}
+
+/// The open event streams of all sessions.
+struct OpenStreams: Sendable {
+    private struct Entry: Sendable {
+        let stream: EventStream
+        let session: SessionID
+        let owner: SessionOwner
+    }
+
+    private var entries: [UInt64: Entry] = [:]
+    private var countBySession: [SessionID: Int] = [:]
+    /// The numbers of the streams of each user, the oldest first.
+    private var byOwner: [SessionOwner: [UInt64]] = [:]
+    private var lastNumber: UInt64 = 0
+    private var isClosed = false
+
+    /// True if nothing is kept.
+    var isEmpty: Bool { entries.isEmpty && countBySession.isEmpty && byOwner.isEmpty }
+
+    /// All streams, in no order.
+    var streams: [EventStream] { entries.values.map(\.stream) }
+
+    /// Adds a stream.
+    ///
+    /// If there are too many streams, the oldest stream of the user with the most streams must end, unless the user of the
+    /// new stream would then have the most.
+    ///
+    /// - Returns: The number of the stream, and the stream that must end.
+    /// - Throws: ``SessionFault``: `closing`, `tooManyStreams`.
+    mutating func open(
+        _ stream: EventStream,
+        of session: Session,
+        limits: SessionSettings
+    ) throws(SessionFault) -> (number: UInt64, evicted: EventStream?) {
+        guard !isClosed else { throw .closing }
+        let owner = SessionOwner(session.user)
+        let own = byOwner[owner]?.count ?? 0
+        guard countBySession[session.id, default: 0] < limits.streamsPerSession, own < limits.streamsPerUser else {
+            throw .tooManyStreams
+        }
+        var evicted: EventStream?
+        if entries.count >= limits.streams {
+            guard let most = byOwner.values.max(by: { $0.count < $1.count }), most.count > own + 1 else {
+                throw .tooManyStreams
+            }
+            evicted = entries[most[0]]?.stream
+            close(most[0])
+        }
+        lastNumber += 1
+        entries[lastNumber] = Entry(stream: stream, session: session.id, owner: owner)
+        countBySession[session.id, default: 0] += 1
+        byOwner[owner, default: []].append(lastNumber)
+        return (lastNumber, evicted)
+    }
+
+    /// Removes a stream; does nothing if it was removed before.
+    mutating func close(_ number: UInt64) {
+        guard let entry = entries.removeValue(forKey: number) else { return }
+        let count = countBySession[entry.session, default: 1] - 1
+        countBySession[entry.session] = count > 0 ? count : nil
+        byOwner[entry.owner]?.removeAll { $0 == number }
+        if byOwner[entry.owner]?.isEmpty == true { byOwner[entry.owner] = nil }
+    }
+
+    /// Rejects new streams from now on.
+    ///
+    /// - Returns: The open streams, to be ended by the caller.
+    mutating func closeAll() -> [EventStream] {
+        isClosed = true
+        return streams
+    }
+}

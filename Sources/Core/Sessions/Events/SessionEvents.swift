@@ -1,5 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
+/// An event of a session that is sent to its clients.
+public enum SessionEvent: Sendable, Hashable {
+    /// The session ends in this many seconds if there is no request.
+    ///
+    /// After ``extended(idleExpiry:)``, the event is sent again when the new end is near.
+    case expiring(seconds: Int)
+    /// The session was used after ``expiring(seconds:)``.
+    ///
+    /// The value is the new idle end of the session, in seconds since 1970.
+    case extended(idleExpiry: Int)
+    /// The session has ended.
+    ///
+    /// This is the last event of the session.
+    case ended(SessionEndCause)
+    /// A message from an administrator to the user.
+    case message(String)
+    /// The connection is still open.
+    ///
+    /// The event has no number.
+    case heartbeat
+    /// The server is stopping, or there are too many streams and the user has the most of them.
+    ///
+    /// This is the last event of the stream, and it has no number.
+    ///
+    /// The session may continue after a restart.
+    case closing
+}
+
+/// An event and its number, which a client sends as `Last-Event-ID` when it reconnects.
+public struct NumberedSessionEvent: Sendable, Hashable {
+    /// The number of the event; nil for an event that is not replayed.
+    ///
+    /// The first event of a session has the number 1, and each later event the next number.
+    public let number: UInt64?
+    /// The event.
+    public let event: SessionEvent
+}
+
 /// The events of a session as an asynchronous sequence, for one client.
 ///
 /// The sequence ends after ``SessionEvent/ended(_:)``, after ``SessionEvent/closing``, and when the task that reads it
@@ -34,6 +74,60 @@ public struct SessionEvents: AsyncSequence, Sendable {
 
     /// An iterator over the events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
+}
+
+extension SessionTable {
+    /// Opens a stream of a session's events.
+    ///
+    /// An open stream does not count as a use of the session.
+    ///
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`; nil to
+    ///     deliver only new events. Events that the client has missed are delivered first, if they are among the last
+    ///     16 events of the session.
+    /// - Returns: The events.
+    /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
+    public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
+        let limits = settings
+        let stream = EventStream()
+        let (number, evicted) = try streams.withLock { streams throws(SessionFault) in
+            try streams.open(stream, of: session, limits: limits)
+        }
+        evicted?.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true)
+        let registration = StreamRegistration { [self] in
+            session.journal.withLock { $0.detach(stream) }
+            streams.withLock { $0.close(number) }
+        }
+        guard session.journal.withLock({ $0.attach(stream, after: lastEventID) }) else { throw .ended }
+        return SessionEvents(stream: stream, registration: registration)
+    }
+
+    /// Sends a message to the clients of a session.
+    ///
+    /// A client that reconnects gets the message if it is among the last 16 events.
+    ///
+    /// - Parameters:
+    ///   - message: One line of text. Characters that are not printable are removed, and the text is cut to 1,000
+    ///     bytes.
+    ///   - session: The session.
+    public func send(_ message: String, to session: Session) {
+        let text = PrintableText.clean(message, maximumBytes: SessionCommand.maximumMessageBytes)
+        session.journal.withLock { $0.publish(.message(text)) }
+    }
+
+    /// Ends all event streams before the server stops.
+    ///
+    /// New streams are rejected, and the sessions continue.
+    public func close() {
+        let open = streams.withLock { $0.closeAll() }
+        for stream in open { stream.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true) }
+    }
+
+    /// Sends a heartbeat on all streams.
+    func sendHeartbeats() {
+        for stream in streams.withLock({ $0.streams }) { stream.deliverHeartbeat() }
+    }
 }
 
 /// The registration of an open stream.

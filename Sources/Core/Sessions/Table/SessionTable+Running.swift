@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import OpenSSLKit
 internal import RealmKit
 internal import Synchronization
 
@@ -77,5 +78,117 @@ extension SessionTable {
         } catch {
             return false
         }
+    }
+}
+
+extension SessionTable {
+    /// Carries out the commands of other programs, and removes ended sessions from the store.
+    func processCommandsAndRemovals() async throws(SessionStoreError) {
+        let fault: SessionStoreError?
+        do throws(SessionStoreError) {
+            try await processCommands()
+            fault = nil
+        } catch {
+            // Ended sessions are still removed if the commands cannot be read.
+            fault = error
+        }
+        try await removeAllDue()
+        if let fault { throw fault }
+    }
+
+    private func processCommands() async throws(SessionStoreError) {
+        guard let store else { return }
+        // The last call confirms the commands of the calls before it.
+        while true {
+            let last = state.withLock { $0.writes.lastCommand }
+            let commands = try await store.sessionCommands(after: last)
+            guard let first = commands.first, let newest = commands.last else { return }
+            if first.number > last + 1 {
+                // Some commands were deleted before they were read. One of them may have been a command to end all
+                // sessions.
+                end(.administrator) { _ in true }
+            }
+            for command in commands { carryOut(command.action) }
+            state.withLock { $0.writes.lastCommand = newest.number }
+        }
+    }
+
+    /// Removes all ended sessions from the store, without a time limit.
+    private func removeAllDue() async throws(SessionStoreError) {
+        guard store != nil else { return }
+        var fault: SessionStoreError?
+        for batch in SessionTouch.batches(state.withLock { $0.writes.due }) {
+            guard let error = await removal(of: batch).value else { continue }
+            // If the ends cannot be recorded either, both attempts are repeated every second.
+            _ = await recordEnds(of: batch)
+            fault = error
+        }
+        if let fault { throw fault }
+    }
+
+    private func carryOut(_ action: SessionCommand.Action) {
+        switch action {
+        case .end(.one(let id)):
+            // If only the child session ended, the browser would get another one from the sign-in host.
+            let id = session(id: id)?.signIn.id ?? id
+            end(.administrator) { $0.id == id }
+        case .end(let selection): end(.administrator) { selection.includes($0.id, of: $0.user) }
+        case .message(.one(let id), let text):
+            // All pages of a sign-in get the message, also if the ID is that of a child session.
+            guard let session = session(id: id) else { return }
+            for session in family(of: session) { send(text, to: session) }
+        case .message(let selection, let text):
+            for session in sessions where selection.includes(session.id, of: session.user) {
+                for session in family(of: session) { send(text, to: session) }
+            }
+        }
+    }
+
+    /// Stores the times of sessions that were used.
+    func storeTouches() async throws(SessionStoreError) {
+        guard let store else { return }
+        let (now, wall) = (clocks.now, clocks.wall.seconds)
+        let touched = state.withLock { state in
+            let touched = state.writes.takeTouched()
+            return state.writes.wallClockWasSet(at: now, wall: wall) ? state.entries.values.map(\.session) : touched
+        }
+        var rest = touched[...]
+        while !rest.isEmpty {
+            do throws(SessionStoreError) {
+                try await store.touchSessions(rest.prefix(SessionTouch.batch).filter { $0.end == nil }.map(\.touch))
+            } catch {
+                let missed = rest
+                state.withLock { state in
+                    for session in missed where session.markTouched() { state.writes.touch(session) }
+                }
+                throw error
+            }
+            rest = rest.dropFirst(SessionTouch.batch)
+        }
+    }
+}
+
+extension Session {
+    /// Returns the session as it is stored.
+    func record(token: Digest) -> SessionRecord {
+        let touch = touch
+        return SessionRecord(
+            id,
+            token: token,
+            user: user,
+            host: host,
+            parent: parent?.id,
+            client: client,
+            created: created,
+            lastSeen: touch.lastSeen,
+            idleExpiry: touch.idleExpiry,
+            absoluteExpiry: touch.absoluteExpiry,
+            stamp: stamp
+        )
+    }
+
+    /// The times as they are stored.
+    var touch: SessionTouch {
+        SessionTouch(id: id, lastSeen: lastSeen, idleExpiry: idleExpiry, absoluteExpiry: absoluteExpiry)
     }
 }

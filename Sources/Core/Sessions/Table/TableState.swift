@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import OpenSSLKit
 internal import RealmKit
 
@@ -130,5 +131,51 @@ struct TableEffects: Sendable {
     /// Ends a session and its children.
     mutating func end(_ session: Session, cause: SessionEndCause, in state: inout TableState) {
         ended += state.remove(session, cause: cause).map { ($0, cause) }
+    }
+}
+
+/// The schedule of the sessions that are checked for expiry, in seconds.
+///
+/// A session is scheduled for the earliest time at which its clients may have to be warned or the session may have to
+/// end. A use does not change the schedule. If the session was used before it is checked, the check schedules it again.
+struct ExpiryQueue: Sendable {
+    private var seconds: [UInt64: [SessionID]] = [:]
+
+    /// Schedules a session.
+    ///
+    /// - Returns: The second at which the session is checked.
+    mutating func add(_ session: Session, at now: UInt64, limits: SessionLimits) -> UInt64 {
+        // After a change to shorter limits, the next use can make the end earlier, but not earlier than this.
+        let moment = min(session.nextMoment, limits.idleEnd(after: now))
+        let second = moment / 1_000_000_000 + (moment % 1_000_000_000 == 0 ? 0 : 1)
+        seconds[second, default: []].append(session.id)
+        return second
+    }
+
+    /// Removes and returns the sessions that are due.
+    mutating func takeDue(at now: UInt64) -> [(second: UInt64, ids: [SessionID])] {
+        seconds.keys.filter { $0 <= now / 1_000_000_000 }.sorted().compactMap { second in
+            seconds.removeValue(forKey: second).map { (second, $0) }
+        }
+    }
+}
+
+/// The user that sessions are counted for: a realm and a user name, both compared byte by byte.
+struct SessionOwner: Sendable, Hashable {
+    let realm: String
+    let name: Username
+
+    init(_ user: SignedInUser) {
+        realm = user.realm
+        name = user.username
+    }
+
+    static func == (left: SessionOwner, right: SessionOwner) -> Bool {
+        left.realm.hasBytes(of: right.realm) && left.name == right.name
+    }
+
+    func hash(into hasher: inout Hasher) {
+        realm.hashBytes(into: &hasher)
+        hasher.combine(name)
     }
 }

@@ -5,11 +5,6 @@ internal import GRDB
 public import RealmKit
 
 extension GatehouseStore {
-    /// The number of changes that are kept.
-    ///
-    /// A reader that has missed a removed change must treat all users as changed.
-    static let rememberedChanges = 10_000
-
     /// Reads the data for a login in one transaction.
     ///
     /// The work is the same for existing and for unknown users.
@@ -99,107 +94,6 @@ extension GatehouseStore {
         }
     }
 
-    /// Changes a user.
-    ///
-    /// - Parameters:
-    ///   - user: The name.
-    ///   - realm: The realm.
-    ///   - changes: The changes.
-    ///   - cost: The cost of a check of the new hash.
-    /// - Throws: ``StoreFault``: `missing`, `unavailable`.
-    public func change(
-        _ user: Username,
-        in realm: String,
-        changes: UserChanges,
-        cost: String?
-    ) async throws(StoreFault) {
-        try await write { database in
-            guard let stored = try Self.user(user, in: realm, database: database) else {
-                throw StoreFault(.missing, "there is no user \(user)")
-            }
-            var arguments: StatementArguments = ["realm": realm, "name": user.text]
-            var assignments: [String] = []
-            if let hash = changes.hash {
-                if let replaced = changes.replacing, stored.hash != replaced { return }
-                assignments += ["hash = :hash", "cost = :cost"]
-                arguments += ["hash": hash, "cost": cost]
-            }
-            if let isEnabled = changes.isEnabled {
-                assignments.append("enabled = :enabled")
-                arguments += ["enabled": isEnabled]
-            }
-            if let expiry = changes.expiry {
-                assignments.append("expiry = :expiry")
-                arguments += ["expiry": expiry]
-            }
-            if let mustChange = changes.mustChangePassword {
-                assignments.append("must_change = :must_change")
-                arguments += ["must_change": mustChange]
-            }
-            if !assignments.isEmpty {
-                try database.execute(
-                    sql:
-                        "UPDATE users SET \(assignments.joined(separator: ", ")) WHERE realm = :realm AND name = :name",
-                    arguments: arguments
-                )
-            }
-            if let groups = changes.groups {
-                try Self.setGroups(groups, of: user.text, realm: realm, database: database)
-            }
-            if !changes.attributes.isEmpty {
-                var attributes = stored.record.attributes
-                attributes.apply(changes.attributes)
-                try Self.setAttributes(attributes, of: user.text, realm: realm, database: database)
-            }
-            // A new hash of the same password is not reported as a change.
-            if changes.replacing == nil { try Self.recordChange(user.text, realm: realm, database: database) }
-        }
-    }
-
-    /// Removes a user.
-    ///
-    /// - Parameters:
-    ///   - user: The name.
-    ///   - realm: The realm.
-    /// - Throws: ``StoreFault``: `missing`, `unavailable`.
-    public func remove(_ user: Username, from realm: String) async throws(StoreFault) {
-        try await write { database in
-            try database.execute(sql: "DELETE FROM users WHERE realm = ? AND name = ?", arguments: [realm, user.text])
-            guard database.changesCount > 0 else { throw StoreFault(.missing, "there is no user \(user)") }
-            try Self.recordChange(user.text, realm: realm, database: database)
-        }
-    }
-
-    /// Reads the users whose password, groups or state have changed since a given change.
-    ///
-    /// - Parameters:
-    ///   - realm: The realm.
-    ///   - number: The number of the last known change; nil to read only the number of the last change.
-    /// - Returns: The number of the last change, and the users that have changed since.
-    /// - Throws: ``StoreFault`` with code `unavailable`.
-    public func changes(
-        in realm: String,
-        after number: Int64?
-    ) async throws(StoreFault) -> (number: Int64, users: ChangedUsers) {
-        try await read { database in
-            let bounds = try Row.fetchOne(
-                try database.cachedStatement(sql: "SELECT min(number), max(number) FROM user_changes")
-            )
-            let first = bounds?[0] as Int64? ?? 0
-            let last = bounds?[1] as Int64? ?? 0
-            guard let number else { return (last, .none) }
-            // Numbers are never reused. If the last number is lower than the known number, the file was replaced.
-            guard number <= last, number + 1 >= first else { return (last, .all) }
-            guard number < last else { return (last, .none) }
-            let names = try String.fetchAll(
-                database,
-                sql: "SELECT DISTINCT name FROM user_changes WHERE number > ? AND realm = ?",
-                arguments: [number, realm]
-            )
-            return (last, .some(Set(try names.map { try Username($0) })))
-        }
-    }
-
     // MARK: Statements
 
     private static let columns = "name, hash, enabled, expiry, must_change, cost"
@@ -238,7 +132,7 @@ extension GatehouseStore {
         FROM (SELECT 1) LEFT JOIN users ON users.realm = :realm AND users.name = :name
         """
 
-    private static func user(_ user: Username, in realm: String, database: Database) throws -> StoredUser? {
+    static func user(_ user: Username, in realm: String, database: Database) throws -> StoredUser? {
         let row = try Row.fetchOne(
             try database.cachedStatement(sql: "SELECT \(columns) FROM users WHERE realm = ? AND name = ?"),
             arguments: [realm, user.text]
@@ -266,34 +160,67 @@ extension GatehouseStore {
         return StoredUser(record: record, hash: row["hash"])
     }
 
-    private static func setGroups(_ groups: [String], of name: String, realm: String, database: Database) throws {
-        try database.execute(sql: "DELETE FROM user_groups WHERE realm = ? AND name = ?", arguments: [realm, name])
-        try addGroups(groups, of: name, realm: realm, database: database)
+}
+
+/// Names whose case is ignored.
+///
+/// The column `folded` has the case-folded name; NULL if that is the name itself.
+extension GatehouseStore {
+    /// Returns the stored name of a user whose name is given in any case.
+    ///
+    /// - Parameters:
+    ///   - user: The name in any case.
+    ///   - realm: The realm.
+    /// - Returns: The stored name; nil if there is no such user.
+    /// - Throws: ``StoreFault`` with code `unavailable`, also if two users differ in case only: none is preferred.
+    public func spelling(of user: Username, in realm: String) async throws(StoreFault) -> Username? {
+        let names = try await read { try Self.spellings(of: user, in: realm, database: $0) }
+        guard names.count < 2 else {
+            let list = names.map(\.text).joined(separator: " and ")
+            throw StoreFault(.unavailable, "there are users whose names differ in case only: \(list)")
+        }
+        return names.first
     }
 
-    static func addGroups(_ groups: [String], of name: String, realm: String, database: Database) throws {
-        for (place, group) in groups.enumerated() {
+    /// Returns the stored names that have the same case-folded name, at most two.
+    static func spellings(of user: Username, in realm: String, database: Database) throws -> [Username] {
+        try String.fetchAll(
             try database.cachedStatement(
-                sql: #"INSERT INTO user_groups (realm, name, place, "group") VALUES (?, ?, ?, ?)"#
-            ).execute(arguments: [realm, name, place, group])
+                sql: """
+                    SELECT name FROM users WHERE realm = :realm AND name = :folded AND folded IS NULL
+                    UNION ALL SELECT name FROM users WHERE realm = :realm AND folded = :folded LIMIT 2
+                    """
+            ),
+            arguments: ["realm": realm, "folded": user.caseFolded]
+        ).map { try Username($0) }
+    }
+
+    /// Returns names of users that differ in case only; it blocks the thread.
+    ///
+    /// - Parameter realm: The realm.
+    /// - Returns: Pairs of names, at most five; none if the case of names can be ignored.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
+    public func namesDifferingInCase(in realm: String) throws(StoreFault) -> [[String]] {
+        try readBlocking { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT one.name, other.name FROM users AS one JOIN users AS other
+                    ON other.realm = one.realm AND other.folded = one.folded AND other.name > one.name
+                    WHERE one.realm = :realm AND one.folded IS NOT NULL
+                    UNION ALL
+                    SELECT one.name, other.name FROM users AS one JOIN users AS other
+                    ON other.realm = one.realm AND other.name = one.folded AND other.folded IS NULL
+                    WHERE one.realm = :realm AND one.folded IS NOT NULL LIMIT 5
+                    """,
+                arguments: ["realm": realm]
+            ).map { [$0[0], $0[1]] }
         }
     }
 
-    private static func recordChange(_ name: String, realm: String, database: Database) throws {
-        try addChange(name, realm: realm, database: database)
-        try forgetOldChanges(database)
-    }
-
-    static func addChange(_ name: String, realm: String, database: Database) throws {
-        try database.cachedStatement(sql: "INSERT INTO user_changes (realm, name) VALUES (?, ?)")
-            .execute(arguments: [realm, name])
-    }
-
-    /// Removes all changes but the last ones; it is called after a change was added.
-    static func forgetOldChanges(_ database: Database) throws {
-        try database.execute(
-            sql: "DELETE FROM user_changes WHERE number <= ?",
-            arguments: [database.lastInsertedRowID - Int64(rememberedChanges)]
-        )
+    /// Returns the value of the column `folded`.
+    static func folded(_ name: Username) -> String? {
+        let folded = name.caseFolded
+        return folded.hasBytes(of: name.text) ? nil : folded
     }
 }

@@ -3,15 +3,6 @@
 internal import Bytes
 internal import RealmKit
 
-/// A line `group: user user` of a group file (AuthGroupFile of Apache httpd).
-struct GroupLine: Sendable {
-    let group: String
-    let members: [(name: String, range: Range<Int>)]
-    /// The line without leading and trailing blanks.
-    let content: Range<Int>
-    let line: TextLine
-}
-
 /// The contents of a group file.
 struct GroupFile: Sendable {
     let lines: [GroupLine]
@@ -165,5 +156,115 @@ struct GroupFile: Sendable {
         index += 1
         guard index == end || [UInt8].isBlank(bytes[index]) else { throw BadLine(reason: "a quote ends within a word") }
         return word
+    }
+}
+
+/// A line `group: user user` of a group file (AuthGroupFile of Apache httpd).
+struct GroupLine: Sendable {
+    let group: String
+    let members: [(name: String, range: Range<Int>)]
+    /// The line without leading and trailing blanks.
+    let content: Range<Int>
+    let line: TextLine
+}
+
+extension GroupFile {
+    /// Returns the bytes of a group file after the groups of a user are replaced.
+    ///
+    /// `key` returns the key of a user's name.
+    static func replacingGroups(
+        of user: Username,
+        with groups: [String],
+        in bytes: [UInt8],
+        by key: (Username) -> UTF8Text
+    ) -> [UInt8] {
+        var missing = UserEdit.unique(groups)
+        var splices: [Splice] = []
+        let file = GroupFile(bytes)
+        let isWanted = { (line: GroupLine) in groups.contains { $0.utf8.elementsEqual(line.group.utf8) } }
+        for line in file.lines {
+            let own = line.members.filter { username($0.name).map(key) == key(user) }
+            guard !own.isEmpty else { continue }
+            if isWanted(line) {
+                missing.removeAll { $0.utf8.elementsEqual(line.group.utf8) }
+            } else {
+                splices += removals(of: own.map(\.range), in: bytes)
+            }
+        }
+        for group in missing {
+            if let line = file.lines.first(where: { $0.group.utf8.elementsEqual(group.utf8) }) {
+                splices.append(Splice(line.content.upperBound..<line.content.upperBound, " \(user)"))
+            }
+        }
+        var result = Splice.apply(splices, to: bytes)
+        for group in missing where !file.lines.contains(where: { $0.group.utf8.elementsEqual(group.utf8) }) {
+            result = Splice.apply([.line("\(group): \(user)", after: result)], to: result)
+        }
+        return result
+    }
+
+    /// Returns the splices that remove names from a line, with the blanks before the names.
+    private static func removals(of names: [Range<Int>], in bytes: [UInt8]) -> [Splice] {
+        names.map { name in
+            var start = name.lowerBound
+            while [UInt8].isBlank(bytes[start - 1]) { start -= 1 }
+            return Splice(start..<name.upperBound)
+        }
+    }
+}
+
+/// Lists of groups that share their beginnings.
+///
+/// A list is known by its number. Adding the same group to the same list twice returns the same number.
+struct GroupLists {
+    /// The list without groups.
+    static let empty = 0
+
+    /// A user in a group.
+    struct Member: Hashable {
+        let user: Int
+        let group: Int
+    }
+
+    private struct Link: Hashable {
+        let list: Int
+        let group: Int
+    }
+
+    /// The last group of each list, and the list before that group; the first element stands for the empty list.
+    private var links = [Link(list: 0, group: -1)]
+    private var numbers: [Link: Int] = [:]
+    private var groups: [String] = []
+    private var groupNumbers: [UTF8Text: Int] = [:]
+
+    /// Returns the number of a group.
+    mutating func number(of group: String) -> Int {
+        if let known = groupNumbers[UTF8Text(group)] { return known }
+        groupNumbers[UTF8Text(group)] = groups.count
+        groups.append(group)
+        return groups.count - 1
+    }
+
+    /// Returns the last group of a list; nil for the empty list.
+    func lastGroup(of list: Int) -> Int? { list == Self.empty ? nil : links[list].group }
+
+    /// Returns the list with another group at its end.
+    mutating func adding(_ group: Int, to list: Int) -> Int {
+        let link = Link(list: list, group: group)
+        if let known = numbers[link] { return known }
+        numbers[link] = links.count
+        links.append(link)
+        return links.count - 1
+    }
+
+    /// Returns the names of the groups of a list, in order.
+    func names(_ list: Int) -> [String] {
+        var names: [String] = []
+        var list = list
+        while list != Self.empty {
+            names.append(groups[links[list].group])
+            list = links[list].list
+        }
+        return names.reversed()
     }
 }

@@ -61,3 +61,162 @@ final class UserTable: Sendable {
         return changed
     }
 }
+
+extension UserTable {
+    /// Reads the users of a file.
+    ///
+    /// A malformed line is ignored. It does not affect other users.
+    convenience init(
+        _ bytes: [UInt8],
+        lines: [TextLine],
+        format: KeyFileFormat,
+        groups: [UTF8Text: [String]]?,
+        attributes: [UTF8Text: [UserAttribute]] = [:],
+        path: String,
+        readOptions: ReadOptions,
+        fileWarnings: [String] = [],
+        groupWarnings: [String] = [],
+        reusing previous: UserTable? = nil
+    ) {
+        var reader = TableReader(
+            bytes,
+            format: format,
+            groups: groups,
+            attributes: attributes,
+            path: path,
+            readOptions: readOptions,
+            previous: previous,
+            warnings: groupWarnings
+        )
+        format.read(bytes, lines: lines) { line, read in reader.add(line, read: read) }
+        self.init(
+            format: format,
+            users: reader.users,
+            indexByKey: reader.indexByKey,
+            readOptions: readOptions,
+            fileWarnings: fileWarnings + Self.truncationWarnings(reader.users, path: path, readOptions: readOptions),
+            lineWarnings: reader.warnings
+        )
+    }
+
+    /// Returns a warning about hashes of the first few bytes of a password.
+    ///
+    /// Users with bcrypt hashes are not among them, because few passwords have more than 72 bytes.
+    private static func truncationWarnings(_ users: [FileUser], path: String, readOptions: ReadOptions) -> [String] {
+        let truncated = users.filter { ($0.usablePassword?.hash.truncatesAfter).map { $0 < 64 } ?? false }
+        guard !readOptions.acceptsTruncated, let first = truncated.first, let hash = first.password?.hash,
+            let count = hash.truncatesAfter
+        else { return [] }
+        let who = truncated.count == 1 ? "\(first.name) has a hash" : "\(truncated.count) users have hashes"
+        return [
+            "\(path):\(first.line): \(who) of the first \(count) bytes of the password (\(hash.cost.format)), so a longer "
+                + "password is refused; truncated-passwords true accepts it once, and then replaces the hash"
+        ]
+    }
+}
+
+/// The options for reading a file of users.
+struct ReadOptions: Sendable {
+    /// The configured format; nil if the format is detected from the content.
+    var format: KeyFileFormat?
+    var allowsClearText = false
+    /// True if names that differ in case belong to different users.
+    var isCaseSensitive = true
+    /// True if a password is accepted of which the hash covers only the beginning.
+    var acceptsTruncated = false
+    /// The service that checks passwords; nil in a program without logins.
+    ///
+    /// A user whose hash needs more memory or time than the limit of the service cannot sign in.
+    var passwords: PasswordService?
+
+    var longestCheck: Duration { passwords?.longestCheck ?? HashingSettings(workers: 1).longestCheck }
+
+    func formatOptions(_ format: KeyFileFormat) -> FormatOptions {
+        var options = FormatOptions()
+        options.isGlassFish = format == .glassfish
+        options.allowsClearText = allowsClearText
+        options.acceptsTruncated = acceptsTruncated
+        return options
+    }
+
+    /// Returns the key of a name: all names of a user have the same key.
+    func key(of name: Username) -> UTF8Text { UTF8Text(isCaseSensitive ? name.text : name.caseFolded) }
+}
+
+private struct TableReader {
+    let bytes: [UInt8]
+    let path: String
+    let reader: UserLineReader
+    let previous: UserTable?
+    var users: [FileUser] = []
+    var indexByKey: [UTF8Text: Int] = [:]
+    /// The lines of names that are on ignored lines only.
+    private var ignoredLines: [UTF8Text: Int] = [:]
+    var warnings: [String]
+
+    init(
+        _ bytes: [UInt8],
+        format: KeyFileFormat,
+        groups: [UTF8Text: [String]]?,
+        attributes: [UTF8Text: [UserAttribute]],
+        path: String,
+        readOptions: ReadOptions,
+        previous: UserTable?,
+        warnings: [String]
+    ) {
+        self.bytes = bytes
+        self.path = path
+        reader = UserLineReader(format: format, groups: groups, attributes: attributes, readOptions: readOptions)
+        self.previous = previous?.format == format ? previous : nil
+        self.warnings = warnings
+    }
+
+    mutating func add(_ line: TextLine, read: ParsedLine) {
+        switch read {
+        case .blank: break
+        case .malformed(let reason):
+            warn(line.number, text: UserLineReader.ignored(reason))
+            if let name = reader.format.name(ofMalformed: line, in: bytes) { ignore(name, line: line.number) }
+        case .user(let user): add(user)
+        }
+    }
+
+    private mutating func add(_ line: UserLine) {
+        let number = line.line.number
+        let key = reader.readOptions.key(of: line.name)
+        if let index = indexByKey[key] {
+            warn(number, text: UserLineReader.duplicate(line.name, of: users[index].line, as: users[index].name))
+            ignore(line.name, line: number)
+            return
+        }
+        if let first = ignoredLines[key] {
+            warn(number, text: UserLineReader.duplicate(line.name, of: first))
+            return
+        }
+        let (user, problems) = reader.read(line, in: bytes, known: previous?[line.name]?.password)
+        for problem in problems { warn(number, text: problem) }
+        guard let user else {
+            ignore(line.name, line: number)
+            return
+        }
+        indexByKey[key] = users.count
+        users.append(user)
+    }
+
+    /// Disables the user of an ignored line.
+    ///
+    /// A line that cannot be read may be the line that is meant, so no other line of the name is used.
+    private mutating func ignore(_ name: Username, line: Int) {
+        let key = reader.readOptions.key(of: name)
+        guard let index = indexByKey[key] else {
+            if ignoredLines[key] == nil { ignoredLines[key] = line }
+            return
+        }
+        users[index].isAmbiguous = true
+        users[index].groups = []
+    }
+
+    private mutating func warn(_ line: Int, text: String) {
+        warnings.append("\(path):\(line): \(text)")
+    }
+}

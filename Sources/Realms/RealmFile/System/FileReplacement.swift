@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Glibc
+internal import Synchronization
 
 /// Replaces the contents of a file atomically and durably.
 ///
@@ -100,5 +102,132 @@ enum FileReplacement {
             else { continue }
             unsafe unlink("\(folder)/\(found)")
         }
+    }
+}
+
+/// The lock for replacing a file.
+///
+/// At most one writer of all programs holds the lock at a time.
+///
+/// It is a flock(2) on `.NAME.lock` in the same folder. The lock file is never removed: if it were created again, two
+/// writers could hold locks on two files of that name. The system releases the lock when the process that holds it
+/// ends.
+final class FileLock: Sendable {
+    private let descriptor: Int32
+
+    /// Waits for the lock.
+    ///
+    /// It blocks the calling thread for at most `timeLimit` nanoseconds.
+    init(of name: String, timeLimit: Int) throws(FileFault) {
+        let file = try FilePermissions.locate(name)
+        let (folder, name) = FileSnapshot.split(file.path)
+        let path = "\(folder)/.\(name).lock"
+        let deadline = DispatchTime.now() + .nanoseconds(timeLimit)
+        while true {
+            let descriptor = try Self.open(path, for: file.permissions)
+            switch FileLockWait(descriptor).wait(until: deadline) {
+            case nil:
+                let holder = Self.holder(path)
+                throw FileFault("\(file.path) is locked by \(holder), which is changing it (\(path))")
+            case 0?: break
+            case let number?:
+                close(descriptor)
+                throw FileFault("cannot lock \(path)", number: number)
+            }
+            // The lock file may have been removed by hand during the wait.
+            if Self.isStillThere(descriptor, path: path) {
+                self.descriptor = descriptor
+                writeProcessID()
+                return
+            }
+            close(descriptor)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func open(_ path: String, for permissions: FilePermissions) throws(FileFault) -> Int32 {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
+        let descriptor = unsafe Glibc.open(path, flags, 0o600)
+        guard descriptor >= 0 else { throw .system("cannot open the lock file \(path)") }
+        // The owner of the file must be able to open a lock file that root has created.
+        if geteuid() == 0, permissions.user != 0 { _ = fchown(descriptor, permissions.user, permissions.group) }
+        return descriptor
+    }
+
+    private static func isStillThere(_ descriptor: Int32, path: String) -> Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, let there = FileStamp(of: path) else { return false }
+        let mine = FileStamp(status)
+        return mine.device == there.device && mine.inode == there.inode
+    }
+
+    /// Writes the process ID into the lock file, for the error message of other writers.
+    private func writeProcessID() {
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(descriptor, 0) == 0 else { return }
+        _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    private static func holder(_ path: String) -> String {
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return "another program" }
+        defer { close(descriptor) }
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = unsafe text.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+        let digits = text.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
+        return digits.isEmpty ? "another program" : "process \(String(decoding: digits, as: UTF8.self))"
+    }
+}
+
+/// A wait for a flock(2) with a deadline.
+///
+/// Processes that wait in flock(2) get the lock in the order in which they began to wait. A process that polls instead
+/// might never get the lock if other processes write all the time. flock(2) has no timeout, so a separate thread waits.
+/// If that thread gets the lock after the deadline, it releases the lock.
+final class FileLockWait: Sendable {
+    private struct State {
+        /// The error number of flock(2), 0 for success; nil until it returns.
+        var result: Int32?
+        var hasTimedOut = false
+    }
+
+    private let descriptor: Int32
+    private let state = Mutex(State())
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Waits for the lock until a deadline.
+    ///
+    /// - Parameter deadline: The deadline.
+    /// - Returns: 0 for success, or the error number. Nil after the deadline; the waiting thread then closes the
+    ///   descriptor.
+    func wait(until deadline: DispatchTime) -> Int32? {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
+        let number = errno
+        guard number == EWOULDBLOCK || number == EINTR else { return number }
+        DispatchQueue(label: "file realm: lock").async { [self] in waitForLock() }
+        guard ended.wait(timeout: deadline) == .timedOut else { return state.withLock { $0.result } }
+        return state.withLock { state in
+            state.hasTimedOut = state.result == nil
+            return state.result
+        }
+    }
+
+    private func waitForLock() {
+        var number: Int32 = 0
+        while flock(descriptor, LOCK_EX) != 0 {
+            number = errno
+            guard number == EINTR else { break }
+            number = 0
+        }
+        state.withLock { state in
+            state.result = number
+            if state.hasTimedOut { close(descriptor) }
+        }
+        ended.signal()
     }
 }

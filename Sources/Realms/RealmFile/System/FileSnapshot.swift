@@ -68,3 +68,119 @@ struct FileSnapshot: Sendable {
         }
     }
 }
+
+/// The identity, size and times of a file.
+///
+/// A comparison of two stamps shows whether the file has changed, without reading it.
+struct FileStamp: Sendable, Hashable {
+    let device: UInt64
+    let inode: UInt64
+    let size: Int
+    /// The time of the last change of the contents, in nanoseconds since 1970.
+    let modified: Int
+    /// The time of the last change of the file (ctime), in nanoseconds since 1970.
+    ///
+    /// Unlike ``modified``, this time cannot be set by a program.
+    let changed: Int
+
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        size = Int(status.st_size)
+        modified = Self.nanoseconds(status.st_mtim)
+        changed = Self.nanoseconds(status.st_ctim)
+    }
+
+    /// Creates the current stamp of a file; nil if the file does not exist or is not accessible.
+    ///
+    /// Links are followed.
+    init?(of path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Returns whether the file was changed so recently that its stamp may stay the same after another change.
+    func isUnsettled(at now: Int) -> Bool {
+        [modified, changed].contains { ($0 &- now).magnitude < Self.settlingTime.magnitude }
+    }
+
+    /// The time without a change after which a file is complete and its stamp is reliable: 1 second, in nanoseconds.
+    static let settlingTime = 1_000_000_000
+
+    private static func nanoseconds(_ time: timespec) -> Int {
+        Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+    }
+
+    /// Returns the current time, in nanoseconds since 1970.
+    static func systemNow() -> Int {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return nanoseconds(time)
+    }
+}
+
+/// The owner, the group and the mode of a file.
+struct FilePermissions: Sendable, Hashable {
+    let user: uid_t
+    let group: gid_t
+    /// The permission bits of the mode.
+    let mode: mode_t
+
+    init(_ status: stat) {
+        user = status.st_uid
+        group = status.st_gid
+        mode = status.st_mode & 0o7777
+    }
+
+    /// Returns the path of a file with links resolved, and the file's permissions.
+    static func locate(_ name: String) throws(FileFault) -> (path: String, permissions: FilePermissions) {
+        var status = stat()
+        guard let path = FileSnapshot.resolve(name), unsafe stat(path, &status) == 0 else { throw .system(name) }
+        return (path, FilePermissions(status))
+    }
+
+    /// Returns whether this process may replace the file.
+    func isReplaceable(in folder: String) -> Bool {
+        guard geteuid() == 0 || geteuid() == user else { return false }
+        return unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
+    }
+
+    /// Checks whether other users may change, replace or read a file.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - use: The kind of the file.
+    ///   - status: The status of the open file.
+    /// - Returns: The warnings.
+    /// - Throws: ``FileFault`` if every user of the machine may change or replace it.
+    @discardableResult
+    static func checkTrust(
+        of path: String,
+        as use: FileTrust.Use,
+        opened status: stat
+    ) throws(FileFault) -> [String] {
+        let findings = FileTrust.findings(path, as: use, opened: status)
+        if let error = findings.first(where: \.isError) { throw FileFault(error.text) }
+        return findings.map(\.text)
+    }
+}
+
+/// The error for a file that cannot be read or written, or that other users of the machine may change.
+struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The text for the administrator, with the name of the file.
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    /// Creates an error with the system's text for errno.
+    static func system(_ what: String) -> FileFault {
+        FileFault(what, number: errno)
+    }
+
+    init(_ what: String, number: Int32) {
+        description = "\(what): \(unsafe String(cString: strerror(number)))"
+    }
+}

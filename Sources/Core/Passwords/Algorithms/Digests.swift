@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+internal import OpenSSLKit
+
+/// A column of a database with unsalted digests of passwords, or with passwords in clear text, as GlassFish's jdbc realm
+/// stores them.
+///
+/// Such a column is read and never written: new passwords are hashed by a ``HashPolicy``. A text that begins with `$` or
+/// `{` is therefore read as a hash of ``PasswordFormats``. A stored digest has exactly the length of the algorithm, so
+/// that an empty or cut value matches no password, unlike in GlassFish.
+public struct DigestColumn: Sendable, Hashable {
+    /// The encodings of digests.
+    public enum Encoding: String, Sendable, Hashable, CaseIterable {
+        /// Hexadecimal digits in upper or lower case.
+        case hexadecimal = "Hex"
+        /// Base64 with padding, also with line breaks after 76 characters as in MIME.
+        case base64 = "Base64"
+    }
+
+    /// The names of the algorithms that are read.
+    public static let algorithms = ["MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512", "none"]
+
+    private let function: HashFunction?
+    private let encoding: Encoding
+
+    /// Creates a description of a column.
+    ///
+    /// - Parameters:
+    ///   - algorithm: The algorithm, as Java names it, in upper or lower case; `none` for clear text.
+    ///   - encoding: The encoding of the digests.
+    /// - Throws: ``BadHash`` if the algorithm is not one of ``algorithms``.
+    public init(algorithm: String, encoding: Encoding) throws(BadHash) {
+        self.encoding = encoding
+        switch algorithm.uppercased() {
+        case "MD5": function = .md5
+        case "SHA", "SHA1", "SHA-1": function = .sha1
+        case "SHA-256", "SHA256": function = .sha256
+        case "SHA-384", "SHA384": function = .sha384
+        case "SHA-512", "SHA512": function = .sha512
+        case "NONE": function = nil
+        default: throw BadHash("is one of \(Self.algorithms.joined(separator: ", ")), not \(algorithm)")
+        }
+    }
+
+    /// True if the column contains passwords in clear text.
+    public var isClearText: Bool { function == nil }
+
+    /// A hash with the cost of the column that no password matches.
+    ///
+    /// - Throws: ``BadHash`` if the library fails.
+    public var decoy: any PasswordHash {
+        get throws(BadHash) {
+            guard let function else { return StoredHash(algorithm: try ClearText("decoy"), isDecoy: true) }
+            let zeros = [UInt8](repeating: 0, count: function.byteCount)
+            return StoredHash(algorithm: SaltedDigest(function: function, salt: [], storedHash: zeros), isDecoy: true)
+        }
+    }
+
+    /// Reads a stored text.
+    ///
+    /// - Parameters:
+    ///   - stored: The text of the column.
+    ///   - options: The options for a hash of ``PasswordFormats``.
+    /// - Returns: The stored password.
+    /// - Throws: ``BadHash`` if the text is empty, or not a complete digest.
+    public func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> StoredPassword {
+        if stored.utf8.first == UInt8(ascii: "$") || stored.utf8.first == UInt8(ascii: "{") {
+            return try StoredPassword(stored, options: options)
+        }
+        guard let function else {
+            guard (1...PasswordBounds.maximumLength).contains(stored.utf8.count) else {
+                throw BadHash("the stored password is empty, or longer than \(PasswordBounds.maximumLength) bytes")
+            }
+            return StoredPassword(text: stored, hash: StoredHash(algorithm: try ClearText(stored)))
+        }
+        let digest = encoding == .hexadecimal ? Self.hexadecimal(stored) : Self.base64(stored)
+        guard let digest, digest.count == function.byteCount else {
+            throw BadHash(
+                "the stored password is not a digest of \(function.byteCount) bytes (\(function.rawValue), "
+                    + "\(encoding.rawValue)); it may be empty or cut off"
+            )
+        }
+        return StoredPassword(
+            text: stored,
+            hash: StoredHash(algorithm: SaltedDigest(function: function, salt: [], storedHash: digest))
+        )
+    }
+
+    /// Decodes hexadecimal digits in upper or lower case; returns nil for any other text.
+    static func hexadecimal(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0, digits.allSatisfy({ Hexadecimal.value(of: $0) != nil }) else { return nil }
+        return Hexadecimal.decodeLowercase(text.lowercased())
+    }
+
+    private static func base64(_ text: String) -> [UInt8]? {
+        Base64.padded.decode(Array(text.utf8.filter { $0 != 0x0D && $0 != 0x0A }).span)
+    }
+}
+
+/// A digest of password and salt.
+///
+/// It is a weak hash, because a few rounds of a fast function make guessing cheap.
+struct SaltedDigest: KeyDerivation {
+    let function: HashFunction
+    /// The number of times that the function is applied: first to password and salt, then to its own result.
+    var rounds = 1
+    /// True if the salt is hashed before the password.
+    var saltFirst = false
+    let salt: [UInt8]
+    let storedHash: [UInt8]
+
+    var cost: HashCost {
+        rounds == 1
+            ? HashCost(format: function.name, time: .zero, isNegligible: true)
+            : HashCost(format: function.name, parameters: "rounds=\(rounds)", time: .nanoseconds(300 * rounds))
+    }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        do {
+            var hashing = try Hashing(function)
+            if saltFirst { try hashing.append(salt.span) }
+            try hashing.append(password)
+            if !saltFirst { try hashing.append(salt.span) }
+            try hashing.finish(into: &bytes)
+            for _ in 1..<rounds {
+                try hashing.append(bytes.span)
+                try hashing.finish(into: &bytes)
+            }
+        } catch {
+            throw HashFault(error)
+        }
+    }
+}
+
+/// A password stored in clear text.
+///
+/// Only its SHA-256 is kept in memory, so that the time of a comparison does not depend on the length of the stored
+/// password.
+struct ClearText: KeyDerivation {
+    let storedHash: [UInt8]
+
+    var cost: HashCost { HashCost(format: "cleartext", time: .zero, isNegligible: true) }
+
+    init(_ text: some StringProtocol) throws(BadHash) {
+        do {
+            storedHash = try Digest.sha256(Array(text.utf8)).bytes
+        } catch {
+            throw BadHash(error.description)
+        }
+    }
+
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+        do {
+            var hashing = try Hashing(.sha256)
+            try hashing.append(password)
+            try hashing.finish(into: &bytes)
+        } catch {
+            throw HashFault(error)
+        }
+    }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+internal import OpenSSLKit
+
+/// A stored text that begins with the name of its scheme in braces, such as `{SSHA}...`.
+struct SchemeText {
+    /// The name as it is written in the text.
+    let name: Substring
+    /// The text after the braces.
+    let rest: Substring
+
+    /// The name in upper case.
+    ///
+    /// In LDAP the case of the name does not matter (RFC 3112 section 2).
+    var uppercaseName: String { name.uppercased() }
+
+    /// Splits a text; nil if it does not begin with a name in braces.
+    ///
+    /// A name has at most 40 letters, digits and characters of `-_@.`.
+    init?(_ stored: String) {
+        guard stored.utf8.first == UInt8(ascii: "{"), let end = stored.utf8.prefix(42).firstIndex(of: UInt8(ascii: "}"))
+        else { return nil }
+        name = stored[stored.index(after: stored.startIndex)..<end]
+        rest = stored[stored.index(after: end)...]
+        guard !name.isEmpty,
+            name.utf8.allSatisfy({ byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: ".")].contains(byte)
+            })
+        else { return nil }
+    }
+
+    /// Returns the text without Dovecot's suffix of a name, which has the encoding of the rest: `.HEX`, `.B64`, `.BASE64`.
+    ///
+    /// - Returns: The text, with digests in Base64 as ``LDAPFormat`` reads them; nil if there is no such suffix.
+    /// - Throws: ``BadHash`` if the rest does not have this encoding.
+    func decoded() throws(BadHash) -> String? {
+        guard let dot = name.lastIndex(of: ".") else { return nil }
+        let (scheme, bytes): (Substring, [UInt8]?)
+        switch name[dot...].uppercased() {
+        case ".HEX": (scheme, bytes) = (name[..<dot], DigestColumn.hexadecimal(rest))
+        case ".B64", ".BASE64": (scheme, bytes) = (name[..<dot], Base64.padded.decode(rest))
+        case _: return nil
+        }
+        let isDigest = LDAPFormat.digests[scheme.uppercased()] != nil
+        guard let bytes,
+            let text = isDigest ? Base64.padded.encode(bytes.span) : String(validating: bytes, as: UTF8.self)
+        else { throw BadHash("{\(name)}: the text behind the name does not have this encoding") }
+        return "{\(scheme)}\(text)"
+    }
+}
+
+/// A name in braces before a hash that names its format itself, such as `{SHA512-CRYPT}$6$salt$hash`.
+///
+/// Dovecot, Authelia, Spring Security and directories write such names, in upper or lower case. The hash determines the
+/// format, and a name that contradicts it is an error.
+enum NamedHashFormat: PasswordFormat {
+    static let names = schemes.map { "{\($0.name)}" }
+
+    /// The names, and the formats of the hashes behind them.
+    ///
+    /// Every format may stand behind `{CRYPT}`: Authelia wrote it before Argon2, too.
+    private static let schemes: [(name: String, formats: [String])] = [
+        ("CRYPT", []), ("SHA512-CRYPT", ["sha512crypt"]), ("SHA256-CRYPT", ["sha256crypt"]),
+        ("MD5-CRYPT", ["md5crypt"]), ("DES-CRYPT", ["descrypt"]), ("BLF-CRYPT", ["bcrypt"]), ("BCRYPT", ["bcrypt"]),
+        ("ARGON2", Argon2Format.names), ("ARGON2ID", ["argon2id"]), ("ARGON2I", ["argon2i"]),
+        ("ARGON2@SPRINGSECURITY_V5_8", Argon2Format.names),
+    ]
+
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let text = SchemeText(stored) else { return nil }
+        var name = text.uppercaseName
+        if text.rest.hasPrefix("$1$") {
+            if name == "PBKDF2" { return try dovecotPBKDF2(text.rest.dropFirst(3)) }
+            // Dovecot's older name of MD5-CRYPT.
+            if name == "MD5" { name = "MD5-CRYPT" }
+        }
+        guard let formats = schemes.first(where: { $0.name == name })?.formats else { return nil }
+        for format in PasswordFormats.afterDollar {
+            guard let algorithm = try format.read(String(text.rest), options: options) else { continue }
+            let actual = algorithm.cost.format
+            guard formats.isEmpty || formats.contains(actual) else {
+                throw BadHash(
+                    "{\(name)}: the hash behind the name is \(actual); if the hash is right, remove {\(name)}"
+                )
+            }
+            return algorithm
+        }
+        let expected = formats.isEmpty ? "crypt(3) or Argon2" : formats.joined(separator: " or ")
+        throw BadHash("{\(name)}: there is no hash of \(expected) behind the name")
+    }
+
+    /// Reads Dovecot's PBKDF2 with SHA-1: the text of the salt, the iterations, and the key in hexadecimal digits.
+    private static func dovecotPBKDF2(_ rest: Substring) throws(BadHash) -> PBKDF2 {
+        let fields = try HashFields(rest, of: "{PBKDF2}", counts: 3...3)
+        guard let key = Hexadecimal.decodeLowercase(fields[2]) else { throw fields.fault("the key is not hexadecimal") }
+        return PBKDF2(
+            function: .sha1,
+            iterations: try fields.number(
+                fields[1],
+                named: "the number of iterations",
+                in: 1...PBKDF2.maximumIterations
+            ),
+            salt: try fields.checked(Array(fields[0].utf8), named: "salt", in: 1...128),
+            storedHash: try fields.checked(key, named: "key", in: 20...20)
+        )
+    }
+}
+
+/// The formats of the attribute userPassword in LDAP directories (RFC 2307 section 5.3, OpenLDAP's modules).
+///
+/// A text begins with its scheme in braces, in upper or lower case.
+enum LDAPFormat: PasswordFormat {
+    static let names =
+        (digests.keys.sorted() + derivations.keys.sorted()).map { "{\($0)}" }
+
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let text = SchemeText(stored) else { return nil }
+        if let (function, isSalted) = digests[text.uppercaseName] {
+            let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 1...1)
+            return try digest(fields, function: function, isSalted: isSalted)
+        }
+        if let function = derivations[text.uppercaseName] {
+            let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 3...3)
+            return try PBKDF2Format.pbkdf2(fields, function: function, base64: .dotted)
+        }
+        return nil
+    }
+
+    /// The digests; Dovecot writes the unsalted ones in hexadecimal digits, too, and has more names for two of them.
+    static let digests: [String: (HashFunction, isSalted: Bool)] = [
+        "MD5": (.md5, false), "SMD5": (.md5, true), "SHA": (.sha1, false), "SSHA": (.sha1, true),
+        "SHA256": (.sha256, false), "SSHA256": (.sha256, true), "SHA384": (.sha384, false), "SSHA384": (.sha384, true),
+        "SHA512": (.sha512, false), "SSHA512": (.sha512, true), "SHA1": (.sha1, false), "PLAIN-MD5": (.md5, false),
+        "LDAP-MD5": (.md5, false),
+    ]
+
+    /// The schemes of OpenLDAP's pw-pbkdf2: iterations, salt and hash in passlib's variant of Base64.
+    private static let derivations: [String: HashFunction] = [
+        "PBKDF2": .sha1, "PBKDF2-SHA1": .sha1, "PBKDF2-SHA256": .sha256, "PBKDF2-SHA512": .sha512,
+    ]
+
+    /// Reads a digest followed by its salt.
+    static func digest(
+        _ fields: HashFields,
+        function: HashFunction,
+        isSalted: Bool,
+        rounds: Int = 1
+    ) throws(BadHash) -> SaltedDigest {
+        let count = function.byteCount
+        let isHexadecimal = !isSalted && fields[0].utf8.count == 2 * count
+        let decoded = isHexadecimal ? DigestColumn.hexadecimal(fields[0]) : Base64.padded.decode(fields[0])
+        guard let bytes = decoded else {
+            throw fields.fault("the digest is not valid \(isHexadecimal ? "hexadecimal" : "Base64")")
+        }
+        guard bytes.count >= count else { throw fields.fault("the digest has fewer than \(count) bytes") }
+        return SaltedDigest(
+            function: function,
+            rounds: rounds,
+            salt: try fields.checked(Array(bytes[count...]), named: "salt", in: isSalted ? 1...128 : 0...0),
+            storedHash: Array(bytes[..<count])
+        )
+    }
+}
+
+/// GlassFish's `{SSHA256}`: 100 rounds of SHA-256, the first over password and salt.
+///
+/// LDAP uses the same name for another format. `{SSHA256}` is therefore read as GlassFish's format only if
+/// ``FormatOptions/isGlassFish`` is set. `{GF-SSHA256}` always has GlassFish's format.
+///
+/// `{SSHA}` means the same in GlassFish and LDAP.
+enum GlassFishFormat: PasswordFormat {
+    static let names = ["{GF-SSHA256}"]
+
+    private static let rounds = 100
+
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let text = SchemeText(stored),
+            text.uppercaseName == "GF-SSHA256" || options.isGlassFish && text.uppercaseName == "SSHA256"
+        else { return nil }
+        let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 1...1)
+        return try LDAPFormat.digest(fields, function: .sha256, isSalted: true, rounds: rounds)
+    }
+}
+
+/// Converts stored passwords between GlassFish's key files and other stores.
+///
+/// In a key file `{SSHA256}` means GlassFish's format. In other stores it means LDAP's format.
+public enum GlassFishPassword {
+    private static let keyFileScheme = "{SSHA256}"
+    private static let portableScheme = "{GF-SSHA256}"
+
+    /// Rewrites a stored text of a key file so that it means the same without ``FormatOptions/isGlassFish``.
+    ///
+    /// - Parameter stored: The text of the key file.
+    /// - Returns: The text with `{GF-SSHA256}` for `{SSHA256}`; any other text unchanged.
+    public static func portable(_ stored: String) -> String {
+        guard SchemeText(stored)?.uppercaseName == "SSHA256" else { return stored }
+        return portableScheme + stored.dropFirst(keyFileScheme.count)
+    }
+
+    /// Rewrites a stored text so that it means the same in a key file.
+    ///
+    /// - Parameter stored: The text of another store.
+    /// - Returns: The text with `{SSHA256}` for `{GF-SSHA256}`; any other text unchanged. Nil for LDAP's `{SSHA256}`,
+    ///   which a key file cannot contain.
+    public static func inKeyFile(_ stored: String) -> String? {
+        switch SchemeText(stored)?.uppercaseName {
+        case "GF-SSHA256": keyFileScheme + stored.dropFirst(portableScheme.count)
+        case "SSHA256": nil
+        case _: stored
+        }
+    }
+}
+
+/// Passwords in clear text after a prefix such as `{CLEAR}`.
+///
+/// They are read only if ``FormatOptions/allowsClearText`` is set.
+enum ClearTextFormat: PasswordFormat {
+    static let names = PasswordFormats.clearTextSchemes.map { "{\($0)}" }
+
+    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
+        guard let text = SchemeText(stored), PasswordFormats.clearTextSchemes.contains(text.uppercaseName) else {
+            return nil
+        }
+        guard options.allowsClearText else {
+            throw BadHash("{\(text.uppercaseName)}: passwords in clear text are not allowed here")
+        }
+        guard (1...PasswordBounds.maximumLength).contains(text.rest.utf8.count) else {
+            throw BadHash(
+                "{\(text.uppercaseName)}: the password is empty, or longer than \(PasswordBounds.maximumLength) bytes"
+            )
+        }
+        return try ClearText(text.rest)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// A message of the administrator to all users, which the sign-in pages and the account page show until a time.
+public struct Announcement: Sendable, Hashable {
+    /// The maximum length of the text in Unicode scalars.
+    public static let maximumLength = 300
+
+    /// The text.
+    public let text: String
+    /// The time at which the message ends, in seconds since 1970.
+    public let end: Int
+
+    /// Creates a message.
+    ///
+    /// - Parameters:
+    ///   - text: The text. It is cut to ``maximumLength``.
+    ///   - end: The time at which the message ends, in seconds since 1970.
+    public init(_ text: String, until end: Int) {
+        let scalars = text.unicodeScalars
+        let isTooLong = scalars.index(scalars.startIndex, offsetBy: Self.maximumLength, limitedBy: scalars.endIndex)
+            .map { $0 < scalars.endIndex }
+        self.text = isTooLong == true ? String(String.UnicodeScalarView(scalars.prefix(Self.maximumLength))) : text
+        self.end = end
+    }
+}
+
+/// A store that contains at most one message to all users.
+///
+/// Other programs can change the message while a server reads it.
+public protocol AnnouncementStore: Sendable {
+    /// Reads the message.
+    ///
+    /// - Returns: The message, which may have ended; nil if there is none.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
+    func announcement() async throws(StoreFault) -> Announcement?
+}
+
+extension GatehouseStore: AnnouncementStore {
+    /// Reads the message to all users.
+    public func announcement() async throws(StoreFault) -> Announcement? {
+        try await read { database in
+            let statement = try database.cachedStatement(sql: "SELECT text, expiry FROM announcement")
+            return try Row.fetchOne(statement).map { Announcement($0["text"], until: $0["expiry"]) }
+        }
+    }
+
+    /// Stores the message to all users, in place of an earlier one.
+    ///
+    /// - Parameter announcement: The message; nil to remove it.
+    /// - Throws: ``StoreFault`` with code `unavailable`.
+    public func setAnnouncement(_ announcement: Announcement?) async throws(StoreFault) {
+        try await write { database in
+            guard let announcement else {
+                try database.execute(sql: "DELETE FROM announcement")
+                return
+            }
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO announcement (number, text, expiry) VALUES (1, ?, ?)",
+                arguments: [announcement.text, announcement.end]
+            )
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Bytes
+internal import Glibc
+
+extension StateFolder {
+    /// The reason why a missing folder cannot be created.
+    package enum CreationFault: Equatable {
+        /// No user can create the folder.
+        case impossible(String)
+        /// The user of this process cannot create the folder; another user may be able to.
+        case notPermitted(String)
+    }
+
+    /// Returns why a missing folder cannot be created; nil if it exists, or can be created.
+    ///
+    /// Nothing is created.
+    ///
+    /// - Parameter path: The folder.
+    /// - Returns: The reason, for administrators.
+    package static func creationFault(of path: String) -> CreationFault? {
+        guard let (made, missing, number) = firstMissingPart(of: path) else { return nil }
+        guard number == ENOENT else {
+            let reason = "\(missing): \(unsafe String(cString: strerror(number)))"
+            return number == EACCES ? .notPermitted(reason) : .impossible(reason)
+        }
+        if let kernel = kernelFileSystem(of: made) {
+            return .impossible("\(kernel) is a file system of the kernel")
+        }
+        if isLink(missing) { return .impossible("\(missing) is a link that leads nowhere") }
+        guard unsafe faccessat(AT_FDCWD, made, W_OK | X_OK, AT_EACCESS) == 0 else {
+            return .notPermitted("\(made): \(unsafe String(cString: strerror(errno)))")
+        }
+        return nil
+    }
+
+    /// Returns the first part of a path that is a symbolic link and leads nowhere; nil if there is none.
+    ///
+    /// Such a link is not a missing folder: the folder may be on a file system that is not mounted.
+    ///
+    /// - Parameter path: The folder.
+    /// - Returns: The path of the link.
+    static func brokenLink(in path: String) -> String? {
+        guard let (_, missing, number) = firstMissingPart(of: path), number == ENOENT, isLink(missing) else {
+            return nil
+        }
+        return missing
+    }
+
+    /// Returns whether a path that stat(2) does not find is a symbolic link.
+    private static func isLink(_ path: String) -> Bool {
+        var link = stat()
+        return unsafe lstat(path, &link) == 0
+    }
+
+    /// Returns the part of a path at which the existing folders end; nil if the whole path exists.
+    ///
+    /// A file, a loop of links or a folder without the right to enter it also ends the existing folders.
+    ///
+    /// - Parameter path: The folder.
+    /// - Returns: The last existing folder, the path of the next part, and the error number of stat(2) for it.
+    private static func firstMissingPart(of path: String) -> (made: String, missing: String, number: Int32)? {
+        var made = path.hasPrefix("/") ? "/" : "."
+        var status = stat()
+        for part in path.split(separator: "/") {
+            let next = made.hasSuffix("/") ? "\(made)\(part)" : "\(made)/\(part)"
+            guard unsafe stat(next, &status) == 0 else { return (made, next, errno) }
+            made = next
+        }
+        return nil
+    }
+
+    /// Returns the file system of the kernel that contains a folder; nil if none does.
+    ///
+    /// For root, access(2) permits writing there.
+    private static func kernelFileSystem(of path: String) -> String? {
+        var (root, own, kernel) = (stat(), stat(), stat())
+        guard unsafe stat("/", &root) == 0, unsafe stat(path, &own) == 0, own.st_dev != root.st_dev else { return nil }
+        return ["/proc", "/sys"].first { unsafe stat($0, &kernel) == 0 && kernel.st_dev == own.st_dev }
+    }
+}
+
+/// The owner of a file or folder, for messages.
+enum FileOwner {
+    /// Returns a sentence about a file or folder of another user, and how to run the command as that user.
+    ///
+    /// - Parameters:
+    ///   - path: The file or folder.
+    ///   - owner: Its owner.
+    ///   - isRoot: True if this process runs as root.
+    /// - Returns: The sentence.
+    static func fault(_ path: String, _ owner: uid_t, isRoot: Bool = geteuid() == 0) -> String {
+        guard let name = SystemAccount.name(owner) else {
+            return "\(path) belongs to another user, with the number \(owner)"
+        }
+        let command = "runuser -u \(name) -- COMMAND"
+        let advice = isRoot ? "that user: \(command)" : "that user, or as root: \(command)"
+        return "\(path) belongs to the user \(name); run the command as \(advice)"
+    }
+
+    /// Returns the sentence about a file or folder that exists and belongs to another user; nil otherwise.
+    static func fault(of path: String) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_uid != geteuid() else { return nil }
+        return fault(path, status.st_uid)
+    }
+
+    /// Returns what to do about an error of the system: a semicolon and a sentence; empty if it is not known.
+    ///
+    /// - Parameters:
+    ///   - number: The error number.
+    ///   - path: The file or folder.
+    /// - Returns: The sentence.
+    static func advice(_ number: Int32, _ path: String) -> String {
+        switch number {
+        case EACCES, EPERM: fault(of: path).map { "; \($0)" } ?? ""
+        case ENOSPC, EDQUOT: "; remove files there, or enlarge the file system"
+        case EROFS: "; mount the file system writable, or set state in the server block to another folder"
+        default: ""
+        }
+    }
+}

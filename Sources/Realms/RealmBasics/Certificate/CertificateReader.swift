@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import OpenSSLKit
+internal import RealmKit
+
+/// Reads the user of a certificate.
+///
+/// A certificate that can be read in more than one way is rejected. Names are never changed: they are neither cut nor
+/// converted to another case or Unicode form.
+struct CertificateReader: Sendable {
+    let settings: CertificateSettings
+    /// The mapping file; nil if `name-from` is not `mapping`.
+    let mapping: MappingFile?
+    let clock: WallClock
+
+    /// Creates a reader; reads the mapping file.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings.
+    ///   - clock: The clock that decides whether a certificate has expired.
+    ///   - log: The log for problems of the mapping file.
+    /// - Throws: ``MappingFault`` if the mapping file cannot be used.
+    init(_ settings: CertificateSettings, clock: WallClock, log: RealmLog?) throws(MappingFault) {
+        self.settings = settings
+        self.clock = clock
+        mapping =
+            if let path = settings.mappingFile { try MappingFile(path, log: log) } else { nil }
+    }
+
+    /// Returns the user of a certificate.
+    ///
+    /// - Parameter der: The certificate in DER, verified by TLS.
+    /// - Returns: The user, with groups and attributes.
+    /// - Throws: ``LoginFault`` with the reason why the certificate is not accepted.
+    func user(of der: [UInt8]) async throws(LoginFault) -> CertificateUser {
+        let certificate: Certificate
+        let contents: CertificateContents
+        do throws(OpenSSLError) {
+            certificate = try Certificate(der: der, context: "client certificate")
+            contents = try certificate.contents()
+        } catch {
+            throw LoginFault(.unusableCredential, log: "the client certificate cannot be read: \(error)")
+        }
+        try checkValidity(of: certificate)
+        guard !settings.requiresClientAuthentication || contents.isForClientAuthentication else {
+            let log = "the certificate is not for client authentication (extended key usage)"
+            throw LoginFault(.permissionDenied, log: log)
+        }
+        guard settings.issuers.accepts(certificate.issuer) else {
+            throw LoginFault(.permissionDenied, log: "the issuer is not accepted: \(certificate.issuer)")
+        }
+        // All parts are checked, because the subject identifies the certificate in log lines and in mapping files.
+        let subject = try SubjectNames(contents.subject)
+        let name: String
+        var groups = settings.groupParts.flatMap { subject.values(of: $0) }
+        switch settings.nameSource {
+        case .subject:
+            name = certificate.subject
+            guard !name.isEmpty else { throw LoginFault(.unusableCredential, log: "the subject is empty") }
+        case .commonName: name = try subject.only(.commonName, called: "common name")
+        case .email: name = try Self.only(contents.emails, called: "mail address", hasDomain: true)
+        case .upn: name = try Self.only(contents.userPrincipalNames, called: "user principal name", hasDomain: true)
+        case .uri: name = try Self.only(contents.uris, called: "URI")
+        case .dns: name = try Self.only(contents.dnsNames, called: "DNS name")
+        case .mapping:
+            guard let entry = await mapping?.current()[certificate] else {
+                throw LoginFault(.unknownUser, log: "the mapping file has no entry for the certificate")
+            }
+            name = entry.user.text
+            groups = entry.groups + groups
+        }
+        guard settings.issuers.allows(name, of: certificate.issuer, isHost: settings.nameSource == .dns) else {
+            let log = "the issuer may not name users of this domain: \(certificate.issuer)"
+            throw LoginFault(.permissionDenied, log: log)
+        }
+        return CertificateUser(
+            username: try Self.username(name),
+            groups: groups,
+            attributes: Self.attributes(contents)
+        )
+    }
+
+    /// Checks the validity period with the present time: the certificate may have expired since the handshake.
+    private func checkValidity(of certificate: Certificate) throws(LoginFault) {
+        do throws(OpenSSLError) {
+            try certificate.checkValidity(at: Int64(clock.seconds))
+        } catch {
+            let state = error.code == .certificateExpired ? "has expired" : "is not valid yet"
+            throw LoginFault(.credentialExpired, log: "the certificate \(state)")
+        }
+    }
+
+    private static func username(_ text: String) throws(LoginFault) -> Username {
+        do throws(BadUsername) {
+            return try Username(text)
+        } catch {
+            throw LoginFault(.unusableCredential, log: "the name in the certificate is no user name: \(error)")
+        }
+    }
+
+    /// Returns the only text of a kind of alternative name.
+    private static func only(
+        _ texts: [CertificateText],
+        called kind: String,
+        hasDomain: Bool = false
+    ) throws(LoginFault) -> String {
+        guard let first = texts.first else {
+            throw LoginFault(.unusableCredential, log: "the certificate has no \(kind)")
+        }
+        guard texts.count == 1 else {
+            throw LoginFault(.unusableCredential, log: "the certificate has \(texts.count) values for the \(kind)")
+        }
+        let text = try SubjectNames.text(first, called: kind)
+        if hasDomain {
+            // CVE-2026-40574: a name with two @ has two domains.
+            let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+                throw LoginFault(.unusableCredential, log: "the \(kind) does not have exactly one @")
+            }
+        }
+        return text
+    }
+
+    /// Returns the attribute `mail` with the mail addresses of the certificate, if all of them are usable.
+    private static func attributes(_ contents: CertificateContents) -> [UserAttribute] {
+        var addresses: [String] = []
+        for email in contents.emails {
+            guard case .text(let text) = email else { return [] }
+            addresses.append(text)
+        }
+        guard !addresses.isEmpty else { return [] }
+        do throws(BadAttribute) {
+            return [try UserAttribute(name: UserAttribute.mail, values: addresses)]
+        } catch {
+            // An address that is too long for an attribute is no reason to reject the user.
+            return []
+        }
+    }
+}
+
+/// The user whom a certificate names.
+struct CertificateUser: Sendable {
+    let username: Username
+    var groups: [String] = []
+    var attributes: [UserAttribute] = []
+}
+
+/// The parts of a subject, all of them usable texts.
+struct SubjectNames: Sendable {
+    private let parts: [(identifier: String, text: String)]
+
+    /// Checks all parts of a subject.
+    ///
+    /// - Throws: ``LoginFault`` if a relative distinguished name has several parts, or a text cannot be used.
+    init(_ parts: [CertificateContents.NamePart]) throws(LoginFault) {
+        var checked: [(identifier: String, text: String)] = []
+        for part in parts {
+            guard !part.isMultiValued else {
+                throw LoginFault(.unusableCredential, log: "the subject has a part with several values (+)")
+            }
+            let text = try Self.text(part.value, called: "part \(part.identifier) of the subject")
+            checked.append((part.identifier, text))
+        }
+        self.parts = checked
+    }
+
+    /// Returns the values of a type, in the order of the certificate.
+    func values(of type: NamePartType) -> [String] {
+        parts.filter { $0.identifier.utf8.elementsEqual(type.identifier.utf8) }.map(\.text)
+    }
+
+    /// Returns the only value of a type.
+    func only(_ type: NamePartType, called kind: String) throws(LoginFault) -> String {
+        let values = values(of: type)
+        guard let value = values.first else {
+            throw LoginFault(.unusableCredential, log: "the certificate has no \(kind)")
+        }
+        guard values.count == 1 else {
+            throw LoginFault(.unusableCredential, log: "the certificate has \(values.count) values for the \(kind)")
+        }
+        return value
+    }
+
+    /// Returns a text of the certificate, or throws the reason why it cannot be used.
+    static func text(_ text: CertificateText, called kind: String) throws(LoginFault) -> String {
+        switch text {
+        case .text(let text): return text
+        case .unusable(let reason): throw LoginFault(.unusableCredential, log: "the \(kind) \(reason)")
+        }
+    }
+}
