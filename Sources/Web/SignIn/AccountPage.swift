@@ -8,9 +8,7 @@ internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// The account page.
-///
-/// It shows the user and the sessions of the user.
+/// The page with the user and the sessions of the user.
 struct AccountPage: SignInComponent {
     let site: SignInSite
 
@@ -44,7 +42,6 @@ struct AccountPage: SignInComponent {
         }
     }
 
-    /// Returns the template values of a session.
     private static func values(
         of session: Session,
         at hosts: String,
@@ -64,7 +61,7 @@ struct AccountPage: SignInComponent {
         ]
     }
 
-    /// Returns the host of the sign-in, and the hosts to which the session was handed over.
+    /// The host of the sign-in, and the hosts to which the session was handed over.
     private func hosts(of session: Session) -> String {
         var names: [String] = []
         for name in sessions.family(of: session).map(\.host.name) where !names.contains(where: name.hasBytes) {
@@ -97,28 +94,24 @@ struct AccountPage: SignInComponent {
         case .rejected(let response): return LoggedResponse(response, user: session.user)
         }
         guard CSRFToken.isValid(fields.read("csrf"), for: token) else {
-            return LoggedResponse(
-                render(.badRequest(.key(.formOfOtherSession)), to: request),
-                user: session.user
-            )
+            return LoggedResponse(render(.badRequest(.key(.formOfOtherSession)), to: request), user: session.user)
         }
         let id = fields.read("id").flatMap { SessionID($0.string) }
         let isAll = fields.read("others") == "all"
         let ended = endable(by: session).filter { $0 !== session.signIn && (isAll || $0.id == id) }
-        let isStored = await end(ended, cause: .endedElsewhere)
-        guard isStored else { return LoggedResponse(render(.notStored, to: request), user: session.user) }
+        guard await end(ended, cause: .endedElsewhere) else {
+            return LoggedResponse(render(.notStored, to: request), user: session.user)
+        }
         return LoggedResponse(redirect(routes.account, answering: request), user: session.user)
     }
 }
 
-/// Derives the name of a session's device from its `User-Agent` field, such as `Firefox on Linux`.
+/// The name of a session's device by its `User-Agent` field, such as `Firefox on Linux`, for the list of sessions.
 ///
-/// By this name, the user recognizes the session in a list. The name consists of texts of this file and never contains
-/// text of the client.
+/// It consists of texts of this file and never contains text of the client.
 package enum DeviceName {
     /// The maximum length of a name, in characters.
     static let maximumLength = 40
-    /// The name of an unknown device.
     package static let unknown = Message.key(.unknownDevice)
     /// The maximum number of bytes of a field that are examined.
     private static let maximumBytesRead = 512
@@ -139,10 +132,6 @@ package enum DeviceName {
         ("Python-urllib/", "Python"), ("Go-http-client/", "Go"), ("PostmanRuntime/", "Postman"),
     ]
 
-    /// Returns the name of a device.
-    ///
-    /// - Parameter field: The value of a `User-Agent` field.
-    /// - Returns: The name.
     package static func of(_ field: Span<UInt8>) -> Message {
         let field = field.extracting(0..<min(field.count, maximumBytesRead))
         if let program = programs.first(where: { begins(field, with: $0.pattern, at: 0) }) {

@@ -10,8 +10,8 @@ internal import Sessions
 
 /// The hand-over of a session from the sign-in host to another host.
 ///
-/// 1. A protected host redirects the browser to the sign-in host, with the challenge of a verifier that only a cookie of
-///    the protected host contains (``SignInLinks``).
+/// 1. A protected host redirects the browser to the sign-in host, with the challenge of a verifier that only a cookie
+///    of the protected host contains (``SignInLinks``).
 /// 2. The sign-in host has a session, or signs the user in. It redirects the browser back, with a code
 ///    (``location(of:for:request:)``).
 /// 3. The protected host redeems the code for a child session of its own (``enter(_:)``).
@@ -20,23 +20,14 @@ struct HandOver: SignInComponent {
 
     // MARK: At the sign-in host
 
-    /// Returns the location to which a signed-in browser is redirected.
-    ///
-    /// - Parameters:
-    ///   - destination: The destination of the sign-in.
-    ///   - session: The session of the sign-in.
-    ///   - request: The request to the sign-in host.
-    /// - Returns: The location with a code, if the destination is at a host that expects a hand-over. Otherwise the
-    ///   target itself, or the account page if the target is not allowed.
+    /// Returns the location to which a signed-in browser is redirected: with a code, if the destination is at a host
+    /// that expects a hand-over; otherwise the target itself, or the account page if the target is not allowed.
     func location(of destination: Destination, for session: Session, request: WebRequest) -> String {
         guard let target = target(destination.target, request: request) else { return routes.account }
         guard let challenge = destination.challenge, let origin = target.origin, hosts?.contains(origin) == true else {
             return target.location
         }
-        let code: OpaqueToken
-        do throws(OpenSSLError) {
-            code = try state.handOverCodes.issue(for: session.signIn, to: origin, challenge: challenge)
-        } catch {
+        guard let code = try? state.handOverCodes.issue(for: session.signIn, to: origin, challenge: challenge) else {
             // The host of the target begins the hand-over again.
             return target.location
         }
@@ -45,14 +36,8 @@ struct HandOver: SignInComponent {
         return "\(origin)\(routes.enter)?code=\(code.text)&\(rest.query)"
     }
 
-    /// Returns true if a session can be handed over to a destination without a sign-in.
-    ///
-    /// - Parameters:
-    ///   - session: The session.
-    ///   - destination: The destination.
-    ///   - target: The checked target of the destination.
-    ///   - rule: The rule of the target.
-    /// - Returns: True if the destination expects a hand-over and its rule accepts the realm of the user.
+    /// Returns true if a session can be handed over to a destination without a sign-in: the destination expects a
+    /// hand-over, and its rule accepts the realm of the user.
     func isAccepted(
         _ session: Session,
         for destination: Destination,
@@ -88,17 +73,14 @@ struct HandOver: SignInComponent {
     private func redeem(_ code: OpaqueToken, at origin: SignInSettings.Origin, request: WebRequest) -> Session? {
         var challenge: Digest?
         if case .token(let verifier) = request.cookies.verifier {
-            do throws(OpenSSLError) {
-                challenge = try Destination.challenge(of: verifier)
-            } catch {
-                return nil
-            }
+            challenge = try? Destination.challenge(of: verifier)
+            guard challenge != nil else { return nil }
         }
         switch state.handOverCodes.redeem(code, at: origin, challenge: challenge) {
         case .session(let session): return session
         case .unknown, .withoutVerifier: return nil
         case .rejected(let session, let reason):
-            state.logRejectedHandOver(of: session, to: origin, reason: reason, address: request.address)
+            state.log.logRejectedHandOver(of: session, to: origin, reason: reason, address: request.address)
             return nil
         }
     }
@@ -116,7 +98,7 @@ struct HandOver: SignInComponent {
         }
         do throws(SessionFault) {
             let (session, token) = try await sessions.beginChild(of: parent, at: host, from: request.sessionClient)
-            state.logBeginning(session)
+            state.log.logBeginning(session)
             let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.verifierRemoval]
             return LoggedResponse(redirect(location, answering: request, cookies: cookies), user: session.user)
         } catch {

@@ -4,10 +4,10 @@ internal import Bytes
 package import OpenSSLKit
 package import RealmKit
 
-/// Makes identity tokens: signed statements for an application about the user of a request.
+/// Makes identity tokens: statements for an application about the user of a request.
 ///
-/// A token is a JSON Web Token (RFC 7519), signed with ES256 in the compact form of RFC 7515. Its algorithm and the type
-/// of its claims never depend on a request.
+/// A token is a JSON Web Token (RFC 7519), signed with ES256 in the compact form of RFC 7515. Its algorithm and the
+/// types of its claims never depend on a request.
 package struct IdentityTokenSigner: Sendable {
     /// The time in seconds from `iat` to `exp`.
     package static let lifetime = 60
@@ -16,23 +16,15 @@ package struct IdentityTokenSigner: Sendable {
     /// The encoded header, which is the same for all tokens of a key.
     private let header: String
 
-    /// Creates a signer.
-    ///
-    /// - Parameter key: The key that signs.
     package init(_ key: IdentityKey) {
         self.key = key.key
         header = Self.encoded(Array(#"{"alg":"ES256","kid":"\#(key.id)","typ":"JWT"}"#.utf8))
     }
 
-    /// Makes a token about a user.
+    /// Makes a token about a user, at a time in seconds since 1970.
     ///
-    /// - Parameters:
-    ///   - user: The user.
-    ///   - issuer: The origin that signs users in, for `iss`.
-    ///   - audience: The host of the application, for `aud`. An application must reject tokens for another audience.
-    ///   - time: The time in seconds since 1970, for `iat`.
-    /// - Returns: The token: ASCII letters, digits, `-`, `_` and two dots.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    /// The issuer is the origin that signs users in, and the audience is the host of the application, which must reject
+    /// tokens for another audience.
     package func token(
         for user: SignedInUser,
         issuer: String,
@@ -57,13 +49,10 @@ package struct IdentityTokenSigner: Sendable {
 
     private static func encoded(_ bytes: [UInt8]) -> String { Base64.url.encode(bytes.span) }
 
-    /// Returns the subject of a user: the realm and the user name, separated by `/`.
+    /// Returns the realm and the user name, such as `people/ann`.
     ///
     /// A user name is unique only in its realm, and RFC 7519 section 4.1.2 requires a subject that is unique at the
-    /// issuer. The realm is percent-encoded, so the first `/` ends the realm.
-    ///
-    /// - Parameter user: The user.
-    /// - Returns: The subject, such as `people/ann`.
+    /// issuer. The realm is percent-encoded, so the first `/` ends it.
     static func subject(of user: SignedInUser) -> String {
         "\(PercentEncoding.encode(user.realm, keeping: "@"))/\(user.username.text)"
     }
@@ -77,10 +66,6 @@ package struct IdentityKey: Sendable {
     let json: String
     let key: SigningKey
 
-    /// Computes the id of a key.
-    ///
-    /// - Parameter key: The key.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     package init(_ key: SigningKey) throws(OpenSSLError) {
         let point = (x: key.x, y: key.y)
         let (x, y) = (Base64.url.encode(point.x.span), Base64.url.encode(point.y.span))
@@ -89,13 +74,7 @@ package struct IdentityKey: Sendable {
         self.key = key
     }
 
-    /// Returns the thumbprint of a public key on the curve P-256.
-    ///
-    /// - Parameters:
-    ///   - x: The x coordinate in Base64url.
-    ///   - y: The y coordinate in Base64url.
-    /// - Returns: The SHA-256 thumbprint in Base64url.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
+    /// Returns the SHA-256 thumbprint, in Base64url as the coordinates.
     static func thumbprint(x: String, y: String) throws(OpenSSLError) -> String {
         // RFC 7638 section 3: the required members of the key type, in the order of their names, without blanks.
         let required = #"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#
@@ -108,51 +87,33 @@ package struct IdentityKeySet: Sendable {
     /// The media type of ``json`` (RFC 7517 section 8.5.2).
     package static let mediaType = "application/jwk-set+json"
 
-    /// The set of the public keys.
     package let json: String
 
-    /// Creates the set of keys.
-    ///
-    /// - Parameter keys: The keys, the key that signs first.
+    /// The key that signs comes first.
     package init(_ keys: [IdentityKey]) {
         json = #"{"keys":[\#(keys.map(\.json).joined(separator: ","))]}"#
     }
 }
 
-/// Writes claims as a JSON object (RFC 8259).
+/// Writes claims as a JSON object, each name once and without characters to escape.
 ///
 /// The bytes of texts are written as they are, because a JSON encoder could normalize them. Only quotation marks,
-/// backslashes and control characters are escaped (section 7).
+/// backslashes and control characters are escaped (RFC 8259 section 7).
 struct ClaimsWriter {
     private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
     init() { bytes.reserveCapacity(512) }
 
-    /// Adds a claim with a text.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the claim, without characters to escape. Each name is added once.
-    ///   - text: The text.
     mutating func add(_ name: StaticString, _ text: String) {
         begin(name)
         write(text)
     }
 
-    /// Adds a claim with a whole number.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the claim.
-    ///   - number: The number.
     mutating func add(_ name: StaticString, _ number: Int) {
         begin(name)
         bytes += Array("\(number)".utf8)
     }
 
-    /// Adds a claim with a list of texts.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the claim.
-    ///   - texts: The texts.
     mutating func add(_ name: StaticString, _ texts: [String]) {
         begin(name)
         bytes.append(UInt8(ascii: "["))
@@ -163,7 +124,6 @@ struct ClaimsWriter {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// Returns the object with all claims.
     consuming func finish() -> [UInt8] { bytes + [UInt8(ascii: "}")] }
 
     private mutating func begin(_ name: StaticString) {

@@ -7,18 +7,12 @@ internal import NIOCore
 internal import OpenSSLKit
 internal import RealmConfiguration
 
-/// The files that pages load.
-///
-/// The build embeds all files except the logo in the program. The pages also work without the script.
+/// The files that pages load, of which the build embeds all but the logo in the program. The pages also work without
+/// the script.
 extension RenderedResponse {
     private static let style = ByteBuffer(bytes: PackageResources.style_css)
 
-    /// The response with an asset; nil if there is no such asset.
-    ///
-    /// - Parameters:
-    ///   - asset: The asset.
-    ///   - context: The context of the configuration.
-    ///   - language: The index of the translation.
+    /// Nil if the configuration has no such asset.
     init?(_ asset: PageAsset, in context: PageContext, _ language: Int) {
         let (body, type): (ByteBuffer, String)
         switch asset {
@@ -41,8 +35,8 @@ extension RenderedResponse {
             guard let keys = context.identityKeys else { return nil }
             (body, type) = (ByteBuffer(string: keys.json), IdentityKeySet.mediaType)
         }
-        // After an update, pages need their new style sheet and script soon. A new key of identity tokens may be used after
-        // this time.
+        // After an update, pages need their new style sheet and script soon. A new key of identity tokens may be used
+        // after this time.
         let maximumAge = asset == .identityKeys ? 300 : 3600
         var headers: HTTPFields = [.contentType: type, .cacheControl: "max-age=\(maximumAge)"]
         if asset == .script { headers[.vary] = "Accept-Language" }
@@ -64,17 +58,9 @@ extension MessageKey {
     ]
 }
 
-/// The scripts of pages.
 enum PageScript {
-    /// Returns a script with its texts in place of the name `TEXTS`, and without comments and indentation.
-    ///
-    /// A line of the source contains no string that goes on in the next line.
-    ///
-    /// - Parameters:
-    ///   - source: The script.
-    ///   - keys: The keys of its texts.
-    ///   - translation: The translation.
-    /// - Returns: The script.
+    /// Returns a script with its texts in place of the name `TEXTS`, and without comments and indentation, for a source
+    /// in which no string goes on in the next line.
     static func text(_ source: [UInt8], keys: [MessageKey], _ translation: Translation) -> String {
         var texts: [String: String] = ["language": translation.language]
         for key in keys { texts[key.rawValue] = translation[key] }
@@ -85,40 +71,27 @@ enum PageScript {
     }
 }
 
-/// A script within a page.
-///
-/// The page loads no file for it. So neither a service worker nor a file of an application at the same host can replace
+/// A script within a page, so that neither a service worker nor a file of an application at the same host can replace
 /// the script that handles the password.
 struct InlineScript: Sendable {
-    /// The script.
     let text: String
-    /// The source expression of a Content-Security-Policy that allows this script and no other.
-    ///
-    /// Source: Content Security Policy Level 3, section 8.3.
+    /// The source expression that allows this script and no other (Content Security Policy Level 3, section 8.3).
     let policySource: String
 
-    /// Creates a script.
-    ///
-    /// - Parameter text: The script. It contains neither `</script` nor `<!--`.
-    /// - Throws: ``OpenSSLError`` when the digest cannot be computed.
+    /// The text contains neither `</script` nor `<!--`.
     init(_ text: String) throws(OpenSSLError) {
         self.text = text
         let digest = try Digest.sha256(Array(text.utf8))
         policySource = "'sha256-\(digest.withBytes { Base64.padded.encode($0) })'"
     }
 
-    /// The script of the sign-in form, in the language of a translation.
-    ///
-    /// - Parameter translation: The translation.
-    /// - Throws: ``OpenSSLError`` when the digest cannot be computed.
     init(ofFormIn translation: Translation) throws(OpenSSLError) {
         try self.init(PageScript.text(PackageResources.sign_in_js, keys: MessageKey.ofFormScript, translation))
     }
 }
 
-/// The icon of the pages.
 enum PageIcon {
-    /// The icon as a `data` URL, so that no page needs another request for it.
+    /// The icon of the pages as a `data` URL, so that no page needs another request for it.
     static let url: String = {
         let bytes = PackageResources.icon_svg
         let text = PercentEncoding.encode(bytes.span) { byte in

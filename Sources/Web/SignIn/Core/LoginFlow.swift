@@ -2,7 +2,6 @@
 
 internal import AccessControl
 internal import Bytes
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
@@ -12,18 +11,11 @@ internal import Sessions
 struct LoginFlow: SignInComponent {
     let site: SignInSite
 
-    /// Converts a text to a user name; nil if it is not a valid user name.
-    static func username(_ text: UTF8Text) -> Username? {
-        do throws(BadUsername) {
-            return try Username(text.string)
-        } catch {
-            return nil
-        }
-    }
+    /// Nil if the text is not a valid user name.
+    static func username(_ text: UTF8Text) -> Username? { try? Username(text.string) }
 
-    /// Converts the text of a form to a user name, without white space at the ends.
-    ///
-    /// The keyboards of phones add a blank after a completed name, and no user name begins or ends with white space.
+    /// The user name in a form, without white space at the ends: the keyboards of phones add a blank after a completed
+    /// name, and no user name begins or ends with white space.
     static func username(typed text: UTF8Text) -> Username? {
         let scalars = text.string.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -32,23 +24,9 @@ struct LoginFlow: SignInComponent {
         return username(UTF8Text(String(scalars[first...last])))
     }
 
-    /// A login on the sign-in page or the session API.
-    ///
-    /// Its outcome is the outcome of the first realm that accepts.
     typealias Login = PendingLogin<MultiRealmLoginReport.Outcome>
 
-    /// Begins a login.
-    ///
-    /// - Parameters:
-    ///   - username: The user name.
-    ///   - password: The password.
-    ///   - realms: The names of the realms, in the order in which they are tried.
-    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
-    ///   - destination: The place that the browser goes to after the sign-in.
-    ///   - rule: The rule of the destination; nil if there is none.
-    ///   - browser: The browser that the login belongs to.
-    ///   - request: The request.
-    /// - Returns: The login.
+    /// Begins a login in the first realm that accepts the user.
     func begin(
         as username: Username,
         password: Secret,
@@ -114,22 +92,13 @@ struct LoginFlow: SignInComponent {
         case question(Login.Question)
         /// The login has created a session.
         case session(Session, OpaqueToken, LoginReport)
-        /// The login has failed.
-        ///
-        /// The notice is shown on the sign-in page.
+        /// The login has failed, with the notice for the sign-in page.
         case failed(Notice, LoginReport?)
         /// The login was accepted, but the end of an earlier session of the browser is not stored.
         case endNotStored(LoginReport)
     }
 
-    /// Waits until a login has a question or has ended.
-    ///
-    /// A login with a question is kept as a pending login.
-    ///
-    /// - Parameters:
-    ///   - login: The login.
-    ///   - request: The request that began the login or answered its last question.
-    /// - Returns: The open question, the session, or the failure.
+    /// Waits until a login has a question, and then is pending, or has ended.
     func advance(_ login: Login, for request: WebRequest) async -> Progress {
         let outcome: MultiRealmLoginReport.Outcome
         switch await login.interactive.next() {
@@ -145,10 +114,10 @@ struct LoginFlow: SignInComponent {
         }
         switch outcome {
         case .rejected(let report):
-            state.logRejection(report, for: login.rule)
+            if let report { state.log.logRejection(report, for: login.rule) }
             return .failed(.rejected, report)
         case .unavailable(let report):
-            state.logRejection(report, for: login.rule)
+            if let report { state.log.logRejection(report, for: login.rule) }
             return .failed(.unavailable, report)
         case .accepted(let identity, let report):
             let (progress, hasBegun) = await createSession(identity, of: login, report: report, request: request)
@@ -158,9 +127,8 @@ struct LoginFlow: SignInComponent {
         }
     }
 
-    /// Creates the session of an accepted login and ends the earlier sessions of the browser.
-    ///
-    /// `hasBegun` is true if a session has begun, even if the session has already ended.
+    /// Creates the session of an accepted login and ends the earlier sessions of the browser; `hasBegun` is also true
+    /// for a session that has already ended.
     private func createSession(
         _ identity: AuthenticatedIdentity,
         of login: Login,
@@ -205,7 +173,7 @@ struct LoginFlow: SignInComponent {
                 // The browser has signed in twice at the same time, and keeps the cookie of one session only.
                 _ = await end(replaced, cause: .replaced)
             }
-            state.logBeginning(session)
+            state.log.logBeginning(session)
             return (.session(session, token, report), true)
         } catch {
             switch error.code {
@@ -226,15 +194,9 @@ struct LoginFlow: SignInComponent {
         case answered(Login)
     }
 
-    /// Passes the answers of the user to the pending login.
+    /// Passes the answers of the user, by the index of their callback, to the pending login.
     ///
-    /// The login is first removed from the pending logins, so that two requests cannot answer the same question.
-    ///
-    /// - Parameters:
-    ///   - browser: The browser that the login belongs to.
-    ///   - number: The number of the question.
-    ///   - secret: Returns the answer to the callback with the given index; nil if the request contains no such answer.
-    /// - Returns: The login, or the reason why the answers were not accepted.
+    /// It is first removed from the pending logins, so that two requests cannot answer the same question.
     func answer(_ browser: BrowserBinding, number: Int?, secret: (Int) -> Secret?) -> AnswerResult {
         let login: Login
         switch state.pendingLogins.take(browser.digest, if: { $0.question?.number == number }) {
@@ -258,10 +220,6 @@ struct LoginFlow: SignInComponent {
     /// Returns the browser of a request by the cookie of the sign-in page; nil if the request has no such cookie.
     func browser(of request: WebRequest) -> BrowserBinding? {
         guard case .token(let token) = request.cookies.signIn else { return nil }
-        do throws(OpenSSLError) {
-            return try BrowserBinding(known: token, request: request)
-        } catch {
-            return nil
-        }
+        return try? BrowserBinding(known: token, request: request)
     }
 }

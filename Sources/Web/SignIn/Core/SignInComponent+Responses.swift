@@ -9,7 +9,6 @@ internal import NIOCore
 internal import RealmConfiguration
 package import RealmKit
 
-/// Functions that create responses.
 extension SignInComponent {
     func render(_ page: Page, to request: WebRequest, cookies: [String] = []) -> Response {
         var rendered = page.rendered(as: request.representation(in: context.translations), in: context)
@@ -61,16 +60,13 @@ extension SignInComponent {
     }
 }
 
-/// The form in the body of a request, or the response if the body is not a valid form.
 enum SubmittedForm {
     case fields(FormFields)
     case rejected(Response)
 }
 
 extension SignInComponent {
-    /// Reads the form in the body of a request.
-    ///
-    /// The response is 415 if the body has another type, 413 if the body is too long, and 400 if the form is malformed.
+    /// Reads the form in the body: 415 if it has another type, 413 if it is too long, and 400 if the form is malformed.
     func form(_ request: WebRequest) async -> SubmittedForm {
         guard request.isForm else { return .rejected(render(.unsupported, to: request)) }
         guard let body = await request.collectedBody() else { return .rejected(render(.tooLarge, to: request)) }
@@ -80,34 +76,8 @@ extension SignInComponent {
             return .rejected(render(.badRequest(error), to: request))
         }
     }
-}
 
-/// A response and the data for the log line of its request.
-package struct LoggedResponse: Sendable {
-    /// The response.
-    package var response: Response
-    /// The report of the login, if there was one.
-    package var report: LoginReport?
-    /// The user of the session, if there is one.
-    package var user: SignedInUser?
-    /// A remark for the log line, such as the name of the program that used the realm API.
-    package var remark = ""
-    /// The rule of the page that a refused sign-in was for, for the log line; empty if there is none.
-    package var rule = ""
-
-    init(_ response: Response, report: LoginReport? = nil, user: SignedInUser? = nil) {
-        self.response = response
-        self.report = report
-        self.user = user
-    }
-}
-
-extension SignInComponent {
-    /// Adds the message of the administrator to a page, if there is one.
-    ///
-    /// - Parameters:
-    ///   - page: The page. The message comes before its other parts.
-    ///   - request: The request.
+    /// Adds the message of the administrator to a page, before its other parts.
     func addAnnouncement(to page: inout Page, for request: WebRequest) {
         guard let text = state.announcement.text else { return }
         if request.asHTML {
@@ -128,26 +98,36 @@ extension PageTemplate {
     )
 }
 
+/// A response and the data for the log line of its request.
+package struct LoggedResponse: Sendable {
+    package var response: Response
+    package var report: LoginReport?
+    /// The user of the session, if there is one.
+    package var user: SignedInUser?
+    /// A remark for the log line, such as the name of the program that used the realm API.
+    package var remark = ""
+    /// The rule of the page that a refused sign-in was for, for the log line; empty if there is none.
+    package var rule = ""
+
+    init(_ response: Response, report: LoginReport? = nil, user: SignedInUser? = nil) {
+        self.response = response
+        self.report = report
+        self.user = user
+    }
+}
+
 /// Encodes the JSON of the session API (RFC 8259).
 enum JSONText {
-    /// Encodes a value on one line.
+    /// Encodes a value on one line, with sorted keys in snake case; `null` if it cannot be encoded, such as a number
+    /// that is not finite.
     ///
-    /// The keys are sorted and in snake case. In strings, characters that are special in HTML or JavaScript are
-    /// escaped, so the text is safe in both.
-    ///
-    /// - Parameter value: The value.
-    /// - Returns: The JSON; `null` for a value that cannot be encoded, such as a number that is not finite.
+    /// Characters that are special in HTML or JavaScript are escaped, so the text is safe in both.
     static func of(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        let json: String
-        do {
-            json = String(decoding: try encoder.encode(value), as: UTF8.self)
-        } catch {
-            return "null"
-        }
-        return json.escapingCharactersOfJSON { scalar in
+        guard let json = try? encoder.encode(value) else { return "null" }
+        return String(decoding: json, as: UTF8.self).escapingCharactersOfJSON { scalar in
             switch scalar {
             case "<", ">", "&", "\u{7F}", "\u{2028}", "\u{2029}": true
             default: false
@@ -156,9 +136,7 @@ enum JSONText {
     }
 }
 
-/// A value that is encoded as `null` if it is nil.
-///
-/// `JSONEncoder` omits the key of an optional property that is nil.
+/// A value that is encoded as `null` if it is nil; `JSONEncoder` omits the key of an optional property that is nil.
 struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
     let value: Value?
 

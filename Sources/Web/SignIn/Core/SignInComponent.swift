@@ -30,39 +30,28 @@ extension SignInComponent {
 
     // MARK: Sessions
 
-    /// Applies all changes of a realm's users up to now.
-    ///
-    /// - Returns: False if the check of the realm took too long.
+    /// Applies all changes of a realm's users up to now; false if the check of the realm took too long.
     func settleChanges(of realm: String) async -> Bool { await site.refresher.refresh(realm) }
 
-    /// Ends a session.
-    ///
-    /// - Returns: False if the end is not stored. The session has ended, but may be valid again after a restart. The
-    ///   response must report this.
     func end(_ session: Session, cause: SessionEndCause) async -> Bool { await end([session], cause: cause) }
 
-    /// Ends several sessions at once.
+    /// Ends several sessions at once; false if an end is not stored.
     ///
-    /// - Returns: False if an end is not stored. The sessions have ended, but may be valid again after a restart.
+    /// They have ended, but may be valid again after a restart, which the response must report.
     func end(_ ended: [Session], cause: SessionEndCause) async -> Bool {
         do throws(SessionFault) {
             try await sessions.end(ended, cause: cause)
             return true
         } catch {
-            for session in ended { state.logUnstoredEnd(session) }
+            for session in ended { state.log.logUnstoredEnd(session) }
             return false
         }
     }
 
-    /// Returns the sessions of all session cookies of a request, and their tokens.
+    /// Returns the sessions of all session cookies of a request, each once, and their tokens.
     ///
-    /// There are several if a script of the host has added a partitioned cookie. Then none of them authenticates the user,
-    /// but a sign-out and another sign-in must end them all.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - includesUnstoredEnds: True to include sessions that have ended but whose end is not stored.
-    /// - Returns: The sessions, each of them once.
+    /// There are several if a script of the host has added a partitioned cookie. Then none of them authenticates the
+    /// user, but a sign-out and another sign-in must end them all.
     func presentedSessions(
         _ request: WebRequest,
         includesUnstoredEnds: Bool = false
@@ -82,12 +71,8 @@ extension SignInComponent {
         return presented
     }
 
-    /// Ends the earlier sessions of a browser that has signed in again, because they may belong to another user.
-    ///
-    /// - Parameters:
-    ///   - request: The request whose sign-in was accepted.
-    ///   - kept: A sign-in that does not end.
-    /// - Returns: False if an end is not stored.
+    /// Ends the earlier sessions of a browser that has signed in again, because they may belong to another user; false
+    /// if an end is not stored.
     func endEarlierSessions(_ request: WebRequest, except kept: Session? = nil) async -> Bool {
         let ended = presentedSessions(request).map(\.session.signIn).filter { $0 !== kept }
         return ended.isEmpty ? true : await end(ended, cause: .replaced)
@@ -101,22 +86,20 @@ extension SignInComponent {
         return (session, token)
     }
 
-    /// Returns all sessions of a session's user, the most recently used session first.
+    /// Returns all sessions of a session's user, the most recently used first.
     func userSessions(of session: Session) -> [Session] {
         sessions.sessions(of: session.user).sorted { ($0.lastSeen, $0.created) > ($1.lastSeen, $1.created) }
     }
 
-    /// Returns the sessions that the user of a session may end.
-    ///
-    /// Ended sessions whose end is not stored are included, so that a client can repeat its request after a 503.
+    /// Returns the sessions that the user of a session may end, also those whose end is not stored, so that a client
+    /// can repeat its request after a 503.
     func endable(by session: Session) -> [Session] {
         userSessions(of: session) + sessions.unstoredEnds(of: session.user)
     }
 
     /// Parses a return target; nil if the target is not allowed.
     func target(_ text: String?, request: WebRequest) -> ReturnTarget? {
-        guard let text else { return nil }
-        guard let host = RequestHost(request.authority) else { return nil }
+        guard let text, let host = RequestHost(request.authority) else { return nil }
         return ReturnTarget(text, at: SignInSettings.Origin(host), settings, sharing: hosts)
     }
 }
@@ -131,7 +114,7 @@ struct SignInSite: Sendable {
     let refresher: RealmRefresher
     /// The number of reloads that led to this configuration.
     ///
-    /// After a further reload, a login that this site began creates a session only if the realm is unchanged.
+    /// After a further one, a login that this site began creates a session only if the realm is unchanged.
     let generation: Int
     /// The names of the realms in which users log in if no rule names other realms.
     let realms: [String]
@@ -140,16 +123,6 @@ struct SignInSite: Sendable {
     /// The time for which failed logins lock an account, in minutes; nil if they lock none.
     let lockMinutes: Int?
 
-    /// The site of a configuration.
-    ///
-    /// - Parameters:
-    ///   - configuration: Realms, rules and settings.
-    ///   - rules: The rules.
-    ///   - authenticator: The authenticator that logs users in.
-    ///   - state: Sessions and pending logins.
-    ///   - refresher: The service that checks the realms for changed users.
-    ///   - context: The context of the pages.
-    ///   - generation: The number of reloads that led to the configuration.
     init(
         _ configuration: Configuration,
         rules: ProtectionRules,

@@ -6,20 +6,14 @@ internal import OpenSSLKit
 package import Sessions
 internal import Synchronization
 
-/// The browser and the host that a login is bound to.
-///
-/// All requests of a login must have the same binding.
+/// The browser and the host that a login is bound to, in all its requests.
 struct BrowserBinding {
-    /// The digest of the cookie and the host.
-    ///
-    /// It identifies the browser.
+    /// The digest that identifies the browser at the host.
     let digest: Digest
     /// The cookie that the response must set; empty if the request already has the cookie.
     let cookies: [String]
 
-    /// The binding of a request.
-    ///
-    /// If the request has no cookie, a new cookie is created.
+    /// The binding of a request; if it has no cookie, a new one is created.
     init(_ request: WebRequest) throws(OpenSSLError) {
         if case .token(let token) = request.cookies.signIn {
             digest = try Self.digest(token, request)
@@ -37,17 +31,13 @@ struct BrowserBinding {
         cookies = []
     }
 
-    /// Returns the digest of the token and the host.
-    ///
     /// The digest contains the host, so a login can be completed only at the host where it began.
     private static func digest(_ token: OpaqueToken, _ request: WebRequest) throws(OpenSSLError) -> Digest {
         try Digest.sha256(fields: [request.host?.name ?? "", try token.digest().hex])
     }
 }
 
-/// A cache with one value for each browser, such as a rejected user name.
-///
-/// The number of browsers is limited.
+/// A cache with one value for each browser, such as a rejected user name; if it is full, the oldest value is evicted.
 final class PerBrowserCache<Value: Sendable>: Sendable {
     private struct State {
         var values: [Digest: Value] = [:]
@@ -57,19 +47,9 @@ final class PerBrowserCache<Value: Sendable>: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// An empty cache.
-    ///
-    /// - Parameter capacity: The maximum number of browsers.
     init(capacity: Int = 1000) { self.capacity = capacity }
 
-    /// Stores a value.
-    ///
-    /// If there are too many values, the oldest value is evicted.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - browser: The browser.
-    /// - Returns: The value that was replaced; nil if the browser had none.
+    /// Stores a value, and returns the one that it replaces.
     @discardableResult
     func put(_ value: Value, for browser: Digest) -> Value? {
         state.withLock { state in
@@ -80,10 +60,8 @@ final class PerBrowserCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the value of a browser.
     func of(_ browser: Digest) -> Value? { state.withLock { $0.values[browser] } }
 
-    /// Removes and returns the value of a browser.
     func take(_ browser: Digest) -> Value? {
         state.withLock { state in
             guard let value = state.values.removeValue(forKey: browser) else { return nil }
@@ -95,23 +73,14 @@ final class PerBrowserCache<Value: Sendable>: Sendable {
 
 /// The CSRF token of a session, for forms and the session API.
 ///
-/// The CSRF token is derived from the session cookie, so another site cannot compute the token.
+/// It is derived from the session cookie, so another site cannot compute it.
 package enum CSRFToken {
     private static let purpose: StaticString = "gatehouse form"
 
-    /// Returns the CSRF token of a session; nil if it cannot be computed.
-    package static func text(_ token: OpaqueToken) -> String? {
-        do throws(OpenSSLError) {
-            return try token.proof(for: purpose).hex
-        } catch {
-            // Without a CSRF token the page has no form, and the server rejects requests that change something.
-            return nil
-        }
-    }
+    /// Nil if it cannot be computed: then the page has no form, and the server rejects requests that change something.
+    package static func text(_ token: OpaqueToken) -> String? { try? token.proof(for: purpose).hex }
 
-    /// Returns true if a text is the CSRF token of a session.
-    ///
-    /// The comparison takes constant time.
+    /// Compares in constant time.
     package static func isValid(_ text: UTF8Text?, for token: OpaqueToken) -> Bool {
         guard let text, let expected = self.text(token) else { return false }
         return constantTimeEqual(text.string.utf8Span.span, expected.utf8Span.span)

@@ -27,11 +27,9 @@ final class HandOverCodes: Sendable {
         case session(Session)
         /// There is no such code: it was never issued, was redeemed before, or has expired.
         case unknown
-        /// The browser has no verifier.
-        ///
-        /// Another tab has completed its hand-over, or the verifier has expired. The code cannot be redeemed any more.
+        /// The browser has no verifier: another tab has completed its hand-over, or the verifier has expired.
         case withoutVerifier
-        /// The code is not valid at this origin or in this browser. It cannot be redeemed any more.
+        /// The code is not valid at this origin or in this browser.
         case rejected(Session, reason: String)
     }
 
@@ -58,22 +56,11 @@ final class HandOverCodes: Sendable {
     private let clock: any LoginClock
     private let state = Mutex(State())
 
-    /// A table without codes.
-    ///
-    /// - Parameter clock: The clock of the deadlines.
     init(clock: any LoginClock) { self.clock = clock }
 
-    /// The number of open codes.
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Issues a code.
-    ///
-    /// - Parameters:
-    ///   - session: The session of the sign-in.
-    ///   - origin: The origin at which the code can be redeemed.
-    ///   - challenge: The challenge of the browser; see ``Destination/challenge(of:)``.
-    /// - Returns: The code.
-    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
+    /// Issues a code, for an origin and the challenge of a browser (``Destination/challenge(of:)``).
     func issue(
         for session: Session,
         to origin: SignInSettings.Origin,
@@ -101,33 +88,20 @@ final class HandOverCodes: Sendable {
         return code
     }
 
-    /// Redeems a code.
+    /// Redeems a code that was sent to an origin.
     ///
-    /// A known code cannot be redeemed again, whatever the result.
-    ///
-    /// - Parameters:
-    ///   - code: The code.
-    ///   - origin: The origin that the code was sent to.
-    ///   - challenge: The challenge of the verifier of the browser; nil if the browser has no verifier.
-    /// - Returns: The session of the sign-in, or the reason why there is none. The caller must check whether the session
-    ///   is still valid.
+    /// A known code cannot be redeemed again, whatever the result. The caller must check whether the session is still
+    /// valid.
     func redeem(_ code: OpaqueToken, at origin: SignInSettings.Origin, challenge: Digest?) -> Redemption {
-        let digest: Digest
-        do throws(OpenSSLError) {
-            digest = try code.digest()
-        } catch {
-            return .unknown
-        }
-        guard let entry = state.withLock({ $0.remove(digest) }), clock.now < entry.deadline else { return .unknown }
+        guard let digest = try? code.digest(), let entry = state.withLock({ $0.remove(digest) }),
+            clock.now < entry.deadline
+        else { return .unknown }
         guard entry.origin == origin else { return .rejected(entry.session, reason: "another host") }
         guard let challenge else { return .withoutVerifier }
         guard entry.challenge == challenge else { return .rejected(entry.session, reason: "another browser") }
         return .session(entry.session)
     }
 
-    /// Removes the codes that have expired.
-    ///
-    /// - Parameter now: The current time of the clock.
     func sweep(_ now: UInt64) {
         state.withLock { state in
             for code in state.entries.filter({ $0.value.deadline <= now }).keys { _ = state.remove(code) }

@@ -38,9 +38,9 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         var beforeWaiting: (@Sendable () -> Void)?
         var outcome: Outcome?
         var messages: [String] = []
-        /// The questions that wait for the user.
+        /// The questions that wait for the user, of which the first is open.
         ///
-        /// The first question is the open question. Concurrent modules may add further questions.
+        /// Concurrent modules may add further ones.
         var questions: [Question] = []
         var waiting: [CheckedContinuation<InteractiveLogin<Outcome>.Step, Never>] = []
 
@@ -49,8 +49,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
             return questions.first.map { .questions($0.shown, number: $0.number) }
         }
 
-        /// Removes the callers that wait for a step, and returns a closure that resumes these callers; nil if there is
-        /// none.
+        /// Removes the callers that wait for a step, and returns a closure that resumes them; nil if there is none.
         mutating func wake() -> (() -> Void)? {
             guard let step, !waiting.isEmpty else { return nil }
             let woken = waiting
@@ -60,17 +59,11 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     private let name: String
+    /// In DER, verified by TLS.
     private let certificate: [UInt8]?
     private let numbers: QuestionNumbers
     private let state: Mutex<State>
 
-    /// A conversation.
-    ///
-    /// - Parameters:
-    ///   - name: The user name.
-    ///   - password: The password; nil if the user types it on a later page.
-    ///   - certificate: The client certificate in DER, verified by TLS.
-    ///   - numbers: Gives each question its number.
     init(
         name: String,
         password: Secret?,
@@ -160,9 +153,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     /// The fault that a stack receives when the user has left the sign-in.
     ///
-    /// If a password was given, the fault is wrong credentials. The second page reveals that the password is right, so
-    /// a user who leaves that page must cause a failed login. The throttle counts wrong credentials, but not
-    /// unavailable modules.
+    /// The second page reveals that the password is right, so a user who leaves that page must cause a failed login.
+    /// The throttle counts wrong credentials, but not unavailable modules.
     private var abandonedFault: LoginFault {
         let hasGivenSecret = state.withLock { $0.hasGivenSecret }
         return LoginFault(
@@ -173,7 +165,6 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     // MARK: Functions for the user
 
-    /// True if the stack has received the client certificate.
     var hasGivenCertificate: Bool { state.withLock { $0.hasGivenCertificate } }
 
     /// The messages without a question since the last answer.
@@ -213,7 +204,6 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         return resume != nil
     }
 
-    /// Ends the conversation with the outcome of the login.
     func finish(_ outcome: Outcome) {
         let wake = state.withLock { state in
             state.isClosed = true
@@ -226,7 +216,7 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     /// Closes the conversation: open questions and later questions fail.
     ///
-    /// - Returns: True if the stack has received a secret, which may be an attacker's guess.
+    /// True if the stack has received a secret, which may be an attacker's guess.
     func close() -> Bool {
         let (questions, hasGivenSecret) = state.withLock { state in
             defer { state.questions = [] }
@@ -254,12 +244,9 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         }
     }
 
-    /// Returns the answer.
+    /// Replaces a missing secret by an empty one, which counts as a failed login.
     ///
-    /// A missing secret is replaced by an empty secret.
-    ///
-    /// An empty secret counts as a failed login, but a missing secret does not. Without the replacement, an attacker
-    /// could reach the second page and stop there without a failed login.
+    /// Otherwise an attacker could reach the second page and stop there without a failed login.
     private static func complete(_ callback: Callback, _ answer: Answer) -> Answer {
         switch (callback, answer) {
         case (.password, .none), (.oneTimeCode, .none): .secret(Secret([]))

@@ -5,14 +5,12 @@ internal import Synchronization
 
 /// A login whose questions the user answers on several pages, in several requests.
 ///
-/// The login runs in a task that this object owns. If the object is released, the login is cancelled. The object may be
-/// used from any thread.
+/// The login runs in a task that this object owns, and is cancelled if the object is released. It may be used from any
+/// thread.
 final class InteractiveLogin<Outcome: Sendable>: Sendable {
     /// The next step of a login.
     enum Step: Sendable {
-        /// The stack has questions.
-        ///
-        /// Messages of the same call are included, in order.
+        /// The questions of the stack, with the messages of the same call in order.
         case questions([Callback], number: Int)
         /// The login has ended.
         case finished(Outcome)
@@ -21,14 +19,7 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     private let conversation: InteractiveConversation<Outcome>
     private let task: Task<Void, Never>
 
-    /// Begins a login.
-    ///
-    /// - Parameters:
-    ///   - name: The user name, for modules that request it.
-    ///   - password: The password; nil if the user has not typed it yet. See ``InteractiveConversation``.
-    ///   - certificate: The client certificate in DER, verified by TLS.
-    ///   - numbers: Gives each question its number. Logins that share it have no number in common.
-    ///   - login: Runs the login with the conversation.
+    /// Begins a login; logins that share their numbers have no number of a question in common.
     init(
         name: String,
         password: Secret?,
@@ -52,29 +43,18 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     ///
     /// The same question is returned until it is answered. If the caller's task is cancelled, the wait continues. The
     /// deadlines of the modules limit the wait.
-    ///
-    /// - Returns: The questions, or the outcome.
     func next() async -> Step { await conversation.next() }
 
-    /// Answers the open question.
-    ///
-    /// - Parameters:
-    ///   - answers: One answer for each callback of the question, in order. An answer has the kind of its callback, or
-    ///     is `none`.
-    ///   - number: The question's number.
-    /// - Returns: False, and nothing is changed, if another question is open or the answers do not fit the question.
-    ///   Another question is open, for example, after the form was sent twice.
+    /// Answers each callback of the open question in order, by an answer of its kind or `none`; false, and nothing is
+    /// changed, if the answers do not fit or another question is open, such as after the form was sent twice.
     func answer(_ answers: [Answer], to number: Int) -> Bool { conversation.receive(answers, to: number) }
 
     /// The messages without a question since the last answer.
     var messages: [String] { conversation.messages }
 
-    /// True if a module has received the client certificate.
     var hasGivenCertificate: Bool { conversation.hasGivenCertificate }
 
-    /// Cancels the login.
-    ///
-    /// All questions of the stack fail, and ``next()`` returns when the stack has ended.
+    /// Cancels the login: all questions of the stack fail, and ``next()`` returns when the stack has ended.
     func cancel() { close() }
 
     private func close() {
@@ -85,18 +65,15 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     }
 }
 
-/// The numbers of questions to users.
-///
-/// Logins share the numbers, so that the answer to a question of one login is not taken for an answer to a question of
+/// The numbers of questions to users, shared by logins, so that an answer is not taken for an answer to a question of
 /// another login of the same browser.
 final class QuestionNumbers: Sendable {
-    /// The greatest number, with the nine digits that a number in a JSON body may have.
+    /// The greatest number of nine digits, as in a JSON body.
     ///
     /// After it, the numbers begin again at 1.
     private static let maximum = 999_999_999
 
     private let last = Atomic(0)
 
-    /// Returns the next number, from 1 on.
     func next() -> Int { last.wrappingAdd(1, ordering: .relaxed).oldValue % Self.maximum + 1 }
 }

@@ -9,10 +9,10 @@ internal import Synchronization
 /// The logins that wait for an answer of the user, by the digest of the browser.
 ///
 /// A browser has at most one pending login. The number of logins from a source and in total is limited. If a source has
-/// too many, its oldest login is cancelled; if there are too many in total, the oldest login of the source with the most
-/// logins. So a client never cancels a login from another source, unless the table is full and no source has more than
-/// one login (CVE-2026-77561). The logins of an account are not limited: other clients, who need not know the password,
-/// would cancel the login of its user.
+/// too many, its oldest login is cancelled; if there are too many in total, the oldest login of the source with the
+/// most logins. So a client never cancels a login from another source, unless the table is full and no source has more
+/// than one login (CVE-2026-77561). The logins of an account are not limited: other clients, who need not know the
+/// password, would cancel the login of its user.
 ///
 /// The table may be used from any thread.
 final class PendingLogins<Outcome: Sendable>: Sendable {
@@ -22,9 +22,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     enum Taken: Sendable {
         /// The browser has no pending login.
         case none
-        /// The pending login of the browser is not the expected login.
-        ///
-        /// The pending login keeps its deadline.
+        /// The pending login of the browser is not the expected login, and keeps its deadline.
         case another
         /// The login, which is no longer in the table.
         case taken(Login)
@@ -50,10 +48,8 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
             return entry
         }
 
-        /// The login to cancel if the table is full.
-        ///
-        /// It is the oldest login of the source with the most logins. If several sources have the most logins, it is
-        /// the oldest login of all these sources.
+        /// The login to cancel if the table is full: the oldest one of the source with the most logins, or of all
+        /// sources that have as many.
         var evictionCandidate: Digest? {
             let largest = sources.values.max { left, right in
                 left.count != right.count ? left.count < right.count : age(left) > age(right)
@@ -70,14 +66,10 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
     private let clock: any LoginClock
     private let state = Mutex(State())
 
-    /// An empty table.
+    /// A table for at least one login; the lifetime is the time for an answer, in nanoseconds.
     ///
-    /// - Parameters:
-    ///   - limit: The maximum number of logins, at least 1.
-    ///   - perSource: The maximum number of logins from one source, at least 1. The default is the default number of
-    ///     failures that lock a source: each pending login holds one of these, so its clients do not cancel one another's.
-    ///   - lifetime: The time that a user has for an answer, in nanoseconds.
-    ///   - clock: The clock of the deadlines.
+    /// The default for a source is the number of failures that lock it: each pending login holds one of these, so the
+    /// clients of a source do not cancel one another's.
     init(limit: Int, perSource: Int = 100, lifetime: UInt64, clock: any LoginClock) {
         self.limit = max(limit, 1)
         self.perSource = max(perSource, 1)
@@ -85,52 +77,28 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
         self.clock = clock
     }
 
-    /// The number of pending logins.
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// Adds a login.
-    ///
-    /// An earlier login of the browser is cancelled.
-    ///
-    /// - Parameter login: The login.
+    /// Adds a login, and cancels an earlier one of the browser.
     func put(_ login: Login) { put(login, replacing: true) }
 
-    /// Puts a login with a new question back into the table.
-    ///
-    /// If the browser has begun another login in the meantime, the given login is cancelled instead.
-    ///
-    /// - Parameter login: The result of ``take(_:)``.
-    /// - Returns: True if the login was added; false if it was cancelled.
+    /// Puts a login that was taken, with a new question, back into the table; false if it was cancelled instead,
+    /// because the browser has begun another login in the meantime.
     @discardableResult
     func putBack(_ login: Login) -> Bool { put(login, replacing: false) }
 
-    /// Returns the login of a browser.
-    ///
-    /// The login stays in the table.
-    ///
-    /// - Parameter browser: The digest that identifies the browser.
-    /// - Returns: The login; nil if there is no login or it has expired.
+    /// Returns the login of a browser, and leaves it in the table.
     func peek(_ browser: Digest) -> Login? {
         let now = clock.now
         return state.withLock { state in state.entries[browser].flatMap { now < $0.deadline ? $0.login : nil } }
     }
 
-    /// Removes and returns the login of a browser.
-    ///
-    /// After the removal, no other request can answer the login.
-    ///
-    /// - Parameter browser: The digest that identifies the browser.
-    /// - Returns: The login; nil if there is no login or it has expired.
+    /// Removes and returns the login of a browser, which then no other request can answer.
     func take(_ browser: Digest) -> Login? {
         if case .taken(let login) = take(browser, if: { _ in true }) { login } else { nil }
     }
 
-    /// Removes and returns the login of a browser, if it is the expected login.
-    ///
-    /// - Parameters:
-    ///   - browser: The digest that identifies the browser.
-    ///   - isExpected: Returns true for the expected login. It must not call this table.
-    /// - Returns: The login, or the reason why it was not removed.
+    /// Removes and returns the login of a browser, if it is the expected login; the closure must not call this table.
     func take(_ browser: Digest, if isExpected: (Login) -> Bool) -> Taken {
         let now = clock.now
         let (entry, isAnother) = state.withLock { state -> (Entry?, Bool) in
@@ -146,9 +114,6 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
         return .taken(entry.login)
     }
 
-    /// Cancels the logins that have expired.
-    ///
-    /// - Parameter now: The current time of the clock.
     func sweep(_ now: UInt64) {
         let expired = state.withLock { state in
             state.entries.values.filter { $0.deadline <= now }.compactMap { state.remove($0.login.browser) }
@@ -197,9 +162,7 @@ final class PendingLogins<Outcome: Sendable>: Sendable {
 
 /// A login that has begun and may wait for the user's answer to a question.
 struct PendingLogin<Outcome: Sendable>: Sendable {
-    /// The state of users and configuration when the login began.
-    ///
-    /// The result of the login may not take later changes into account.
+    /// The state of users and configuration when the login began; its result may not take later changes into account.
     struct Start: Sendable {
         /// The revocation epoch of the sessions.
         let epoch: RevocationEpoch
@@ -224,11 +187,9 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// The running login.
     let interactive: InteractiveLogin<Outcome>
     /// The user name as typed.
     let account: Username
-    /// The network of the client.
     let source: ClientNetwork
     /// The digest that identifies the browser; see ``BrowserBinding``.
     let browser: Digest
@@ -244,11 +205,10 @@ struct PendingLogin<Outcome: Sendable>: Sendable {
     /// True if this login repeats a login whose one-time code was rejected.
     var hasRejectedCode = false
 
-    /// Returns a new login with the same name and password if this login has failed after a one-time code.
+    /// Returns a new login with the same name and password if this login has failed after a one-time code, so that the
+    /// user can correct it on the same page; nil after the third code.
     ///
-    /// The user can then correct the code on the same page. The throttle counts each of these logins.
-    ///
-    /// - Returns: The login; nil if the last question was not for a code, or after the third code.
+    /// The throttle counts each of these logins.
     func repetition() -> PendingLogin? {
         guard question?.hasCode == true, var login = again?() else { return nil }
         login.hasRejectedCode = true

@@ -5,11 +5,8 @@ internal import OpenSSLKit
 internal import RealmConfiguration
 internal import Sessions
 
-/// The state of a sign-in page.
-///
-/// The form of the page sends this state back to the server.
+/// The state of a sign-in page, which its form sends back to the server.
 struct SignInTicket: Sendable, Hashable {
-    /// The place that the browser goes to after the sign-in.
     var destination = Destination()
     /// The number of the notice on the page; see ``Notice``.
     var notice: UInt8 = 0
@@ -17,9 +14,8 @@ struct SignInTicket: Sendable, Hashable {
     var issued: UInt64
 }
 
-/// Seals tickets for a browser and opens them again.
-///
-/// The state of a page is in its ticket, so a flood of requests for the sign-in page uses no memory of the server.
+/// Seals tickets for a browser and opens them again: the state of a page is in its ticket, so a flood of requests for
+/// the sign-in page uses no memory of the server.
 ///
 /// A ticket is not secret: a client can read its ticket, but cannot change it. The ticket of another browser is
 /// rejected.
@@ -31,29 +27,19 @@ struct SignInTickets: Sendable {
 
     private let key: HMACKey
 
-    /// Tickets with a random key.
-    ///
-    /// They are valid only in this process.
-    ///
-    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
+    /// Tickets with a random key, valid only in this process.
     init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }
         key = try HMACKey(random.span)
     }
 
-    /// Tickets with a given key.
-    ///
-    /// - Parameter key: The key. It may also be used for other purposes.
+    /// The key may also be used for other purposes.
     init(key: HMACKey) { self.key = key }
 
-    /// Seals a ticket.
+    /// Seals a ticket for a browser, in Base64url.
     ///
-    /// - Parameters:
-    ///   - ticket: The ticket. Its target must not be longer than a ``ReturnTarget``.
-    ///   - browser: The digest that identifies the browser.
-    /// - Returns: The sealed ticket in Base64url.
-    /// - Throws: ``OpenSSLError`` when the tag cannot be computed.
+    /// Its target must not be longer than a ``ReturnTarget``.
     func seal(_ ticket: SignInTicket, for browser: Digest) throws(OpenSSLError) -> String {
         var bytes: [UInt8] = [Self.version]
         for shift in stride(from: 56, through: 0, by: -8) {
@@ -68,15 +54,9 @@ struct SignInTickets: Sendable {
         return Base64.url.encode(bytes.span)
     }
 
-    /// Opens a ticket.
+    /// Opens a ticket; nil if it was changed, belongs to another browser, or has expired.
     ///
-    /// - Parameters:
-    ///   - text: The result of ``seal(_:for:)``.
-    ///   - browser: The digest that identifies the browser that sent the ticket.
-    ///   - now: The current time of the clock that the tickets are issued with.
-    ///   - lifetime: The lifetime of a ticket, in nanoseconds.
-    /// - Returns: The ticket; nil if it was changed, belongs to another browser, or has expired.
-    /// - Throws: ``OpenSSLError`` when the tag cannot be computed.
+    /// Times are nanoseconds of the clock that the tickets are issued with.
     func open(
         _ text: Span<UInt8>,
         from browser: Digest,
@@ -91,13 +71,10 @@ struct SignInTickets: Sendable {
         return ticket
     }
 
-    /// Returns the destination of any ticket, also of a ticket that has expired or belongs to another browser or process.
+    /// Returns the destination of any ticket, also of one that has expired or belongs to another browser or process, so
+    /// that a user whose page is stale does not lose the way.
     ///
-    /// A destination is checked each time it is used, so it need not be authentic. Without it, a user whose page is
-    /// stale would lose the way.
-    ///
-    /// - Parameter text: The text of a ticket.
-    /// - Returns: The destination; nil if the text does not have the format of a ticket.
+    /// It need not be authentic: it is checked each time it is used.
     static func destination(_ text: Span<UInt8>) -> Destination? { decode(text)?.ticket.destination }
 
     /// Decodes a ticket without checking its tag.
@@ -118,7 +95,6 @@ struct SignInTickets: Sendable {
         return (SignInTicket(destination: destination, notice: bytes[9], issued: issued), bytes)
     }
 
-    /// The optional parts of a ticket.
     private struct Flags: OptionSet {
         let rawValue: UInt8
 
@@ -136,8 +112,6 @@ struct SignInTickets: Sendable {
         }
     }
 
-    /// Returns the authentication tag of a ticket and its browser.
-    ///
     /// The tag covers each part with its length, so different parts never give the same input.
     private func tag(_ content: Span<UInt8>, _ browser: Digest) throws(OpenSSLError) -> Digest {
         let purpose: StaticString = "gatehouse sign-in ticket"
@@ -153,9 +127,7 @@ struct SignInTickets: Sendable {
 /// A notice above the form of the sign-in page.
 enum Notice: UInt8, Sendable, CaseIterable {
     case none = 0
-    /// The credentials were rejected.
-    ///
-    /// The text does not reveal the reason.
+    /// The credentials were rejected; the text does not reveal the reason.
     case rejected = 1
     /// The sign-in page has expired, or the server has been restarted.
     case expired = 2
@@ -166,9 +138,9 @@ enum Notice: UInt8, Sendable, CaseIterable {
     /// The account was changed during the sign-in.
     case changed = 6
 
-    /// The name in the query of a link; empty for a notice that no link may show.
+    /// The name in the query of a link.
     ///
-    /// Any site can link to the page, so such a notice must not mislead the user.
+    /// Any site can link to the page, so it is empty for a notice that could mislead the user.
     var name: String {
         switch self {
         case .expired: "expired"
@@ -177,7 +149,6 @@ enum Notice: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The notice with a name in the query of a link; nil if there is none.
     init?(name: UTF8Text) {
         guard !name.isEmpty, let notice = Self.allCases.first(where: { UTF8Text($0.name) == name }) else {
             return nil

@@ -11,9 +11,7 @@ internal import Synchronization
 package struct Page: Sendable {
     package var status: HTTPResponse.Status = .ok
     package let title: Message
-    /// The text after the title.
-    ///
-    /// Clients other than browsers get only these lines.
+    /// The text after the title; clients other than browsers get only these lines.
     package var lines: [Message] = []
     /// Names and values below the text.
     var facts: [Fact] = []
@@ -22,18 +20,11 @@ package struct Page: Sendable {
     var headers = HTTPFields()
     /// The kind of the page, which determines its security headers.
     var kind = SecurityHeaders.Kind.plain
-    /// True if the page shows an error of the form; its title then begins with `Error:`.
+    /// True if the page shows an error of the form.
     ///
-    /// A screen reader reads the title first.
+    /// Its title, which a screen reader reads first, then begins with `Error:`.
     var isError = false
 
-    /// A page with a title and lines of text.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - title: The title. A browser shows it as the heading.
-    ///   - lines: The text after the title. Clients other than browsers get only these lines.
-    ///   - facts: Names and values below the text.
     package init(
         status: HTTPResponse.Status = .ok,
         title: Message,
@@ -56,18 +47,10 @@ package struct Page: Sendable {
 
     /// A part of a page that has its own template.
     struct Part: Sendable {
-        /// Returns the HTML in the language of a translation.
-        ///
-        /// All values of the template are escaped.
+        /// Returns the HTML, in which all values of the template are escaped.
         let html: @Sendable (Translation) -> String
 
-        /// The part that a template renders.
-        ///
         /// The template reads the texts of the translation by the name `text`.
-        ///
-        /// - Parameters:
-        ///   - template: The template.
-        ///   - values: Returns the other values of the template.
         init(_ template: MustacheTemplate, _ values: @escaping @Sendable (Translation) -> [String: Any]) {
             html = { translation in
                 var values = values(translation)
@@ -78,11 +61,6 @@ package struct Page: Sendable {
     }
 
     /// Renders the page and adds the header fields that all pages have.
-    ///
-    /// - Parameters:
-    ///   - representation: The form of the page.
-    ///   - context: The context of the configuration.
-    /// - Returns: The response.
     package func rendered(as representation: Representation, in context: PageContext) -> RenderedResponse {
         let translation = context.translations.all[representation.language]
         var headers = headers
@@ -105,7 +83,6 @@ package struct Page: Sendable {
         return (lines.map { $0.text(in: translation) } + facts).joined(separator: "\n") + "\n"
     }
 
-    /// Returns the template values of the link to the page with help; none without such a page.
     private func help(_ brand: SignInBrand, _ translation: Translation) -> [[String: String]] {
         guard let link = brand.helpLink else { return [] }
         let label = brand.helpText?.text(in: translation.language) ?? translation[.help]
@@ -152,34 +129,18 @@ package struct Message: Sendable, Hashable {
 
     private init(_ content: Content) { self.content = content }
 
-    /// The text of a key, with the values of its placeholders.
-    ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - values: The values by the name of their placeholder.
+    /// The text of a key, with values by the name of their placeholder.
     package init(_ key: MessageKey, _ values: [String: Message] = [:]) { content = .key(key, values) }
 
     /// A text that is the same in all languages, such as the name of a user.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: The message.
     package static func verbatim(_ text: some CustomStringConvertible) -> Message {
         Message(.verbatim(text.description))
     }
 
-    /// A text of the configuration, which may have translations.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: The message.
     static func localized(_ text: LocalizedText) -> Message { Message(.localized(text)) }
 
-    /// The text without placeholders of a key.
     static func key(_ key: MessageKey) -> Message { Message(key) }
 
-    /// Returns the text in the language of a translation.
-    ///
-    /// - Parameter translation: The translation.
-    /// - Returns: The text.
     package func text(in translation: Translation) -> String {
         switch content {
         case .key(let key, let values): translation.text(key, values.mapValues { $0.text(in: translation) })

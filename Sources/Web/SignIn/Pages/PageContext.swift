@@ -11,32 +11,19 @@ internal import Synchronization
 package struct PageContext: Sendable {
     private static let lastGeneration = Atomic(0)
 
-    /// The header fields that restrict what a browser allows a page to do.
     package let security: SecurityHeaders
-    /// The links to the sign-in page.
     package let links: SignInLinks
     /// The organization that the pages show.
     package let brand: SignInBrand
-    /// The translations of the pages.
     package let translations: Translations
     /// The public keys of identity tokens; nil if applications get no tokens.
     package let identityKeys: IdentityKeySet?
     /// The script of the sign-in form in the language of each translation.
     let formScripts: [InlineScript]
-    /// The paths of the pages.
     package var routes: Routes { links.routes }
     // Each configuration has its own number, because a reload may change the pages.
     private let generation: Int
 
-    /// The context of a configuration.
-    ///
-    /// - Parameters:
-    ///   - security: The header fields that restrict what a browser allows a page to do.
-    ///   - links: The links to the sign-in page.
-    ///   - brand: The organization that the pages show.
-    ///   - translations: The translations of the pages.
-    ///   - identityKeys: The public keys of identity tokens; nil if applications get no tokens.
-    /// - Throws: ``OpenSSLError`` when the digest of a script cannot be computed.
     package init(
         security: SecurityHeaders,
         links: SignInLinks,
@@ -55,27 +42,14 @@ package struct PageContext: Sendable {
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
     }
 
-    /// Returns the key of a response in a `ResponseCache`.
-    ///
-    /// The keys of two contexts are different.
-    ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - language: The index of its translation.
-    /// - Returns: The key.
+    /// Returns the key of a response in a `ResponseCache`; the keys of two contexts are different.
     package func key(of response: PersonalResponse, in language: Int) -> Int {
         (generation * Translations.maximumCount + language) * 8 + response.rawValue
     }
 
-    /// Returns the key of a response for a host in a `ResponseCache`.
+    /// Returns the key of a response for a host, which is negative, unlike the keys of responses without a host.
     ///
-    /// The key differs from the keys of responses without a host. The keys of two hosts may be equal, so the user of the
-    /// cache compares the host.
-    ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - host: The host.
-    /// - Returns: The key, which is negative.
+    /// The keys of two hosts may be equal, so the user of the cache compares the host.
     package func key(of response: PersonalResponse, at host: String) -> Int {
         var hasher = Hasher()
         hasher.combine(key(of: response, in: 0))
@@ -97,36 +71,27 @@ package enum PersonalResponse: Int, Hashable {
 
 /// The header fields that restrict what a browser allows a page to do.
 package struct SecurityHeaders: Sendable {
-    /// The kind of a page.
-    ///
-    /// It determines what the browser must allow.
+    /// The kind of a page, which determines what the browser must allow.
     package enum Kind: Sendable, Hashable, CaseIterable {
         /// A page without a form or a script.
         case plain
-        /// A page with a form.
-        ///
-        /// With the referrer policy of a plain page, a browser would send the form with `Origin: null`.
+        /// A page with a form. With the referrer policy of a plain page, a browser would send it with `Origin: null`.
         case form
         /// A page with the script that receives session events.
         case withScript
         /// A page with a form, and the script of the sign-in form within the page.
         case formWithScript
-        /// An image, which a browser may also open as a page of its own.
-        ///
-        /// An SVG image may have style sheets within it. It may not run scripts or load anything.
+        /// An image, which a browser may also open as a page of its own. An SVG image may have style sheets within it,
+        /// but not run scripts or load anything.
         case image
     }
 
-    /// The fields of each kind without a script within the page.
-    ///
-    /// They are made once, because most responses have them.
+    /// The fields of each kind without a script within the page, made once, because most responses have them.
     private let fields: [Kind: [HTTPField]]
     private let isCertificateTrusted: Bool
 
-    /// The header fields of a configuration.
-    ///
-    /// - Parameter isCertificateTrusted: True if clients are expected to trust the certificate. HSTS is sent only in this
-    ///   case, because a development server must not force TLS on other programs on `localhost`.
+    /// HSTS is sent only if clients are expected to trust the certificate, because a development server must not force
+    /// TLS on other programs on `localhost`.
     package init(isCertificateTrusted: Bool) {
         self.isCertificateTrusted = isCertificateTrusted
         fields = Dictionary(
@@ -136,12 +101,8 @@ package struct SecurityHeaders: Sendable {
         )
     }
 
-    /// Adds the header fields.
-    ///
-    /// - Parameters:
-    ///   - headers: The header fields of the response, with none of these fields.
-    ///   - kind: The kind of the page.
-    ///   - script: The source expression of the script within the page; nil if there is none.
+    /// Adds the header fields to those of a response that has none of them, with the source expression of the script
+    /// within the page.
     package func add(to headers: inout HTTPFields, for kind: Kind = .plain, script: String? = nil) {
         let prepared = script == nil ? fields[kind] : nil
         let added = prepared ?? Self.fields(for: kind, script: script, isCertificateTrusted: isCertificateTrusted)
@@ -163,8 +124,9 @@ package struct SecurityHeaders: Sendable {
         let formAction =
             switch kind {
             case .plain: "'self'"
-            // After a sign-in or sign-out, the application may redirect the browser to any other host, such as its identity
-            // provider, and browsers apply the policy to the whole chain of redirects. The action of each form is a path.
+            // After a sign-in or sign-out, the application may redirect the browser to any other host, such as its
+            // identity provider, and browsers apply the policy to the whole chain of redirects. The action of each form
+            // is a path.
             case .form, .withScript, .formWithScript: "'self' https:"
             case .image: "'none'"
             }

@@ -2,14 +2,12 @@
 
 internal import Mustache
 
-/// The templates of all pages.
-///
-/// Every `{{name}}` is escaped for HTML.
+/// The templates of all pages; every `{{name}}` is escaped for HTML.
 enum PageTemplate {
     /// The frame of every page.
     ///
-    /// The other templates render `parts`, so `parts` is not escaped again. The script within the page is not escaped, because
-    /// HTML has no escapes in scripts; its texts are escaped in JSON.
+    /// The other templates render `parts`, so `parts` is not escaped again. The script within the page is not escaped,
+    /// because HTML has no escapes in scripts; its texts are escaped in JSON.
     static let frame = compiled(
         """
         <!DOCTYPE html>
@@ -88,7 +86,6 @@ enum PageTemplate {
         """
     )
 
-    /// A link in its own paragraph.
     static let link = compiled(
         """
         <p><a href="{{target}}">{{label}}</a></p>

@@ -20,17 +20,10 @@ extension Page {
         )
     }
 
-    /// `/health`: the server is running.
-    ///
-    /// The page does not show whether the realms are available.
+    /// `/health`: the server is running, whether or not the realms are available.
     static let health = Page(title: .verbatim("ok"), lines: [.verbatim("ok")])
 
     /// The page for `/welcome` and for all other protected paths without their own page.
-    ///
-    /// - Parameters:
-    ///   - user: The user of the request.
-    ///   - signOut: The button to sign out; nil if the user has no session.
-    /// - Returns: The page.
     static func welcome(_ user: SignedInUser, signOut: Part?) -> Page {
         let welcome = Message(.welcome, ["user": .verbatim(user.username)])
         var page = Page(title: welcome, lines: [welcome])
@@ -59,12 +52,6 @@ extension Page {
     }
 
     /// 401. The text does not reveal why credentials were rejected.
-    ///
-    /// - Parameters:
-    ///   - challenge: The challenge.
-    ///   - wasRejected: True if the request had credentials and they were rejected.
-    ///   - links: The links to the sign-in page.
-    /// - Returns: The page.
     static func unauthorized(_ challenge: Challenge, wasRejected: Bool, links: SignInLinks) -> Page {
         var page = Page(
             status: .unauthorized,
@@ -72,20 +59,11 @@ extension Page {
             lines: [.key(wasRejected ? .invalidCredentials : .signInToOpen)]
         )
         challenge.add(to: &page.headers, signInAt: links.page)
-        if challenge.schemes.contains(.form) {
-            page.parts = [.link(to: links.routes.signIn, .key(.signIn))]
-        }
+        if challenge.schemes.contains(.form) { page.parts = [.link(to: links.routes.signIn, .key(.signIn))] }
         return page
     }
 
-    /// A redirect to the sign-in page.
-    ///
-    /// After the sign-in the browser returns to the target of the request.
-    ///
-    /// - Parameters:
-    ///   - link: The link to the sign-in page.
-    ///   - isSafe: True if the method of the request is safe, so the browser may repeat the request.
-    /// - Returns: The page.
+    /// A redirect to the sign-in page, after which the browser may repeat the request if its method is safe.
     static func redirect(to link: SignInLink, isSafe: Bool) -> Page {
         var page = Page(
             status: isSafe ? .found : .seeOther,
@@ -99,11 +77,6 @@ extension Page {
     }
 
     /// 400: the browser has not sent a cookie that the sign-in needs.
-    ///
-    /// - Parameters:
-    ///   - host: The host that has set the cookie.
-    ///   - link: The link to try again.
-    /// - Returns: The page.
     static func cookieNeeded(at host: String, link: String) -> Page {
         var page = Page(
             status: .badRequest,
@@ -117,9 +90,6 @@ extension Page {
     }
 
     /// 400: a hand-over has failed twice.
-    ///
-    /// - Parameter link: The link to try again.
-    /// - Returns: The page.
     static func handOverFailed(link: String) -> Page {
         var page = Page(status: .badRequest, title: .key(.handOverFailed), lines: [.key(.linkExpired)])
         page.parts = [.link(to: link, .key(.tryAgain))]
@@ -127,11 +97,6 @@ extension Page {
     }
 
     /// 403: users sign in at another host.
-    ///
-    /// - Parameters:
-    ///   - host: The sign-in host.
-    ///   - link: The link to the page at the sign-in host.
-    /// - Returns: The page.
     static func onlyAtSignInHost(_ host: String, link: String) -> Page {
         var page = Page(
             status: .forbidden,
@@ -142,12 +107,7 @@ extension Page {
         return page
     }
 
-    /// 403 (Forbidden).
-    ///
-    /// - Parameters:
-    ///   - user: The user whose access is denied; nil if the rule denies the client address or all requests.
-    ///   - signOut: The button to sign out; nil if the user has no session.
-    /// - Returns: The page.
+    /// 403 (Forbidden); the user is nil if the rule denies the client address or all requests.
     static func forbidden(_ user: SignedInUser?, signOut: Part?) -> Page {
         var page = Page(status: .forbidden, title: .key(.accessDenied))
         page.lines = [
@@ -174,10 +134,7 @@ extension Page {
         lines: [.key(.otherSite), .key(.enterAddress)]
     )
 
-    /// 400 (Bad Request).
-    ///
-    /// - Parameter reason: The reason, a part of a sentence.
-    /// - Returns: The page.
+    /// 400 (Bad Request), with the reason as a part of a sentence.
     static func badRequest(_ reason: Message) -> Page {
         Page(
             status: .badRequest,
@@ -207,9 +164,6 @@ extension Page {
     )
 
     /// 405 (Method Not Allowed).
-    ///
-    /// - Parameter allowed: The methods that are allowed.
-    /// - Returns: The page.
     static func methodNotAllowed(_ allowed: [String]) -> Page {
         let names = allowed.joined(separator: ", ")
         var page = Page(
@@ -252,23 +206,10 @@ extension Page {
 }
 
 extension Page.Part {
-    /// A link in its own paragraph.
-    ///
-    /// - Parameters:
-    ///   - target: The target.
-    ///   - text: The text of the link.
-    /// - Returns: The part.
     static func link(to target: String, _ text: Message) -> Page.Part {
         Page.Part(PageTemplate.link) { ["target": target, "label": text.text(in: $0)] }
     }
 
-    /// A notice above a form.
-    ///
-    /// - Parameters:
-    ///   - text: The text of the notice.
-    ///   - further: A further sentence.
-    ///   - isError: True if the notice is an error.
-    /// - Returns: The part.
     static func notice(_ text: Message, _ further: Message? = nil, isError: Bool) -> Page.Part {
         Page.Part(PageTemplate.notice) { language in
             let sentences = [text, further].compactMap { $0?.text(in: language) }

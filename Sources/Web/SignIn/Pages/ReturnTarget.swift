@@ -4,13 +4,11 @@ package import AccessControl
 internal import Bytes
 package import RealmConfiguration
 
-/// A checked target to return to after a sign-in or sign-out.
+/// A checked target to return to after a sign-in or sign-out, which never leads to the site of an attacker.
 ///
-/// It never leads to the site of an attacker.
-///
-/// It is a path at the origin of the request, or an `https` URL of this origin, of an origin in the settings, or of a host
-/// that shares the sign-in host. The location is built from the parsed parts, so that a browser parses it in the same way. A query may contain any text,
-/// even another URL.
+/// It is a path at the origin of the request, or an `https` URL of this origin, of an origin in the settings, or of a
+/// host that shares the sign-in host. The location is built from the parsed parts, so that a browser parses it in the
+/// same way. A query may contain any text, even another URL.
 ///
 /// Source: CVE-2021-29456, GHSA-j5r2-4c8j-xc3m. The URL Standard defines how browsers treat tabs and backslashes.
 package struct ReturnTarget: Sendable, Hashable {
@@ -19,18 +17,13 @@ package struct ReturnTarget: Sendable, Hashable {
 
     /// The value of the `Location` field: a path at the origin of the request, or a URL at another origin.
     package let location: String
-    /// The path of the target, for matching rules.
     package let path: RequestPath
     /// The origin of the target; nil if it is the origin of the request.
     package let origin: SignInSettings.Origin?
 
-    /// Parses a target; nil if the target is not allowed.
+    /// Parses a target; nil if it is not allowed.
     ///
-    /// - Parameters:
-    ///   - text: The target.
-    ///   - own: The origin of the request.
-    ///   - settings: The other origins that are allowed, and the paths of the sign-in pages.
-    ///   - hosts: The sign-in host and the hosts that share it; nil if there is no sign-in host.
+    /// `own` is the origin of the request.
     package init?(
         _ text: String,
         at own: SignInSettings.Origin,
@@ -89,7 +82,9 @@ package struct ReturnTarget: Sendable, Hashable {
         let scheme: StaticString = "https://"
         let length = scheme.utf8CodeUnitCount
         guard bytes.count > length else { return nil }
-        for (index, byte) in scheme.description.utf8.enumerated() where lowercased(bytes[index]) != byte { return nil }
+        for (index, byte) in scheme.description.utf8.enumerated() where ASCII.lowercased(bytes[index]) != byte {
+            return nil
+        }
         var end = length
         if bytes[end] == UInt8(ascii: "[") {
             end += 1
@@ -101,13 +96,13 @@ package struct ReturnTarget: Sendable, Hashable {
             // A browser treats a name with a final dot as another origin. Many programs ignore the final dot.
             guard end > length, bytes[end - 1] != UInt8(ascii: ".") else { return nil }
         }
-        let host = String(decoding: (length..<end).map { lowercased(bytes[$0]) }, as: UTF8.self)
+        let host = String(decoding: (length..<end).map { ASCII.lowercased(bytes[$0]) }, as: UTF8.self)
         var port = 443
         if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
             let start = end + 1
             port = 0
             end = start
-            while end < bytes.count, isDigit(bytes[end]), end - start < 5 {
+            while end < bytes.count, ASCII.isDigit(bytes[end]), end - start < 5 {
                 port = port * 10 + Int(bytes[end] - UInt8(ascii: "0"))
                 end += 1
             }
@@ -133,14 +128,8 @@ package struct ReturnTarget: Sendable, Hashable {
 
     private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "#") }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
-    }
-
     private static func isHostCharacter(_ byte: UInt8) -> Bool {
-        switch lowercased(byte) {
+        switch ASCII.lowercased(byte) {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
             UInt8(ascii: "."), UInt8(ascii: "_"):
             true
@@ -149,7 +138,7 @@ package struct ReturnTarget: Sendable, Hashable {
     }
 
     private static func isAddressCharacter(_ byte: UInt8) -> Bool {
-        switch lowercased(byte) {
+        switch ASCII.lowercased(byte) {
         case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: ":"),
             UInt8(ascii: "."):
             true

@@ -8,7 +8,6 @@ internal import Sessions
 
 /// The links from protected pages to the sign-in page.
 package struct SignInLinks: Sendable {
-    /// The paths of the pages.
     package let routes: Routes
     /// The sign-in host and the hosts that share it; nil if each host has its own sign-in page.
     package let hosts: SignInHosts?
@@ -16,11 +15,6 @@ package struct SignInLinks: Sendable {
     /// The path of the sign-in page, or its URL if there is a sign-in host.
     package var page: String { (hosts?.origin.description ?? "") + routes.signIn }
 
-    /// The links of a configuration.
-    ///
-    /// - Parameters:
-    ///   - routes: The paths of the pages.
-    ///   - hosts: The sign-in host and the hosts that share it; nil if each host has its own sign-in page.
     package init(routes: Routes, hosts: SignInHosts? = nil) {
         self.routes = routes
         self.hosts = hosts
@@ -37,13 +31,6 @@ package struct SignInLinks: Sendable {
         /// True if an earlier hand-over to this target has failed.
         let isRetry: Bool
 
-        /// The parts of a request.
-        ///
-        /// - Parameters:
-        ///   - target: The path and query to return to after the sign-in.
-        ///   - authority: The host and port, as text.
-        ///   - cookies: The cookies.
-        ///   - isRetry: True if an earlier hand-over to this target has failed.
         package init(_ target: String, at authority: String, cookies: OurCookies, isRetry: Bool = false) {
             self.target = target
             self.authority = authority
@@ -55,19 +42,15 @@ package struct SignInLinks: Sendable {
     /// The result of ``link(from:)``.
     package enum Result {
         case link(SignInLink)
-        /// The host does not share the sign-in host. The value is its name for the log and the page.
+        /// The host, by its name for the log and the page, does not share the sign-in host.
         case unknownHost(String)
         /// No random bytes could be generated.
         case unavailable
     }
 
-    /// Returns the link of a request.
+    /// If there is a sign-in host, the link contains a challenge, and the browser gets the cookie with its verifier.
     ///
-    /// If there is a sign-in host, the link contains a challenge, and the browser gets the cookie with its verifier. A
-    /// code that the sign-in host issues for the challenge is of use only to this browser (RFC 7636).
-    ///
-    /// - Parameter request: The request.
-    /// - Returns: The link, or the reason why there is none.
+    /// A code that the sign-in host issues for the challenge is of use only to this browser (RFC 7636).
     package func link(from request: Requested) -> Result {
         guard let hosts else {
             // A longer target would be rejected after the sign-in. Many proxies also reject such long URLs.
@@ -115,10 +98,7 @@ package struct SignInLink: Sendable, Hashable {
     /// The link as a URL reference, relative to the host of the request.
     package var location: String { (origin ?? "") + path }
 
-    /// Returns the link as a URL.
-    ///
-    /// - Parameter host: The host and port of the request.
-    /// - Returns: The URL.
+    /// Returns the link as a URL, for the host and port of the request.
     package func url(from host: String) -> String { (origin ?? "https://\(host)") + path }
 }
 
@@ -133,12 +113,6 @@ struct Destination: Sendable, Hashable {
     /// True if an earlier hand-over to this target has failed.
     var isRetry = false
 
-    /// Creates a destination.
-    ///
-    /// - Parameters:
-    ///   - target: The target to return to; nil for the default.
-    ///   - challenge: The challenge of the host of the target; nil without a hand-over.
-    ///   - isRetry: True if an earlier hand-over to this target has failed.
     init(target: String? = nil, challenge: Digest? = nil, isRetry: Bool = false) {
         self.target = target
         self.challenge = challenge
@@ -161,14 +135,10 @@ struct Destination: Sendable, Hashable {
         return fields.joined(separator: "&")
     }
 
-    /// Returns the challenge of a verifier.
+    /// Returns the challenge of the verifier in the cookie of a hand-over.
     ///
-    /// A code is issued for a challenge, and can be redeemed only with the verifier, from which the challenge is computed
-    /// again. Source: RFC 7636 section 4.2.
-    ///
-    /// - Parameter verifier: The value of the cookie that a hand-over is bound to.
-    /// - Returns: The challenge.
-    /// - Throws: ``OpenSSLError`` when the challenge cannot be computed.
+    /// A code is issued for a challenge, and can be redeemed only with the verifier, from which the challenge is
+    /// computed again (RFC 7636 section 4.2).
     static func challenge(of verifier: OpaqueToken) throws(OpenSSLError) -> Digest {
         try verifier.proof(for: "gatehouse hand-over")
     }

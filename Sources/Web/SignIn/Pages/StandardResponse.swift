@@ -5,15 +5,12 @@ internal import Bytes
 internal import RealmConfiguration
 package import RealmKit
 
-/// A response that is not rendered yet.
-///
-/// The server's own pages, forward authentication and the middleware use the same standard responses.
+/// A response that is not rendered yet, the same for the server's own pages, forward authentication and the middleware.
 package enum StandardResponse: Sendable, Hashable {
     /// The list of protected paths.
     case index
     /// The server is running.
     case health
-    /// A style sheet, a script or an image.
     case asset(PageAsset)
     /// The welcome page: for an allowed request, if the server has no other page at the path.
     case welcome(SignedInUser)
@@ -22,9 +19,7 @@ package enum StandardResponse: Sendable, Hashable {
     case forbidden(SignedInUser?, target: String)
     /// 403: the rule accepts only client certificates, and the request has none that is accepted.
     case certificateNeeded
-    /// 401 (Unauthorized).
     case unauthorized(Challenge, wasRejected: Bool)
-    /// A redirect to the sign-in page.
     case signIn(SignInRedirect)
     /// 421 (Misdirected Request).
     case misdirected
@@ -44,7 +39,6 @@ package enum StandardResponse: Sendable, Hashable {
 
 /// A redirect of a browser to the sign-in page.
 package struct SignInRedirect: Sendable, Hashable {
-    /// The link to the sign-in page.
     package let link: SignInLink
     /// The challenge, for a proxy that needs a response with status 401.
     package let challenge: Challenge
@@ -55,28 +49,14 @@ package struct SignInRedirect: Sendable, Hashable {
 extension AccessDecision {
     /// The outcome of a decision: the request is passed on, or it gets a response.
     package enum Outcome: Sendable {
-        /// The request is passed on.
-        ///
-        /// The user is nil if the rule allows all requests.
+        /// The request is passed on; the user is nil if the rule allows all requests.
         case allowed(SignedInUser?)
         /// No rule matches, so the caller decides.
         case noMatchingRule
-        /// The request gets this response.
         case response(StandardResponse)
     }
 
-    /// Returns the outcome of a decision.
-    ///
-    /// Pages, forward authentication and middleware all use this function.
-    ///
-    /// - Parameters:
-    ///   - links: The links to the sign-in page; nil if there is none.
-    ///   - isSafe: True if the method of the request is safe.
-    ///   - redirectsAfterRejectedCredentials: True if a browser with rejected credentials is also redirected to the
-    ///     sign-in page.
-    ///   - clientKind: The kind of the client.
-    ///   - request: The parts of the request that determine the link to the sign-in page.
-    /// - Returns: The outcome.
+    /// Returns the outcome of a decision, for pages, forward authentication and middleware.
     package func outcome(
         signInBy links: @autoclosure () -> SignInLinks?,
         isSafe: Bool,
@@ -113,12 +93,8 @@ extension AccessDecision {
 }
 
 extension Routes {
-    /// Returns the path and query of the sign-in page.
-    ///
-    /// After the sign-in, the browser is redirected to the target.
-    ///
-    /// - Parameter target: A path and query, or a URL.
-    /// - Returns: The path and query.
+    /// Returns the path and query of the sign-in page, after which the browser is redirected to a path and query, or a
+    /// URL.
     package func signIn(returningTo target: String) -> String {
         "\(signIn)?return=\(PercentEncoding.encode(target))"
     }

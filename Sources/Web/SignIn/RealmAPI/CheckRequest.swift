@@ -6,19 +6,13 @@ internal import Synchronization
 
 /// The body of a request to check credentials.
 struct CheckRequest: Sendable {
-    /// The reason why a body is rejected.
-    ///
-    /// The reason contains no text of the request.
+    /// The reason for the response to a rejected body, without text of the request.
     struct Fault: Error, Sendable {
-        /// The reason for the response.
         let reason: String
     }
 
-    /// The maximum number of ``codes``.
-    ///
     /// A request counts as one failed login, so each further code would be a guess that is not counted.
     static let maximumCodes = 3
-    /// The maximum length of ``service``, in bytes.
     static let maximumServiceBytes = 64
 
     /// The user name as the user typed it, not checked yet.
@@ -33,17 +27,10 @@ struct CheckRequest: Sendable {
 
     private static let names: [UTF8Text] = ["username", "password", "codes", "service", "address"]
 
-    /// Parses a body.
-    ///
-    /// - Parameter body: The body, in JSON.
-    /// - Throws: ``Fault`` if the body is malformed, or if a field is missing, unknown or not valid.
+    /// Parses a body in JSON.
     init(_ body: Span<UInt8>) throws(Fault) {
-        let fields: JSONFields
-        do throws(BadFields) {
-            fields = try JSONFields(body)
-        } catch {
-            throw Fault(reason: error.description)
-        }
+        let fields = try Result { () throws(BadFields) in try JSONFields(body) }
+            .mapError { Fault(reason: $0.description) }.get()
         // If an unknown field were ignored, a misspelt "address" would disable the limit of failures by address.
         guard fields.names.allSatisfy(Self.names.contains) else {
             let names = Self.names.map(\.string).joined(separator: ", ")
@@ -123,19 +110,12 @@ final class CheckConversation: Conversation {
     private let password: Secret
     private let state: Mutex<State>
 
-    /// A conversation.
-    ///
-    /// - Parameters:
-    ///   - name: The user name.
-    ///   - password: The password.
-    ///   - codes: The answers to further questions, in order.
     init(name: String, password: Secret, codes: [Secret]) {
         self.name = name
         self.password = password
         state = Mutex(State(codes: codes[...]))
     }
 
-    /// True: the request contains a password.
     var presentsSecret: Bool { true }
 
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {

@@ -9,30 +9,20 @@ internal import Throttle
 
 /// The credentials of a program that uses the realm API.
 package struct ProgramCredentials: Sendable {
-    /// The token.
     package let token: BearerToken
     /// The verified chain of the certificate of the program's own TLS connection, from this certificate to the
-    /// authority; empty if the connection has no certificate or comes from a proxy.
+    /// authority; empty without a certificate, or behind a proxy.
     ///
-    /// A resumed connection has the chain of its first handshake.
+    /// A resumed connection has that of its first handshake.
     package let certificateChain: [Certificate]
 
-    /// Creates credentials.
-    ///
-    /// - Parameters:
-    ///   - token: The token.
-    ///   - certificateChain: The verified chain of the certificate of the program's own TLS connection.
     package init(token: BearerToken, certificateChain: [Certificate]) {
         self.token = token
         self.certificateChain = certificateChain
     }
 
-    /// Returns the certificate of the program if all certificates of the chain are valid at a time.
-    ///
-    /// A connection may stay open after a certificate has expired.
-    ///
-    /// - Parameter now: Seconds since 1970.
-    /// - Returns: The certificate; nil if there is none, or if a certificate of the chain is not valid.
+    /// Returns the certificate of the program if its chain is valid at a time in seconds since 1970: a connection may
+    /// stay open after a certificate has expired.
     func certificate(at now: Int) -> Certificate? {
         guard let chain = ClientCertificate(certificateChain), chain.isValid(at: now) else { return nil }
         return certificateChain.first
@@ -42,13 +32,10 @@ package struct ProgramCredentials: Sendable {
 /// The programs that may use the realm API.
 struct Programs: Sendable {
     private let clients: [RealmAPISettings.Client]
+    /// Counts and delays wrong tokens.
     private let throttle: FailureThrottle?
 
-    /// The programs of a configuration.
-    ///
-    /// - Parameters:
-    ///   - clients: The programs, with different names, tokens and certificates.
-    ///   - throttle: Counts and delays wrong tokens; nil for no delays.
+    /// Programs with different names, tokens and certificates.
     init(_ clients: [RealmAPISettings.Client], throttle: FailureThrottle?) {
         self.clients = clients
         self.throttle = throttle
@@ -56,7 +43,6 @@ struct Programs: Sendable {
 
     /// The result of ``authenticate(_:from:at:)``.
     enum Result: Sendable {
-        /// The program is authenticated.
         case program(RealmAPISettings.Client)
         /// 401: the token is missing or wrong.
         case unknown(reason: String)
@@ -64,15 +50,8 @@ struct Programs: Sendable {
         case forbidden(RealmAPISettings.Client, reason: String)
     }
 
-    /// Finds the program with the credentials.
-    ///
-    /// The response to a wrong token is delayed like the response to a failed login.
-    ///
-    /// - Parameters:
-    ///   - credentials: The credentials.
-    ///   - address: The address of the program.
-    ///   - now: Seconds since 1970, for the validity of the certificate.
-    /// - Returns: The program, or the reason for the log.
+    /// Finds the program with the credentials, at a time in seconds since 1970; the response to a wrong token is
+    /// delayed like that to a failed login.
     func authenticate(_ credentials: ProgramCredentials, from address: String?, at now: Int) async -> Result {
         let certificate = credentials.certificate(at: now)
         let found: RealmAPISettings.Client?
@@ -92,9 +71,7 @@ struct Programs: Sendable {
         return check(found, certificate: certificate, from: address)
     }
 
-    /// Returns the program with a token.
-    ///
-    /// The digest is compared with the digests of all tokens, in constant time.
+    /// Returns the program with a token; the digest is compared with those of all tokens, in constant time.
     private func client(with digest: Digest) -> RealmAPISettings.Client? {
         var found: RealmAPISettings.Client?
         for client in clients {
@@ -125,36 +102,27 @@ struct Programs: Sendable {
         return .program(client)
     }
 
-    /// Returns whether a certificate is a certificate of a program that needs one.
     private static func accepts(_ certificate: Certificate?, for client: RealmAPISettings.Client) -> Bool {
         guard let certificate else { return false }
         if client.certificateSubjects.contains(where: { $0.hasBytes(of: certificate.subject) }) { return true }
-        guard !client.certificateKeys.isEmpty else { return false }
-        do throws(OpenSSLError) {
-            return client.certificateKeys.contains(try certificate.publicKeyDigest())
-        } catch {
-            return false
-        }
+        guard !client.certificateKeys.isEmpty, let digest = try? certificate.publicKeyDigest() else { return false }
+        return client.certificateKeys.contains(digest)
     }
 }
 
-/// The token in the `Authorization` field of a program's request.
-///
-/// Only the digest of the token is kept. Source: RFC 6750 section 2.1.
+/// The token in the `Authorization` field of a program's request (RFC 6750 section 2.1), of which only the digest is
+/// kept.
 package enum BearerToken: Sendable {
-    /// There is no token: the field is missing or has another scheme.
+    /// The field is missing or has another scheme.
     case missing
     /// The SHA-256 digest of a token.
     case digest(Digest)
-    /// There is a token that no program can have.
+    /// A token that no program can have.
     case unusable
 
     /// The maximum length of a token in bytes.
     static let maximumBytes = 512
 
-    /// Reads the `Authorization` fields of a request.
-    ///
-    /// - Parameter fields: The values of all `Authorization` fields, in order.
     package init(_ fields: [UTF8Text]) {
         guard let field = fields.first else {
             self = .missing
@@ -163,11 +131,9 @@ package enum BearerToken: Sendable {
         self.init(field.string.utf8Span.span, count: fields.count)
     }
 
-    /// Reads the `Authorization` field of a request.
+    /// Reads the first `Authorization` field, without surrounding white space.
     ///
-    /// - Parameters:
-    ///   - field: The value of the first field, without surrounding white space.
-    ///   - count: The number of fields. If there are several fields, no token is used.
+    /// If there are several, no token is used.
     package init(_ field: Span<UInt8>, count: Int) {
         let scheme: StaticString = "bearer"
         let length = scheme.utf8CodeUnitCount
@@ -188,10 +154,6 @@ package enum BearerToken: Sendable {
             self = .unusable
             return
         }
-        do throws(OpenSSLError) {
-            self = .digest(try Digest.sha256(token))
-        } catch {
-            self = .unusable
-        }
+        self = (try? Digest.sha256(token)).map(Self.digest) ?? .unusable
     }
 }

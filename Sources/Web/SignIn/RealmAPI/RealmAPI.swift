@@ -10,7 +10,7 @@ internal import RealmKit
 
 /// The realm API: the routes by which other programs list realms and check credentials of users.
 ///
-/// A check creates no session. It is throttled and logged like any other login.
+/// A check creates no session, and is throttled and logged like any other login.
 package struct RealmAPI: SignInComponent {
     let site: SignInSite
     let programs: Programs
@@ -22,13 +22,6 @@ package struct RealmAPI: SignInComponent {
         self.log = log
     }
 
-    /// Returns the response to a request of a program and the data for its log line.
-    ///
-    /// - Parameters:
-    ///   - route: The route of the request.
-    ///   - request: The request.
-    ///   - credentials: The credentials of the program.
-    /// - Returns: The response.
     package func respond(
         at route: Route,
         to request: WebRequest,
@@ -102,32 +95,20 @@ package struct RealmAPI: SignInComponent {
             // No user can have this name. The response is the same as for an unknown user.
             return logged(refusal(.unknownUser, by: program, to: request), program: program, remark: "bad-user-name")
         }
-        let report: LoginReport
-        do throws(RealmError) {
-            // The address of the program is not the address of the user: one program checks the logins of many users,
-            // and must not be locked because some of them type wrong passwords. Without the address of the user,
-            // failures are counted for the account only.
-            report = try await authenticator.login(
-                LoginRequest(
-                    realm: realm,
-                    username: username,
-                    service: submitted.service,
-                    peer: submitted.address
-                ),
-                asking: CheckConversation(
-                    name: username.text,
-                    password: submitted.password,
-                    codes: submitted.codes
-                )
-            )
-        } catch {
+        // The address of the program is not the address of the user: one program checks the logins of many users, and
+        // must not be locked because some of them type wrong passwords. Without the address of the user, failures are
+        // counted for the account only.
+        let report = try? await authenticator.login(
+            LoginRequest(realm: realm, username: username, service: submitted.service, peer: submitted.address),
+            asking: CheckConversation(name: username.text, password: submitted.password, codes: submitted.codes)
+        )
+        guard let report else {
             return logged(failure("unavailable", status: .serviceUnavailable, to: request), program: program)
         }
         log.logCheck(report, by: program.name, at: request.address)
         return logged(response(to: report, by: program, request: request), program: program, report: report)
     }
 
-    /// Returns the response to a login.
     private func response(
         to report: LoginReport,
         by program: RealmAPISettings.Client,
@@ -150,9 +131,7 @@ package struct RealmAPI: SignInComponent {
         return self.refusal(refusal.failure, by: program, to: request)
     }
 
-    /// Returns the response to refused credentials.
-    ///
-    /// Unless the program may learn the reason, all refusals have the same bytes.
+    /// Returns the response to refused credentials: unless the program may learn the reason, all have the same bytes.
     private func refusal(
         _ failure: LoginFailure,
         by program: RealmAPISettings.Client,
@@ -189,7 +168,6 @@ package struct RealmAPI: SignInComponent {
         return logged(failure("forbidden", status: .forbidden, to: request), program: program, remark: reason)
     }
 
-    /// Returns a response with the remark for the access log.
     private func logged(
         _ response: Response,
         program: RealmAPISettings.Client? = nil,
@@ -204,7 +182,6 @@ package struct RealmAPI: SignInComponent {
 
 /// The list of the realms that a program may use.
 struct RealmListJSON: Encodable {
-    /// A realm.
     struct Realm: Encodable {
         let name: String
         /// How the realm authenticates its users.
@@ -221,7 +198,6 @@ struct RealmListJSON: Encodable {
 
 /// The outcome of a check.
 struct CheckOutcomeJSON: Encodable {
-    /// A principal of an accepted user.
     struct Principal: Encodable {
         let kind: String
         let name: String
@@ -234,9 +210,6 @@ struct CheckOutcomeJSON: Encodable {
     var principals: [Principal]?
     var attributes: [String: [String]]?
 
-    /// The outcome for accepted credentials.
-    ///
-    /// - Parameter identity: The user.
     init(_ identity: AuthenticatedIdentity) {
         outcome = "accepted"
         user = identity.username.text
@@ -245,9 +218,7 @@ struct CheckOutcomeJSON: Encodable {
         attributes = identity.attributes.valuesByName
     }
 
-    /// The outcome for refused credentials.
-    ///
-    /// - Parameter reason: The reason that the program may learn.
+    /// The reason is one that the program may learn.
     init(refused reason: LoginFailure) {
         outcome = "refused"
         self.reason = reason.code

@@ -10,17 +10,12 @@ internal import RealmKit
 ///
 /// Source: the URL Standard, section 5.1.
 struct FormFields: Sendable {
-    /// The maximum number of bytes.
     package static let maximumBytes = 65_536
-    /// The maximum number of fields.
     static let maximumCount = 64
 
     private var values: [UTF8Text: Secret] = [:]
 
-    /// Parses the fields.
-    ///
-    /// - Parameter bytes: The body of a form, or a query without its `?`.
-    /// - Throws: ``BadFields``.
+    /// Parses the body of a form, or a query without its `?`.
     init(_ bytes: Span<UInt8>) throws(BadFields) {
         guard bytes.count <= Self.maximumBytes else { throw BadFields(.tooLong, at: Self.maximumBytes) }
         var start = 0
@@ -38,7 +33,12 @@ struct FormFields: Sendable {
         }
     }
 
-    /// The number of fields.
+    /// Parses the fields of a query; nil if the query is malformed.
+    init?(query: String) {
+        guard let fields = try? FormFields(query.utf8Span.span) else { return nil }
+        self = fields
+    }
+
     package var count: Int { values.count }
 
     /// The names of the fields, in no order.
@@ -47,16 +47,15 @@ struct FormFields: Sendable {
     /// Returns the bytes of a field; nil if the field was not sent.
     package func secret(_ name: UTF8Text) -> Secret? { values[name] }
 
-    /// Returns the value of a field that is not a secret.
-    ///
-    /// - Parameter name: The field's name.
-    /// - Returns: The text; nil if the field was not sent.
-    /// - Throws: ``BadFields`` with the code `notUTF8`.
+    /// Returns the value of a field that is not a secret; nil if the field was not sent.
     package func text(_ name: UTF8Text) throws(BadFields) -> UTF8Text? {
         guard let value = values[name] else { return nil }
         guard let text = value.utf8Text else { throw BadFields(.notUTF8, at: 0) }
         return text
     }
+
+    /// Returns the text of a field; nil if the field was not sent or is not UTF-8.
+    package func read(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
 
     private static func end(of bytes: Span<UInt8>, _ range: Range<Int>, _ delimiter: UInt8) -> Int {
         var end = range.lowerBound
@@ -86,27 +85,8 @@ struct FormFields: Sendable {
     }
 }
 
-extension FormFields {
-    /// Parses the fields of a query; nil if the query is malformed.
-    init?(query: String) {
-        do throws(BadFields) {
-            try self.init(query.utf8Span.span)
-        } catch {
-            return nil
-        }
-    }
-
-    /// Returns the text of a field; nil if the field was not sent or is not UTF-8.
-    package func read(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
-}
-
-/// The reason why a form, a query or a JSON object is rejected.
-///
-/// The reason contains no text of the request.
-///
-/// Two errors are equal if their codes are equal.
+/// The reason why a form, a query or a JSON object is rejected, without text of the request; errors are equal by code.
 struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The reasons.
     enum Code: String, Sendable, Hashable, CaseIterable {
         case tooLong = "too many bytes"
         case tooMany = "too many fields or elements"
@@ -119,14 +99,11 @@ struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {
         case badEscape = "an unknown escape sequence"
         case loneSurrogate = "a surrogate that is not part of a pair"
         case number = "a number that is not an integer of up to nine digits"
-        /// A required field is missing.
         case missing = "a required field is missing"
-        /// The value of a field has an unsupported type.
         case type = "a value of an unsupported type"
         case nested = "a nested object or array"
     }
 
-    /// The reason.
     let code: Code
     /// The index of the byte at which the error was found.
     let offset: Int
@@ -144,9 +121,7 @@ struct BadFields: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Secret {
-    /// The bytes as text; nil if they are not UTF-8.
-    ///
-    /// The text is a copy whose memory is not wiped.
+    /// The bytes as text, a copy whose memory is not wiped; nil if they are not UTF-8.
     var utf8Text: UTF8Text? { withBytes { UTF8Text(validating: $0) } }
 
     /// The secret without ASCII spaces: many applications show a one-time code as `314 159`.
@@ -155,9 +130,7 @@ extension Secret {
         return Secret(bytes)
     }
 
-    /// True if the bytes are UTF-8.
-    ///
-    /// The check does not copy the bytes.
+    /// Checks the bytes without a copy.
     var isUTF8: Bool {
         withBytes { bytes in
             do throws(UTF8.ValidationError) {

@@ -13,38 +13,29 @@ internal import RealmKit
 ///
 /// Source: RFC 8259.
 struct JSONFields: Sendable {
-    /// The maximum number of bytes.
     static let maximumBytes = 65_536
     /// The maximum number of fields, and of elements of an array.
     static let maximumCount = 64
 
-    /// The value of a field.
     package enum Value: Sendable {
         /// A string, in UTF-8.
         case string(Secret)
         /// An array of strings, in UTF-8.
         case strings([Secret])
-        /// True or false.
         case boolean(Bool)
         /// An integer from 0 to 999,999,999.
         case integer(Int)
-        /// Null.
         case null
     }
 
     private let values: [UTF8Text: Value]
 
-    /// Parses an object.
-    ///
-    /// - Parameter bytes: The whole body.
-    /// - Throws: ``BadFields``.
     init(_ bytes: Span<UInt8>) throws(BadFields) {
         guard bytes.count <= Self.maximumBytes else { throw BadFields(.tooLong, at: Self.maximumBytes) }
         var position = 0
         values = try JSONFieldsParser.object(bytes, &position)
     }
 
-    /// The number of fields.
     var count: Int { values.count }
 
     /// The names of the fields, in no order.
@@ -66,18 +57,12 @@ struct JSONFields: Sendable {
         if case .strings(let secrets)? = values[name] { secrets.compactMap(\.utf8Text) } else { nil }
     }
 
-    /// Returns the strings of an array field.
-    ///
-    /// - Parameter name: The name of the field.
-    /// - Returns: The strings; nil if the field does not exist or is not an array.
+    /// Returns the strings of a field; nil if the field does not exist or is not an array.
     func secrets(_ name: UTF8Text) -> [Secret]? {
         if case .strings(let secrets)? = values[name] { secrets } else { nil }
     }
 
-    /// Returns the integer of a field.
-    ///
-    /// - Parameter name: The name of the field.
-    /// - Returns: The integer; nil if the field does not exist or is not an integer.
+    /// Returns the integer of a field; nil if the field does not exist or is not an integer.
     func integer(_ name: UTF8Text) -> Int? {
         if case .integer(let number)? = values[name] { number } else { nil }
     }
@@ -88,13 +73,9 @@ struct JSONFields: Sendable {
     }
 }
 
-/// The parser of ``JSONFields``.
-///
-/// Each function parses the text at a position, and moves the position to the end of the parsed text.
+/// The parser of ``JSONFields``; each function parses the text at a position, and moves the position to its end.
 enum JSONFieldsParser {
-    /// Parses an object.
-    ///
-    /// There must be no other text after the object.
+    /// Parses an object, with no other text after it.
     static func object(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> [UTF8Text: JSONFields.Value] {
         var values: [UTF8Text: JSONFields.Value] = [:]
         try expect(UInt8(ascii: "{"), bytes, &position)
@@ -150,9 +131,7 @@ enum JSONFieldsParser {
         return strings
     }
 
-    /// Parses an integer of up to nine digits.
-    ///
-    /// No field needs a longer number or a fraction.
+    /// Parses an integer of up to nine digits; no field needs a longer number or a fraction.
     private static func integer(_ bytes: Span<UInt8>, _ position: inout Int) throws(BadFields) -> Int {
         let start = position
         var number = 0
@@ -168,7 +147,6 @@ enum JSONFieldsParser {
         return number
     }
 
-    /// Returns the error for an unsupported value, by its first byte.
     private static func unsupportedValue(_ first: UInt8, at position: Int) -> BadFields {
         switch first {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): BadFields(.number, at: position)
@@ -276,9 +254,7 @@ enum JSONFieldsParser {
         position += 1
     }
 
-    /// Parses the delimiter after an element.
-    ///
-    /// Returns true if another element follows.
+    /// Parses the delimiter after an element; true if another element follows.
     private static func hasNextElement(
         _ bytes: Span<UInt8>,
         _ position: inout Int,

@@ -9,13 +9,9 @@ internal import RealmConfiguration
 internal import RealmKit
 package import Sessions
 
-/// A request to the sign-in pages or the session API.
-///
-/// The type does not depend on a particular server.
+/// A request to the sign-in pages or the session API, for any server.
 package struct WebRequest: Sendable {
-    /// The method as received.
-    ///
-    /// A method is a token (RFC 9110 section 9.1), so it is ASCII.
+    /// The method as received, in ASCII because it is a token (RFC 9110 section 9.1).
     package let method: String
     package let path: RequestPath
     /// The part of the target after the `?`, as received.
@@ -24,22 +20,11 @@ package struct WebRequest: Sendable {
     package let authority: String
     /// The address and the cookies of the client.
     package let client: RequestClient
-    /// The header fields, without `Cookie` and `Authorization`.
-    ///
-    /// They must be read with ``HTTPFields/texts(of:)``, whose texts are compared byte by byte.
+    /// The header fields, without `Cookie` and `Authorization`, to be read with ``HTTPFields/texts(of:)``, whose texts
+    /// are compared byte by byte.
     package let fields: HTTPFields
     package let body: RequestBody
 
-    /// A request.
-    ///
-    /// - Parameters:
-    ///   - method: The method as received.
-    ///   - path: The path.
-    ///   - query: The part of the target after the `?`, as received.
-    ///   - authority: Host and port of the request.
-    ///   - client: The address and the cookies of the client.
-    ///   - fields: The header fields, without `Cookie` and `Authorization`.
-    ///   - body: The body.
     package init(
         method: String,
         path: RequestPath,
@@ -63,15 +48,11 @@ package struct WebRequest: Sendable {
     /// The `Set-Cookie` values that remove all session cookies of the browser.
     var sessionRemoval: [String] { SetCookie.sessionRemoval(cookies.session) }
 
-    /// The host that sessions belong to; nil if the host is invalid.
-    ///
-    /// If the host is invalid, no session is created or found.
+    /// The host that sessions belong to; nil if it is invalid, so that no session is created or found.
     package var host: SessionHost? { RequestHost(authority)?.sessionHost }
 
-    /// True if the client prefers HTML.
     package var asHTML: Bool { AcceptField.prefersHTML(fields) }
 
-    /// Returns the form of a page that suits the client.
     func representation(in translations: Translations) -> Representation {
         Representation(for: fields, in: translations)
     }
@@ -79,32 +60,26 @@ package struct WebRequest: Sendable {
     /// True if the method is safe (RFC 9110 section 9.2.1).
     package var isSafe: Bool { method == "GET" || method == "HEAD" }
 
-    /// The kind of the client.
     package var clientKind: ClientKind { ClientKind(fields) }
 
     /// True unless the header fields show that the request is not the navigation of a whole window, but for a frame, an
     /// image or a script (Fetch Metadata).
-    var isDocument: Bool {
-        fields.texts(of: .secFetchDest).allSatisfy { $0 == "document" }
-    }
+    var isDocument: Bool { fields.texts(of: .secFetchDest).allSatisfy { $0 == "document" } }
 
-    /// True for the navigation of a whole window, also if a service worker passes it on.
-    ///
-    /// Chromium then sends the mode `navigate` and the destination `empty`, which no script can send.
+    /// True for the navigation of a whole window, also if a service worker passes it on: Chromium then sends the mode
+    /// `navigate` and the destination `empty`, which no script can send.
     var isNavigation: Bool {
         isDocument
             || fields.texts(of: .secFetchDest).allSatisfy { $0 == "document" || $0 == "empty" }
                 && fields.texts(of: .secFetchMode).map { $0 == "navigate" } == [true]
     }
 
-    /// The client in the form that a session stores.
     var sessionClient: SessionClient {
         SessionClient(address: client.address, userAgent: fields.texts(of: .userAgent).first?.string ?? "")
     }
 
-    /// The media type of the body in lower case, without parameters.
-    ///
-    /// It is empty if the field is missing, or if its value is longer than any supported type.
+    /// The media type of the body in lower case, without parameters; empty if the field is missing or longer than any
+    /// supported type.
     package var contentType: UTF8Text {
         guard let field = fields.texts(of: .contentType).first else { return "" }
         let bytes = field.string.utf8Span.span
@@ -115,7 +90,6 @@ package struct WebRequest: Sendable {
         return UTF8Text(String(decoding: type.map { ASCII.lowercased(bytes[$0]) }, as: UTF8.self))
     }
 
-    /// True if the media type of the body is the type of a form.
     var isForm: Bool { contentType == "application/x-www-form-urlencoded" }
 
     /// True if the header fields show that a page of another site has sent the request.
@@ -133,9 +107,7 @@ package struct WebRequest: Sendable {
         return origins.count > 1 || !isOwn(origin)
     }
 
-    /// Returns true if an origin is the origin of the request.
-    ///
-    /// Scheme and host are compared without regard to case. The port 443 may be omitted.
+    /// Returns true if an origin is that of the request, without regard to case; the port 443 may be omitted.
     private func isOwn(_ origin: UTF8Text) -> Bool {
         let scheme: StaticString = "https://"
         let (origin, own) = (origin.string.utf8Span.span, authority.utf8Span.span)
@@ -153,19 +125,10 @@ package struct WebRequest: Sendable {
         return end > 0 && authority.extracting(end..<authority.count).equals(port) ? end : authority.count
     }
 
-    /// Reads the body, if it is not too long.
-    ///
-    /// - Returns: The body; nil if it has more than ``bodyLimit`` bytes or is incomplete.
-    func collectedBody() async -> ByteBuffer? {
-        do {
-            return try await body.collect(upTo: Self.bodyLimit)
-        } catch {
-            // The body is too long, or the client has disconnected. A disconnected client gets no response anyway.
-            return nil
-        }
-    }
+    /// Reads the body; nil if it is too long, or if the client has disconnected, which gets no response anyway.
+    func collectedBody() async -> ByteBuffer? { try? await body.collect(upTo: Self.bodyLimit) }
 
-    /// The maximum length of a body, in bytes.
+    /// In bytes.
     static let bodyLimit = 32_768
 }
 

@@ -10,9 +10,7 @@ internal import Sessions
 
 /// The components that decide about the requests of a server and answer them.
 package struct AccessComponents: Sendable {
-    /// Decides about requests.
     package let accessController: AccessController
-    /// The sign-in pages, the session API and the account page.
     package let signIn: SignInResponder
     /// The realm API; nil if it is disabled.
     package let realmAPI: RealmAPI?
@@ -21,16 +19,9 @@ package struct AccessComponents: Sendable {
 }
 
 extension SignInService {
-    /// Returns the components of a configuration.
+    /// Returns the components of a configuration, whose realms are checked for changed users from now on.
     ///
-    /// From now on, the realms of this configuration are checked for changed users.
-    ///
-    /// - Parameters:
-    ///   - configuration: Realms, rules and settings.
-    ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
-    ///   - isReload: True if the components are for a reload, which ``countReload(to:)`` counts next.
-    /// - Returns: The components.
-    /// - Throws: ``OpenSSLError`` when no random bytes can be generated for a key.
+    /// A reload is counted next, by ``countReload(to:)``.
     package func components(
         for configuration: Configuration,
         isCertificateTrusted: Bool,
@@ -67,35 +58,27 @@ extension SignInService {
             state: state,
             refresher: refresher,
             context: context,
-            // A request may be received before a reload and begin its login after it, so the login is not counted by the
-            // time at which it begins.
+            // A request may be received before a reload and begin its login after it, so the login is not counted by
+            // the time at which it begins.
             generation: state.generation + (isReload ? 1 : 0)
         )
         return AccessComponents(
             accessController: accessController,
             signIn: SignInResponder(site: site),
-            realmAPI: settings.realmAPI.map { realmAPI($0, at: site) },
+            realmAPI: settings.realmAPI.map { realmAPI in
+                RealmAPI(
+                    site: site,
+                    programs: Programs(realmAPI.clients, throttle: throttle),
+                    log: ProgramLog(logger)
+                )
+            },
             renderer: ResponseRenderer(rules: configuration.rules, context: context)
         )
     }
 
-    /// Returns the realm API of a configuration.
-    private func realmAPI(_ settings: RealmAPISettings, at site: SignInSite) -> RealmAPI {
-        RealmAPI(
-            site: site,
-            programs: Programs(settings.clients, throttle: throttle),
-            log: ProgramLog(logger)
-        )
-    }
 }
 
 extension PageContext {
-    /// The context of a configuration.
-    ///
-    /// - Parameters:
-    ///   - configuration: Realms, rules and settings.
-    ///   - isCertificateTrusted: True if clients are expected to trust the certificate.
-    /// - Throws: ``OpenSSLError`` if OpenSSL fails.
     package init(_ configuration: Configuration, isCertificateTrusted: Bool) throws(OpenSSLError) {
         let settings = configuration.server.signIn
         let hosts = SignInHosts(settings, rules: configuration.rules)

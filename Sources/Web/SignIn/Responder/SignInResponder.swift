@@ -7,9 +7,8 @@ internal import HummingbirdCore
 internal import RealmConfiguration
 package import RealmKit
 
-/// Answers the requests for the sign-in pages, the session API and the account page.
-///
-/// The type does not depend on a particular server. Each server passes it the requests for the paths of ``Routes``.
+/// Answers the requests for the sign-in pages, the session API and the account page, which a server passes it by
+/// ``Routes``.
 package struct SignInResponder: SignInComponent {
     let site: SignInSite
     private var page: SignInPage { SignInPage(site: site) }
@@ -24,12 +23,6 @@ package struct SignInResponder: SignInComponent {
 
     init(site: SignInSite) { self.site = site }
 
-    /// Returns the response to a request and the data for its log line.
-    ///
-    /// - Parameters:
-    ///   - route: The route of the request.
-    ///   - request: The request.
-    /// - Returns: The response.
     package func respond(at route: Route, to request: WebRequest) async -> LoggedResponse {
         let allowed = route.methods
         guard allowed.contains(request.method) else {
@@ -39,9 +32,9 @@ package struct SignInResponder: SignInComponent {
         if request.host == nil, let rejection = rejectionWithoutHost(route, request: request) { return rejection }
         if let response = await responseAtOtherHost(route, to: request) { return response }
         switch route {
-        // A script or a service worker of the application must not read or send the page, and a frame of another host must
-        // not start a hand-over without the user. A service worker that passes on the
-        // request of the browser cannot be distinguished from the browser.
+        // A script or a service worker of the application must not read or send the page, and a frame of another host
+        // must not start a hand-over without the user. A service worker that passes on the request of the browser
+        // cannot be distinguished from the browser.
         case .signIn where !request.isDocument, .step where !request.isDocument:
             return LoggedResponse(render(.crossOrigin, to: request))
         case .signIn:
@@ -66,9 +59,8 @@ package struct SignInResponder: SignInComponent {
         }
     }
 
-    /// Returns the response to a sign-in whose host is invalid; nil for other requests.
-    ///
-    /// A session belongs to a host, so a sign-in needs a valid host.
+    /// Returns the response to a sign-in whose host is invalid, because a session belongs to a host; nil for other
+    /// requests.
     private func rejectionWithoutHost(_ route: Route, request: WebRequest) -> LoggedResponse? {
         switch route {
         case .signIn, .step:
@@ -89,11 +81,6 @@ extension SignInResponder {
     ///
     /// No other host accepts a password: an application at that host could read it, for example with a service worker.
     /// The list of the user's sessions is also shown only at the sign-in host.
-    ///
-    /// - Parameters:
-    ///   - route: The route.
-    ///   - request: The request.
-    /// - Returns: The response; nil if the page exists at the host of the request.
     func responseAtOtherHost(_ route: Route, to request: WebRequest) async -> LoggedResponse? {
         guard let hosts, let host = RequestHost(request.authority), SignInSettings.Origin(host) != hosts.origin else {
             return nil
@@ -123,14 +110,8 @@ extension SignInResponder {
         }
     }
 
-    /// Redirects to the sign-in page of the sign-in host.
-    ///
-    /// - Parameters:
-    ///   - destination: The destination of the page at this host.
-    ///   - host: This host.
-    ///   - hasForm: True if the browser has sent the form of an old page. The new page then says so.
-    ///   - request: The request.
-    /// - Returns: The response.
+    /// Redirects to the sign-in page of the sign-in host, which says that the page has expired if the browser has sent
+    /// the form of an old page.
     private func redirect(
         _ destination: Destination,
         of host: RequestHost,

@@ -3,14 +3,10 @@
 package import RealmConfiguration
 package import RealmKit
 
-/// Functions that create texts for log lines.
+/// The texts of log lines.
 package enum LogText {
-    /// Returns the reason why a login was rejected.
-    ///
-    /// The reason includes the log text of the failed module.
-    ///
-    /// - Parameter report: The report of the login.
-    /// - Returns: A space and the reason; empty if the login was accepted.
+    /// Returns a space and the reason why a login was rejected, with the log text of the failed module; empty if the
+    /// login was accepted.
     package static func reason(_ report: LoginReport) -> String {
         switch report.refusal {
         case nil: return ""
@@ -34,35 +30,22 @@ package enum LogText {
         return " \(step.outcome) module=\(step.index)" + (step.fault.map { " \(quoted($0.log))" } ?? "")
     }
 
-    /// Returns the rule that refuses a request: its place in realms.conf, and what it applies to.
-    ///
-    /// - Parameter rule: The rule; nil if no rule matches the request.
-    /// - Returns: A space and the rule, such as `rule="realms.conf:8:9 /staff"`; `rule=none` without a rule.
+    /// Returns a space and the rule that refuses a request: its place in realms.conf, and what it applies to, such as
+    /// `rule="realms.conf:8:9 /staff"`; `rule=none` if no rule matches.
     package static func rule(_ rule: ProtectRule?) -> String { " rule=\(ruleName(rule))" }
 
     /// Returns the statement of a rule that denies a request of any user.
-    ///
-    /// - Parameter rule: The rule.
-    /// - Returns: A space and `denied-by=nobody`, or `denied-by=networks` if the rule is for other addresses.
     package static func denial(_ rule: ProtectRule) -> String {
         rule.access == .nobody ? " denied-by=nobody" : " denied-by=networks"
     }
 
     /// Returns the rule as ``rule(_:)`` does, without the name of the field.
-    ///
-    /// - Parameter rule: The rule; nil if no rule matches the request.
-    /// - Returns: The rule in quotes, or `none`.
     package static func ruleName(_ rule: ProtectRule?) -> String {
         guard let rule else { return "none" }
         return quoted(([rule.place, rule.target] + rule.methods).filter { !$0.isEmpty }.joined(separator: " "))
     }
 
-    /// Returns a text in quotes, so that a client cannot forge log lines.
-    ///
-    /// All characters other than visible ASCII are escaped.
-    ///
-    /// - Parameter text: Any text.
-    /// - Returns: The quoted text.
+    /// Returns a text in quotes, with all but visible ASCII escaped, so that a client cannot forge log lines.
     package static func quoted(_ text: String) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count + 2)
@@ -71,10 +54,6 @@ package enum LogText {
     }
 
     /// Appends a text in quotes, as ``quoted(_:)`` returns it.
-    ///
-    /// - Parameters:
-    ///   - text: Any text.
-    ///   - line: The line.
     package static func appendQuoted(_ text: String, to line: inout [UInt8]) {
         line.append(UInt8(ascii: "\""))
         appendEscaped(text, to: &line)
@@ -82,10 +61,6 @@ package enum LogText {
     }
 
     /// Appends the text between the quotes of ``quoted(_:)``.
-    ///
-    /// - Parameters:
-    ///   - text: Any text.
-    ///   - line: The line.
     package static func appendEscaped(_ text: String, to line: inout [UInt8]) {
         let isPlain = text.utf8.allSatisfy { byte in
             byte >= 0x20 && byte <= 0x7E && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
@@ -100,9 +75,7 @@ package enum LogText {
         }
     }
 
-    /// Appends an escape sequence such as `\u{301}`.
-    ///
-    /// The function writes single bytes for speed, because a path may contain thousands of such characters.
+    /// Appends an escape sequence such as `\u{301}`, by single bytes for speed: a path may contain thousands of them.
     private static func appendEscape(of scalar: Unicode.Scalar, to result: inout [UInt8]) {
         result += "\\u{".utf8
         var shift = max(0, (31 - scalar.value.leadingZeroBitCount) / 4 * 4)

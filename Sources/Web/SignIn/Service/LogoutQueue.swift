@@ -6,16 +6,13 @@ internal import Synchronization
 
 /// Calls the logout of the modules of ended logins, once for each login and in the background.
 ///
-/// At most ``maximumConcurrent`` logouts run at the same time. The queue waits at most ``deadline`` for a logout. Each
-/// module also has its own deadline. When the server stops, the logouts that are still queued are dropped.
+/// When the server stops, the logouts that are still queued are dropped.
 final class LogoutQueue: Sendable {
     /// The maximum number of logouts that run at the same time.
     static let maximumConcurrent = 4
-    /// The time limit for all modules of a login together.
+    /// The time limit for all modules of a login together; each module also has its own.
     static let deadline = Duration.seconds(30)
-    /// The maximum number of queued logins.
-    ///
-    /// If the queue is full, a further login is dropped, and the drop is logged.
+    /// The maximum number of queued logins; the drop of a further login is logged.
     static let capacity = 100_000
 
     private let logins: AsyncStream<AuthenticatedIdentity>
@@ -24,24 +21,14 @@ final class LogoutQueue: Sendable {
     private let logger: Logger
     private let dropped = Atomic(0)
 
-    /// An empty queue.
-    ///
-    /// - Parameters:
-    ///   - capacity: The maximum number of queued logins.
-    ///   - clock: The clock that measures the deadline.
-    ///   - logger: The logger for failed and dropped logouts.
     init(capacity: Int = LogoutQueue.capacity, clock: any LoginClock, logger: Logger) {
         (logins, waiting) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(capacity))
         self.clock = clock
         self.logger = logger
     }
 
-    /// Adds a login, unless it was added before.
-    ///
-    /// The call does not wait for the logout.
-    ///
-    /// - Parameter identity: The identity of the login; nil if the login was before a restart, because its modules
-    ///   cannot be called.
+    /// Adds a login without waiting for the logout, unless it was added before; nil for a login before a restart, whose
+    /// modules cannot be called.
     func add(_ identity: AuthenticatedIdentity?) {
         // A login can be added twice, if another request ends the session while the sign-in fails.
         guard let identity, identity.beginLogout(), case .dropped = waiting.yield(identity) else { return }
@@ -54,9 +41,7 @@ final class LogoutQueue: Sendable {
         )
     }
 
-    /// Runs logouts until the task is cancelled.
-    ///
-    /// Only one task may call it.
+    /// Runs logouts until the task is cancelled; only one task may call it.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             var running = 0

@@ -8,9 +8,7 @@ package import RealmKit
 internal import Sessions
 internal import Synchronization
 
-/// Logs sign-ins, ends of sessions and rejected sign-ins, even if requests are not logged.
-///
-/// Source: ASVS 16.3.1.
+/// Logs sign-ins, ends of sessions and rejected sign-ins, even if requests are not logged (ASVS 16.3.1).
 struct SessionLog: Sendable {
     private let logger: Logger
 
@@ -26,9 +24,8 @@ struct SessionLog: Sendable {
         logger.info("a session has ended", metadata: metadata)
     }
 
-    /// Logs that the cookie of a session was sent to another host.
-    ///
-    /// A browser never sends the cookie to another host, so the cookie was copied.
+    /// Logs that the cookie of a session was sent to another host, which a browser never does, so the cookie was
+    /// copied.
     func logWrongHost(_ session: Session, at host: SessionHost) {
         var metadata = Self.metadata(of: session)
         metadata["presented-at"] = "\(host)"
@@ -37,9 +34,9 @@ struct SessionLog: Sendable {
 
     /// Logs that the code of a hand-over was presented at another host or with the verifier of another browser.
     ///
-    /// Two tabs of one browser that are opened at the same time may do this. From another address, the code was probably
-    /// copied.
-    func logRejectedHandOver(of session: Session, to origin: String, reason: String, address: String?) {
+    /// Two tabs of one browser that are opened at the same time may do this; from another address, the code was
+    /// probably copied.
+    func logRejectedHandOver(of session: Session, to origin: SignInSettings.Origin, reason: String, address: String?) {
         var metadata = Self.metadata(of: session)
         metadata["presented-at"] = "\(origin)"
         metadata["presented-by"] = "\(address ?? "-")"
@@ -62,11 +59,6 @@ struct SessionLog: Sendable {
         )
     }
 
-    /// Logs a rejected sign-in.
-    ///
-    /// - Parameters:
-    ///   - report: The report of the login.
-    ///   - rule: The rule of the page that the user wants to open; nil if there is none.
     func logRejection(_ report: LoginReport, for rule: ProtectRule?) {
         var metadata: Logger.Metadata = [
             "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
@@ -85,15 +77,12 @@ struct SessionLog: Sendable {
     }
 }
 
-/// Logs the checks of programs, and the programs that are refused, even if requests are not logged.
-///
-/// Source: ASVS 16.3.1.
+/// Logs the checks of programs, and the programs that are refused, even if requests are not logged (ASVS 16.3.1).
 struct ProgramLog: Sendable {
     private let logger: Logger
 
     init(_ logger: Logger) { self.logger = logger }
 
-    /// Logs the result of a check.
     func logCheck(_ report: LoginReport, by program: String, at address: String?) {
         let result = report.refusal == nil ? "accepted" : "refused:\(LogText.reason(report))"
         logger.info(
@@ -105,12 +94,6 @@ struct ProgramLog: Sendable {
         )
     }
 
-    /// Logs that a program was refused.
-    ///
-    /// - Parameters:
-    ///   - reason: The reason, as a code.
-    ///   - program: The name of the program; nil if it is not known.
-    ///   - address: The address of the program.
     func logRefusal(_ reason: String, of program: String?, at address: String?) {
         logger.notice(
             "a program was refused: \(reason)",
@@ -132,15 +115,9 @@ final class HashingRejectionLog: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
-    init(_ logger: Logger) {
-        self.logger = logger
-    }
+    init(_ logger: Logger) { self.logger = logger }
 
     /// Logs the checks that were rejected since the last log line, if there are any.
-    ///
-    /// - Parameters:
-    ///   - pool: The pool that computes the hashes.
-    ///   - now: The current time.
     func logRejections(of pool: HashingPool, now: ContinuousClock.Instant = .now) {
         let numbers = pool.statistics
         let rejected = numbers.refused + numbers.timedOut
@@ -165,18 +142,14 @@ final class HashingRejectionLog: Sendable {
 }
 
 extension RealmLog {
-    /// A realm log that writes to the log of a server, each message on one line.
-    ///
-    /// A message may contain names from outside, which must not look like lines of the log.
-    ///
-    /// - Parameter logger: The logger of the server.
+    /// Writes to the log of a server, each message on one line: it may contain names from outside, which must not look
+    /// like lines of the log.
     package init(_ logger: Logger) {
         self.init { level, message in logger.log(level: level.level, "\(LineText.line(message))") }
     }
 }
 
 extension RealmLog.Level {
-    /// The same level in the log of the server.
     fileprivate var level: Logger.Level {
         switch self {
         case .notice: .notice

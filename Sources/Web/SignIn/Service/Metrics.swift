@@ -10,7 +10,7 @@ internal import Throttle
 
 /// Counts logins and measures their modules.
 ///
-/// Labels are names of the configuration: realms, modules and outcomes. User names and addresses are never labels.
+/// Labels are names of the configuration: realms, modules and outcomes, never user names and addresses.
 final class LoginMetrics: LoginObserver {
     private struct ModuleKey: Hashable {
         let realm: UTF8Text
@@ -31,9 +31,7 @@ final class LoginMetrics: LoginObserver {
     private let factory: any MetricsFactory
     private let state = Mutex(State())
 
-    init(_ factory: any MetricsFactory) {
-        self.factory = factory
-    }
+    init(_ factory: any MetricsFactory) { self.factory = factory }
 
     func loginEnded(_ report: LoginReport) {
         let realm = UTF8Text(report.realm)
@@ -49,11 +47,8 @@ final class LoginMetrics: LoginObserver {
         }
     }
 
-    /// Creates the counters of unavailable and overloaded realms, with the value 0.
-    ///
-    /// `rate()` of Prometheus sees the first outage of a realm only if the counter existed before.
-    ///
-    /// - Parameter realms: The names of the realms of a configuration.
+    /// Creates the counters of unavailable and overloaded realms, with the value 0: `rate()` of Prometheus sees the
+    /// first outage of a realm only if the counter existed before.
     func begin(_ realms: [String]) {
         state.withLock { state in
             for realm in realms {
@@ -89,9 +84,7 @@ final class LoginMetrics: LoginObserver {
     }
 }
 
-/// The gauges of sessions, locks and password hashing.
-///
-/// They are set once a second, when the realms are checked for changed users.
+/// The gauges of sessions, locks and password hashing, which are set once a second.
 final class ServiceMetrics: Sendable {
     private let sessions: Gauge
     private let pendingLogins: Gauge
@@ -120,19 +113,10 @@ final class ServiceMetrics: Sendable {
         hashingWaiting = gauge(MetricName.hashingWaiting)
         hashingWorkers = gauge(MetricName.hashingWorkers)
         hashingRefused = Counter(label: MetricName.hashingRefused, factory: factory)
-        lockedAccountsTotal = Counter(
-            label: MetricName.lockouts,
-            dimensions: [("kind", "account")],
-            factory: factory
-        )
-        lockedNetworksTotal = Counter(
-            label: MetricName.lockouts,
-            dimensions: [("kind", "network")],
-            factory: factory
-        )
+        lockedAccountsTotal = Counter(label: MetricName.lockouts, dimensions: [("kind", "account")], factory: factory)
+        lockedNetworksTotal = Counter(label: MetricName.lockouts, dimensions: [("kind", "network")], factory: factory)
     }
 
-    /// Counts a lock.
     func countLock(_ key: ThrottleKey) {
         switch key {
         case .account: lockedAccountsTotal.increment()
@@ -140,7 +124,6 @@ final class ServiceMetrics: Sendable {
         }
     }
 
-    /// Sets the gauges.
     func update(_ state: SignInState, _ throttle: FailureThrottle, _ pool: HashingPool?) {
         sessions.record(state.sessions.count)
         pendingLogins.record(state.pendingLogins.count)

@@ -10,21 +10,17 @@ package import Throttle
 
 /// Checks every second whether the users of realms have changed, and revokes their credentials and sessions.
 package final class RealmRefresher: Sendable {
-    /// The nanoseconds between two checks.
-    ///
-    /// A removed user keeps access for at most this time plus the duration of a check.
+    /// The nanoseconds between two checks: a removed user keeps access for at most this time plus the duration of a
+    /// check.
     static let interval: UInt64 = 1_000_000_000
     /// The maximum time that a sign-in waits for a check.
     package static let timeLimit = Duration.seconds(2)
 
-    /// The number of further checks of a realm after a reload.
-    ///
-    /// `FileRealm` reports a change after five seconds at the latest.
+    /// The number of further checks of a realm after a reload; `FileRealm` reports a change after five seconds at the
+    /// latest.
     private static let checksOfReplacedRealms = 10
 
-    /// The running check and the next check of a realm.
-    ///
-    /// One check runs at a time. All callers that arrive during a check share the next check.
+    /// The checks of a realm: one runs at a time, and all callers that arrive during it share the next one.
     private struct Checks {
         var running: Task<Void, Never>?
         var next: Task<Void, Never>?
@@ -53,24 +49,13 @@ package final class RealmRefresher: Sendable {
         rejectionLog = HashingRejectionLog(logger)
     }
 
-    /// Runs the first check of new realms.
+    /// Runs the first check of new realms, with whose result later checks compare the users.
     ///
-    /// Later checks compare the users with the result of the first check.
-    ///
-    /// The function must be called before the realms are in use, because the first check of a realm may report all
-    /// users as changed.
-    ///
-    /// - Parameter realms: The realms.
+    /// It must be called before the realms are in use, because it may report all users as changed.
     package static func runFirstChecks(_ realms: [BoundRealm]) async {
         for bound in realms { _ = await (bound.realm as? any RefreshingRealm)?.refresh() }
     }
 
-    /// Replaces the realms that are checked.
-    ///
-    /// - Parameters:
-    ///   - realms: The realms.
-    ///   - accessController: The controller that has the credential cache and the sessions of the users.
-    ///   - pool: The pool that computes password hashes.
     func use(_ realms: [BoundRealm], accessController: AccessController, pool: HashingPool?) {
         let refreshing = realms.compactMap { bound in
             (bound.realm as? any RefreshingRealm).map { (bound: bound, realm: $0) }
@@ -101,16 +86,11 @@ package final class RealmRefresher: Sendable {
     /// Checks the realms every second until the task is cancelled.
     package func run() async {
         while true {
-            do throws(CancellationError) {
-                try await clock.sleep(until: clock.now &+ Self.interval)
-            } catch {
-                return
-            }
+            do { try await clock.sleep(until: clock.now &+ Self.interval) } catch { return }
             await refresh()
         }
     }
 
-    /// Checks the realms once.
     package func refresh() async {
         let (realms, replaced, accessController, pool) = state.withLock { state in
             state.replaced.removeAll { $0.checks == 0 }
@@ -130,14 +110,11 @@ package final class RealmRefresher: Sendable {
         }
     }
 
-    /// Checks a realm and the realms that it uses now, before a session is created there.
+    /// Checks a realm and the realms that it uses now, before a session is created there; false if the check took more
+    /// than ``timeLimit``.
     ///
     /// The login may have used a password that was changed during the login. The session would begin after that change,
     /// so a later check, a reload or a restart would not end the session.
-    ///
-    /// - Parameter name: The realm's name.
-    /// - Returns: True if all changes of users before this call are applied, or if the realm does not report changes.
-    ///   False if the check took more than ``timeLimit``.
     package func refresh(_ name: String) async -> Bool {
         let (realms, accessController) = state.withLock { state in
             let used = state.users.first { $0.name.hasBytes(of: name) }?.allNested.map(\.name) ?? []
@@ -149,12 +126,7 @@ package final class RealmRefresher: Sendable {
         }
         let checks = realms.map { nextCheck(of: $0.realm, $0.bound.name, accessController) }
         guard let last = checks.last else { return true }
-        let all =
-            checks.count == 1
-            ? last
-            : Task {
-                for check in checks { await check.value }
-            }
+        let all = checks.count == 1 ? last : Task { for check in checks { await check.value } }
         return await TimeLimitedWait.value(of: all, within: Self.timeLimit, clock: clock) != nil
     }
 
@@ -180,7 +152,6 @@ package final class RealmRefresher: Sendable {
         }
     }
 
-    /// Applies changes of a realm's users.
     private func apply(_ changed: ChangedUsers, of name: String, to accessController: AccessController?) async {
         accessController?.revoke(changed, of: name)
         if changed == .all { await accessController?.revalidateSessions(of: name) }

@@ -16,7 +16,7 @@ package import Throttle
 
 /// The state of the sign-in: sessions, failed logins and the checks for changed users.
 ///
-/// A server creates one service and keeps it over reloads of the configuration.
+/// A server keeps one service over reloads of the configuration.
 package final class SignInService: Sendable {
     let refresher: RealmRefresher
     let throttle: FailureThrottle
@@ -28,15 +28,7 @@ package final class SignInService: Sendable {
     /// The lock of the state folder while the server runs.
     private let stateLock = Mutex<StateFolder.Lock?>(nil)
 
-    /// The service for a configuration.
-    ///
-    /// The stored state is read by ``restore(_:)``.
-    ///
-    /// - Parameters:
-    ///   - configuration: Realms, rules and settings.
-    ///   - logger: The logger of the service.
-    ///   - factory: Makes the metrics of logins and sessions; nil for no metrics.
-    /// - Throws: ``ConfigurationErrors`` when the state folder cannot be used.
+    /// The service for a configuration, whose stored state is read by ``restore(_:)``.
     package init(
         _ configuration: Configuration,
         logger: Logger,
@@ -62,11 +54,7 @@ package final class SignInService: Sendable {
 
     /// Locks the state folder, and reads the stored locks and sessions, and the message to all users.
     ///
-    /// The function must be called before the first login. Otherwise a locked account could log in after a restart.
-    ///
-    /// - Parameter configuration: Realms, rules and settings.
-    /// - Throws: ``ConfigurationErrors`` when another server uses the folder, or the locks or the sessions cannot be
-    ///   read.
+    /// It must be called before the first login. Otherwise a locked account could log in after a restart.
     package func restore(_ configuration: Configuration) async throws(ConfigurationErrors) {
         if let folder = configuration.services[LazyStore.self]?.folder {
             do throws(StateFolder.Fault) {
@@ -127,24 +115,17 @@ package final class SignInService: Sendable {
         } while true
     }
 
-    /// Releases the lock of the state folder.
-    ///
-    /// The server must have ended.
+    /// Releases the lock of the state folder, when the server has ended.
     package func releaseState() { stateLock.withLock { $0 = nil } }
 
-    /// Ends all event streams.
-    ///
-    /// Open streams would prevent the server from stopping.
+    /// Ends all event streams, which would prevent the server from stopping.
     package func close() { state.sessions.close() }
 
-    /// Counts a reload of the configuration.
-    ///
-    /// A login of a request that was received before the reload creates a session only if the realm is unchanged.
+    /// Counts a reload: a login of a request that was received before it creates a session only if the realm is
+    /// unchanged.
     package func countReload(to configuration: Configuration) { state.countReload(to: configuration.authenticator) }
 
-    /// Checks the realms for changed users once.
-    ///
-    /// ``run()`` does this every second.
+    /// Checks the realms for changed users once, as ``run()`` does every second.
     package func refresh() async { await refresher.refresh() }
 
     /// Ends the sessions of realms and users that were removed or replaced.
@@ -159,14 +140,10 @@ package final class SignInService: Sendable {
 }
 
 extension FailureThrottle {
-    /// The time between two writes of the counters.
-    ///
-    /// Locks are not delayed: they are stored at once.
+    /// The time between two writes of the counters; locks are stored at once.
     static let storingInterval = Duration.milliseconds(250)
 
-    /// Returns the throttle of a server.
-    ///
-    /// Its counters are stored if the configuration has a store.
+    /// Returns the throttle of a server, whose counters are stored if the configuration has a store.
     package static func make(
         _ configuration: Configuration,
         refresher: RealmRefresher,

@@ -10,44 +10,31 @@ internal import Sessions
 internal import Store
 internal import Synchronization
 
-/// The sessions and pending logins.
-///
-/// This state is kept when the configuration is reloaded.
+/// The sessions and pending logins, which are kept over reloads of the configuration.
 final class SignInState: Sendable {
-    /// The sessions of all users.
     let sessions: SessionTable
     let tickets: SignInTickets
     let handOverCodes: HandOverCodes
     let pendingLogins: PendingLogins<MultiRealmLoginReport.Outcome>
-    /// The message of the administrator to all users.
     let announcement: AnnouncementReader
-    /// The user names of rejected sign-ins.
-    ///
-    /// The next sign-in page shows them again.
+    /// The user names of rejected sign-ins, which the next sign-in page shows again.
     let rejectedNames = PerBrowserCache<String>()
     /// The times of the last sign-outs after which a browser was led to a target.
     ///
-    /// If the target leads to the sign-in page, the page reports the sign-out.
+    /// If that leads to the sign-in page, the page reports the sign-out.
     let signOuts = PerBrowserCache<UInt64>()
-    /// The latest session of each browser.
-    ///
-    /// If the browser signs in again, that session ends.
+    /// The latest session of each browser, which ends if the browser signs in again.
     let sessionsByBrowser = PerBrowserCache<Session>()
     let clock: any LoginClock
     let wallClock: WallClock
-    /// The queue for the logouts of ended sessions.
     let logouts: LogoutQueue
-    /// The numbers of questions to users.
     let questionNumbers = QuestionNumbers()
     private let reloads = Mutex<(count: Int, last: Authenticator?)>((0, nil))
-    private let log: SessionLog
+    let log: SessionLog
 
     /// The number of reloads of the configuration.
     var generation: Int { reloads.withLock { $0.count } }
 
-    /// Counts a reload of the configuration.
-    ///
-    /// - Parameter authenticator: The authenticator of the new configuration.
     func countReload(to authenticator: Authenticator) {
         reloads.withLock { $0 = ($0.count + 1, authenticator) }
     }
@@ -84,9 +71,7 @@ final class SignInState: Sendable {
         self.log = log
     }
 
-    /// Returns the state of a server.
-    ///
-    /// Sessions are stored if the configuration has a store.
+    /// Returns the state of a server, whose sessions are stored if the configuration has a store.
     static func make(_ configuration: Configuration, logger: Logger) throws -> SignInState {
         let log = SessionLog(logger)
         let logouts = LogoutQueue(clock: SystemClock(), logger: logger)
@@ -114,32 +99,8 @@ final class SignInState: Sendable {
         )
     }
 
-    /// Logs the beginning of a session.
-    func logBeginning(_ session: Session) { log.logBeginning(session) }
-
-    /// Logs that a code was presented at another host or by another browser.
-    func logRejectedHandOver(of session: Session, to origin: SignInSettings.Origin, reason: String, address: String?) {
-        log.logRejectedHandOver(of: session, to: origin.description, reason: reason, address: address)
-    }
-
-    /// Logs that the end of a session could not be stored.
-    func logUnstoredEnd(_ session: Session) { log.logUnstoredEnd(session) }
-
-    /// Logs a login that was rejected or whose realm was unavailable, if there is a report.
-    ///
-    /// - Parameters:
-    ///   - report: The report of the login.
-    ///   - rule: The rule of the page that the user wants to open; nil if there is none.
-    func logRejection(_ report: LoginReport?, for rule: ProtectRule?) {
-        if let report { log.logRejection(report, for: rule) }
-    }
-
     /// Ends expired sessions and pending logins, runs logouts, and reads the message to all users, until the task is
     /// cancelled.
-    ///
-    /// - Parameters:
-    ///   - onError: Called when sessions cannot be stored.
-    ///   - onUnreadable: Called when the message cannot be read.
     func run(
         onError: @escaping @Sendable (SessionStoreError) -> Void,
         onUnreadable: @escaping @Sendable (StoreFault) -> Void
@@ -155,11 +116,7 @@ final class SignInState: Sendable {
 
     private func sweep() async {
         while true {
-            do throws(CancellationError) {
-                try await clock.sleep(until: clock.now &+ 1_000_000_000)
-            } catch {
-                return
-            }
+            do { try await clock.sleep(until: clock.now &+ 1_000_000_000) } catch { return }
             pendingLogins.sweep(clock.now)
             handOverCodes.sweep(clock.now)
         }
@@ -168,17 +125,12 @@ final class SignInState: Sendable {
 
 /// The message of the administrator to all users, as the store contained it a second ago at most.
 final class AnnouncementReader: Sendable {
+    /// Nil if there is no store, and so no message.
     private let store: (any AnnouncementStore)?
     private let clock: any LoginClock
     private let wallClock: WallClock
     private let latest = Mutex<Announcement?>(nil)
 
-    /// Creates a reader.
-    ///
-    /// - Parameters:
-    ///   - store: The store; nil if there is none, and so no message.
-    ///   - clock: The clock that measures the interval between two reads.
-    ///   - wallClock: The clock that decides whether the message has ended.
     init(_ store: (any AnnouncementStore)?, clock: any LoginClock, wallClock: WallClock) {
         self.store = store
         self.clock = clock
@@ -191,27 +143,19 @@ final class AnnouncementReader: Sendable {
         return announcement.text
     }
 
-    /// Reads the message.
-    ///
-    /// - Throws: ``StoreFault`` when the store cannot be read. The earlier message is then still shown.
+    /// Reads the message; if the store cannot be read, the earlier message is still shown.
     func refresh() async throws(StoreFault) {
         guard let store else { return }
         let announcement = try await store.announcement()
         latest.withLock { $0 = announcement }
     }
 
-    /// Reads the message every second until the task is cancelled.
-    ///
-    /// - Parameter onError: Called when the store begins to fail.
+    /// Reads the message every second until the task is cancelled, and reports when the store begins to fail.
     func run(onError: @escaping @Sendable (StoreFault) -> Void) async {
         guard store != nil else { return }
         var isFailing = false
         while true {
-            do throws(CancellationError) {
-                try await clock.sleep(until: clock.now &+ 1_000_000_000)
-            } catch {
-                return
-            }
+            do { try await clock.sleep(until: clock.now &+ 1_000_000_000) } catch { return }
             do throws(StoreFault) {
                 try await refresh()
                 isFailing = false

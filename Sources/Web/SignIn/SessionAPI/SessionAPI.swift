@@ -5,7 +5,6 @@ internal import Bytes
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
@@ -29,11 +28,8 @@ struct SessionAPI: SignInComponent {
         } catch {
             return LoggedResponse(malformed(error.description, to: request))
         }
-        let browser: BrowserBinding
-        do throws(OpenSSLError) {
-            browser = try BrowserBinding(request)
-        } catch {
-            return LoggedResponse(self.error("unavailable", status: .serviceUnavailable, to: request))
+        guard let browser = try? BrowserBinding(request) else {
+            return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request))
         }
         switch submitted {
         case .answers(let number, let answers):
@@ -58,7 +54,6 @@ struct SessionAPI: SignInComponent {
         }
     }
 
-    /// Answers the open question of a login.
     private func answer(
         _ number: Int,
         with answers: [Secret?],
@@ -83,14 +78,12 @@ struct SessionAPI: SignInComponent {
         }
     }
 
-    /// Returns the realms that a client may name.
-    ///
-    /// These are the default realms, and the realms of each rule that offers the form to the client's address.
+    /// Returns the realms that a client may name: the default ones, and those of each rule that offers the form to its
+    /// address.
     private func realms(openTo address: String?) -> [String] {
         realms + rules.all.filter { $0.schemes.contains(.form) && $0.matches(peer: address) }.flatMap(\.realms)
     }
 
-    /// Waits until a login has a question or has ended, and returns the response.
     private func proceed(
         with pending: LoginFlow.Login,
         browser: BrowserBinding,
@@ -119,9 +112,7 @@ struct SessionAPI: SignInComponent {
         }
     }
 
-    /// `GET /session`: the session of the request.
-    ///
-    /// The request does not count as a use of the session.
+    /// `GET /session`: the session of the request, which does not count as a use of the session.
     func showSession(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: false) else { return noSession(request) }
         return LoggedResponse(json(describe(session, token: token), to: request), user: session.user)
@@ -147,9 +138,8 @@ struct SessionAPI: SignInComponent {
         return LoggedResponse(nothing(request.sessionRemoval), user: session.user)
     }
 
-    /// Returns the response with status 503 for a session that has ended but whose end is not stored.
-    ///
-    /// The response removes the cookie, so that the browser is signed out.
+    /// 503 for a session that has ended but whose end is not stored; it removes the cookie, so that the browser is
+    /// signed out.
     private func notStored(_ request: WebRequest, cookies: [String]? = nil) -> Response {
         let cookies = cookies ?? request.sessionRemoval
         return error("not-stored", status: .serviceUnavailable, to: request, cookies: cookies)
@@ -180,7 +170,7 @@ struct SessionAPI: SignInComponent {
         LoggedResponse(error("no-session", status: .unauthorized, to: request))
     }
 
-    /// Returns a response with status 204 and the cookies.
+    /// 204.
     private func nothing(_ cookies: [String]) -> Response {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         context.security.add(to: &headers)
@@ -193,23 +183,16 @@ struct SessionAPI: SignInComponent {
     }
 }
 
-/// The event stream of a session.
-///
-/// Source: server-sent events of the HTML standard, section 9.2.
+/// The event stream of a session: server-sent events of the HTML standard, section 9.2.
 extension SessionAPI {
-    /// `GET /session/events`: the event stream of the session.
-    ///
-    /// The request does not count as a use of the session.
+    /// `GET /session/events`, which does not count as a use of the session.
     func events(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else {
             return LoggedResponse(error("no-session", status: .unauthorized, to: request))
         }
         let last = request.fields.texts(of: .lastEventID).first.flatMap { UInt64($0.string) }
-        let events: SessionEvents
-        do throws(SessionFault) {
-            events = try sessions.events(of: session, after: last)
-        } catch {
-            var response = self.error("too-many-streams", status: .tooManyRequests, to: request)
+        guard let events = try? sessions.events(of: session, after: last) else {
+            var response = error("too-many-streams", status: .tooManyRequests, to: request)
             response.headers[.retryAfter] = "30"
             return LoggedResponse(response, user: session.user)
         }
@@ -236,7 +219,6 @@ extension SessionAPI {
 }
 
 extension NumberedSessionEvent {
-    /// The event in the format of the stream.
     fileprivate var text: String {
         switch event {
         case .heartbeat: ":\n\n"

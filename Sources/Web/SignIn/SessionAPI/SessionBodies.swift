@@ -9,17 +9,11 @@ internal import Sessions
 
 /// The body of a `POST /session` request.
 enum SessionRequest {
-    /// A sign-in.
     case login(name: UTF8Text, password: Secret, realm: UTF8Text?)
     /// The answers to the open question of a login.
     case answers(number: Int, [Secret?])
 
-    /// Parses a body; nil if its type is not supported.
-    ///
-    /// - Parameters:
-    ///   - type: The media type of the body, in lower case and without parameters.
-    ///   - body: The body.
-    /// - Throws: ``BadFields`` if the body is malformed or a required field is missing.
+    /// Parses a body; nil if its type, in lower case and without parameters, is not supported.
     init?(_ type: UTF8Text, _ body: Span<UInt8>) throws(BadFields) {
         switch type {
         case "application/json": try self.init(JSONFields(body))
@@ -30,9 +24,7 @@ enum SessionRequest {
 
     private init(_ fields: JSONFields) throws(BadFields) {
         if let answers = fields.secrets("answers") {
-            guard let number = fields.integer("number") else {
-                throw BadFields(.missing, at: 0)
-            }
+            guard let number = fields.integer("number") else { throw BadFields(.missing, at: 0) }
             self = .answers(number: number, answers)
         } else {
             guard let name = fields.text("username"), let password = fields.secret("password") else {
@@ -59,9 +51,7 @@ enum SessionRequest {
     }
 }
 
-/// The session of the request.
-///
-/// All times are seconds since 1970.
+/// The session of the request; all times are seconds since 1970.
 struct SessionJSON: Encodable {
     let id: String
     let user: String

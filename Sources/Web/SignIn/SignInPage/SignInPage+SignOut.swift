@@ -5,7 +5,6 @@ internal import Bytes
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import Mustache
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
@@ -14,8 +13,8 @@ internal import Sessions
 extension SignInPage {
     /// `GET /sign-out`: asks whether to sign out.
     ///
-    /// The request changes nothing, because any site can send a browser here. Without a session it leads to the target; a
-    /// host that is not the sign-in host leads to the page of that host, where the browser may have a session.
+    /// The request changes nothing, because any site can send a browser here. Without a session it leads to the target;
+    /// a host that is not the sign-in host leads to the page of that host, where the browser may have a session.
     func showSignOut(_ request: WebRequest) -> LoggedResponse {
         let query = FormFields(query: request.query)
         let target = target(query?.read("return")?.string, request: request)
@@ -52,9 +51,7 @@ extension SignInPage {
             if let page = signOutAtSignInHost(target, request: request) {
                 return LoggedResponse(removingData(redirect(page, answering: request, cookies: request.sessionRemoval)))
             }
-            guard let fields, Self.returns(fields) else {
-                return LoggedResponse(signedOut(request))
-            }
+            guard let fields, Self.returns(fields) else { return LoggedResponse(signedOut(request)) }
             return LoggedResponse(signedOut(request, thenReturnTo: fields))
         }
         guard let fields,
@@ -65,23 +62,18 @@ extension SignInPage {
         guard await end(presented.map(\.session.signIn), cause: .logout) else {
             return LoggedResponse(render(.notStored, to: request, cookies: request.sessionRemoval), user: user)
         }
-        if Self.returns(fields) {
-            return LoggedResponse(signedOut(request, thenReturnTo: fields), user: user)
-        }
+        if Self.returns(fields) { return LoggedResponse(signedOut(request, thenReturnTo: fields), user: user) }
         // A user without access signs in as another user, and then returns.
         let target = self.target(fields.read("return")?.string, request: request)
         return LoggedResponse(signedOut(request, thenSignInFor: target), user: user)
     }
 
-    /// Stores for the sign-in page that this browser has signed out, and returns the cookie that identifies the browser.
+    /// Stores for the sign-in page that this browser has signed out, and returns the cookie that identifies the
+    /// browser.
     private func noteSignOut(_ request: WebRequest) -> [String] {
-        do throws(OpenSSLError) {
-            let browser = try BrowserBinding(request)
-            state.signOuts.put(state.clock.now, for: browser.digest)
-            return browser.cookies
-        } catch {
-            return []
-        }
+        guard let browser = try? BrowserBinding(request) else { return [] }
+        state.signOuts.put(state.clock.now, for: browser.digest)
+        return browser.cookies
     }
 
     /// Returns the sign-out page of the sign-in host; nil if the request is for that host, or there is none.
@@ -110,31 +102,20 @@ extension SignInPage {
         return removingData(redirect(location, answering: request, cookies: request.sessionRemoval))
     }
 
-    /// Returns a redirect to the sign-in page.
-    ///
-    /// The response removes the session cookie and the stored data from the browser.
+    /// Returns a redirect to the sign-in page that removes the session cookie and the stored data from the browser.
     private func signedOut(_ request: WebRequest, thenSignInFor target: ReturnTarget? = nil) -> Response {
-        var response: Response
-        do throws(OpenSSLError) {
-            if let hosts, !hosts.isSignInHost(request.authority) {
-                let url = url(of: target, request: request)
-                let query = url.map { "&\(Destination(target: $0).query)" } ?? ""
-                let page = "\(hosts.origin)\(routes.signIn)?notice=\(Notice.signedOut.name)\(query)"
-                response = redirect(page, answering: request, cookies: request.sessionRemoval)
-            } else {
-                let browser = try BrowserBinding(request)
-                response = redirectToSignIn(
-                    .signedOut,
-                    Destination(target: target?.location),
-                    browser: browser,
-                    request: request
-                )
-                for cookie in browser.cookies + request.sessionRemoval {
-                    response.headers.append(.init(name: .setCookie, value: cookie))
-                }
-            }
-        } catch {
-            response = redirect(routes.signIn, answering: request, cookies: request.sessionRemoval)
+        if let hosts, !hosts.isSignInHost(request.authority) {
+            let query = url(of: target, request: request).map { "&\(Destination(target: $0).query)" } ?? ""
+            let page = "\(hosts.origin)\(routes.signIn)?notice=\(Notice.signedOut.name)\(query)"
+            return removingData(redirect(page, answering: request, cookies: request.sessionRemoval))
+        }
+        guard let browser = try? BrowserBinding(request) else {
+            return removingData(redirect(routes.signIn, answering: request, cookies: request.sessionRemoval))
+        }
+        let destination = Destination(target: target?.location)
+        var response = redirectToSignIn(.signedOut, destination, browser: browser, request: request)
+        for cookie in browser.cookies + request.sessionRemoval {
+            response.headers.append(.init(name: .setCookie, value: cookie))
         }
         return removingData(response)
     }
@@ -149,9 +130,6 @@ extension SignInPage {
 
 extension Page {
     /// The page after a sign-out without a target.
-    ///
-    /// - Parameter signIn: The path of the sign-in page.
-    /// - Returns: The page.
     fileprivate static func signedOut(signInAt signIn: String) -> Page {
         var page = Page(title: .key(.signedOut), lines: [.key(.youAreSignedOut)])
         page.parts = [.link(to: signIn, .key(.signIn))]

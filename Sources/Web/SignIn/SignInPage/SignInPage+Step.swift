@@ -4,12 +4,11 @@ internal import AccessControl
 internal import Bytes
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
-/// The page for the questions of a login, and the sign-out.
+/// The page for the questions of a login.
 extension SignInPage {
     /// `GET /sign-in/step`: the page with the open question.
     func showStep(_ request: WebRequest) -> LoggedResponse {
@@ -28,8 +27,8 @@ extension SignInPage {
             ?? Message(.signingInAs, ["user": user])
         var page = Page(title: .key(.oneMoreStep), lines: [line])
         page.kind = .formWithScript
-        page.isError = waiting.hasRejectedCode
         let isRejected = waiting.hasRejectedCode
+        page.isError = isRejected
         if isRejected { page.parts.append(.notice(.key(.codeRejected), isError: true)) }
         let (action, cancel) = (Self.link(routes.step, query), Self.link(routes.signIn, query))
         let messages = waiting.interactive.messages
@@ -45,9 +44,9 @@ extension SignInPage {
         return LoggedResponse(render(page, to: request))
     }
 
-    /// Returns the template values for each callback.
+    /// A message has no input field.
     ///
-    /// A message has no input field. The prompt of a module is translated only if it is the standard one.
+    /// The prompt of a module is translated only if it is the standard one.
     private static func inputs(_ questions: [Callback], _ translation: Translation) -> [[String: Any]] {
         var isFirst = true
         return questions.enumerated().map { index, question in

@@ -3,7 +3,6 @@
 internal import AccessControl
 internal import Bytes
 internal import HummingbirdCore
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
@@ -16,10 +15,7 @@ struct SignInPage: SignInComponent {
 
     /// `GET /sign-in`: the sign-in page.
     func showSignIn(_ request: WebRequest) -> LoggedResponse {
-        let browser: BrowserBinding
-        do throws(OpenSSLError) {
-            browser = try BrowserBinding(request)
-        } catch {
+        guard let browser = try? BrowserBinding(request) else {
             return LoggedResponse(render(.unavailable, to: request))
         }
         let query = FormFields(query: request.query)
@@ -86,12 +82,11 @@ struct SignInPage: SignInComponent {
         return LoggedResponse(render(page, to: request, cookies: browser.cookies), user: known?.session.user)
     }
 
-    /// The time in which a sign-out that led to a protected page is reported on the sign-in page: one minute.
+    /// One minute in nanoseconds, in which a sign-out that led to a protected page is reported on the sign-in page.
     private static var signOutNoticeTime: UInt64 { 60_000_000_000 }
 
     /// `POST /sign-in`: begins a login with user name and password.
     func signIn(_ request: WebRequest) async -> LoggedResponse {
-        guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
         let fields: FormFields
         switch await form(request) {
         case .fields(let read): fields = read
@@ -100,23 +95,18 @@ struct SignInPage: SignInComponent {
         guard case .token(let token) = request.cookies.signIn else {
             return withoutCookie(fields.read("ticket").flatMap(Self.destination(of:)), request: request)
         }
-        let browser: BrowserBinding
-        do throws(OpenSSLError) {
-            browser = try BrowserBinding(known: token, request: request)
-        } catch {
+        guard let browser = try? BrowserBinding(known: token, request: request) else {
             return LoggedResponse(render(.unavailable, to: request))
         }
-        // The ticket may be stale: the cookie, which is SameSite=Strict, and the check of the origin show that a page of
-        // this server has sent the form.
+        // The ticket may be stale: the cookie, which is SameSite=Strict, and the check of the origin show that a page
+        // of this server has sent the form.
         guard let destination = fields.read("ticket").flatMap(Self.destination(of:)) else {
             return LoggedResponse(redirectToSignIn(.expired, Destination(), browser: browser, request: request))
         }
         guard let text = fields.read("username"), let password = fields.secret("password"),
             let username = LoginFlow.username(typed: text)
         else {
-            return LoggedResponse(
-                redirectToSignIn(.rejected, destination, browser: browser, request: request)
-            )
+            return LoggedResponse(redirectToSignIn(.rejected, destination, browser: browser, request: request))
         }
         let rule = rule(for: target(destination.target, request: request), request: request)
         let begun = await login.begin(
@@ -132,9 +122,8 @@ struct SignInPage: SignInComponent {
         return await proceed(with: begun, browser: browser, request: request)
     }
 
-    /// Returns the response to the form of a browser that has not sent the cookie of the page.
-    ///
-    /// If another tab has signed in, the browser has a session instead of the cookie.
+    /// Returns the response to the form of a browser that has not sent the cookie of the page; if another tab has
+    /// signed in, the browser has a session instead.
     func withoutCookie(_ destination: Destination?, request: WebRequest) -> LoggedResponse {
         let destination = destination ?? Destination()
         if let (session, _) = session(request, isActivity: true) {
@@ -155,7 +144,6 @@ struct SignInPage: SignInComponent {
         return compiled.rule
     }
 
-    /// Waits until a login has a question or has ended, and returns a redirect to the next page.
     func proceed(with pending: LoginFlow.Login, browser: BrowserBinding, request: WebRequest) async -> LoggedResponse {
         switch await login.advance(pending, for: request) {
         case .question: return LoggedResponse(redirectToStep(pending.destination, answering: request))
@@ -186,7 +174,6 @@ struct SignInPage: SignInComponent {
         }
     }
 
-    /// Returns a redirect to the sign-in page with a notice.
     func redirectToSignIn(
         _ notice: Notice,
         _ destination: Destination,
@@ -199,12 +186,10 @@ struct SignInPage: SignInComponent {
         return redirect("\(routes.signIn)?ticket=\(ticket)", answering: request)
     }
 
-    /// Returns a redirect to the page with the open question.
     func redirectToStep(_ destination: Destination, answering request: WebRequest) -> Response {
         redirect(Self.link(routes.step, destination.query), answering: request)
     }
 
-    /// Returns a path with a query, which may be empty.
     static func link(_ path: String, _ query: String) -> String { query.isEmpty ? path : "\(path)?\(query)" }
 
     /// Returns the destination of a ticket, which need not be authentic.
@@ -214,45 +199,30 @@ struct SignInPage: SignInComponent {
 
     private func seal(_ destination: Destination, notice: Notice, browser: BrowserBinding) -> String? {
         let ticket = SignInTicket(destination: destination, notice: notice.rawValue, issued: state.clock.now)
-        do throws(OpenSSLError) {
-            return try state.tickets.seal(ticket, for: browser.digest)
-        } catch {
-            return nil
-        }
+        return try? state.tickets.seal(ticket, for: browser.digest)
     }
 
     private func open(_ text: UTF8Text, browser: BrowserBinding) -> SignInTicket? {
-        do throws(OpenSSLError) {
-            return try state.tickets.open(
-                text.string.utf8Span.span,
-                from: browser.digest,
-                now: state.clock.now,
-                lifetime: settings.time.nanoseconds
-            )
-        } catch {
-            return nil
-        }
+        try? state.tickets.open(
+            text.string.utf8Span.span,
+            from: browser.digest,
+            now: state.clock.now,
+            lifetime: settings.time.nanoseconds
+        )
     }
 }
 
-/// The name of the application that a user signs in to.
 extension SignInPage {
-    /// Returns the name of the application of a target; nil if the page has no name for it.
+    /// Returns the name of the application that a user signs in to; nil if the page has no name for it.
     ///
     /// Without a name in the rule, it is the host of a target at another origin. The target is allowed, so an attacker
     /// cannot choose the name.
-    ///
-    /// - Parameters:
-    ///   - target: The target to return to; nil for the default.
-    ///   - rule: The rule of the target; nil if there is none.
-    /// - Returns: The name.
     func applicationName(_ target: ReturnTarget?, rule: ProtectRule?) -> Message? {
         guard let target else { return nil }
         if let application = rule?.application { return .localized(application) }
         return target.origin.map { .verbatim($0.port == 443 ? $0.host : "\($0.host):\($0.port)") }
     }
 
-    /// Returns the title of the page with user name and password.
     static func title(signingInTo application: Message?) -> Message {
         application.map { Message(.signInTo, ["application": $0]) } ?? .key(.signIn)
     }
