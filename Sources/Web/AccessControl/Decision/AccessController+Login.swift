@@ -36,8 +36,10 @@ extension AccessController {
         package var certificateFault: LoginFault?
     }
 
-    /// Returns whether ``completeLogin(_:)`` may begin on an event loop: it then waits only for the throttle, because all
-    /// modules of the realms are immediate. A login with a certificate or in many realms takes too long.
+    /// Returns whether ``completeLogin(_:)`` may begin on an event loop: it then waits only for the throttle, because
+    /// all modules of the realms are immediate.
+    ///
+    /// A login with a certificate or in many realms takes too long.
     package func rarelyWaits(_ login: Login) -> Bool {
         let realms = login.compiled.rule.realms
         guard login.attempts.count == 1, case .password = login.attempts[0].method, realms.count <= 8 else {
@@ -48,8 +50,8 @@ extension AccessController {
 
     /// Logs the user in and decides about the request.
     ///
-    /// The schemes are tried in the order of the rule, and for each scheme the realms in their order: if the certificate
-    /// is rejected, the password is checked.
+    /// The schemes are tried in the order of the rule, and for each scheme the realms in their order: if the
+    /// certificate is rejected, the password is checked.
     package func completeLogin(_ login: Login) async -> CompletedLogin {
         var isUnavailable = false
         var wasRejected = false
@@ -117,9 +119,9 @@ extension AccessController {
 
     /// Logs in the user of a certificate in the first realm that accepts the certificate.
     ///
-    /// Each realm reads the user name in its own way. If a realm does not accept the certificate, no login begins there,
-    /// so nothing is counted against any user. With `whenUnavailable: .stop`, the realms after a realm that met an outage
-    /// are not used.
+    /// Each realm reads the user name in its own way. If a realm does not accept the certificate, no login begins
+    /// there, so nothing is counted against any user. With `whenUnavailable: .stop`, the realms after a realm that met
+    /// an outage are not used.
     private func loginByCertificate(
         _ certificate: ClientCertificate,
         of login: Login
@@ -186,8 +188,8 @@ extension AccessController {
 }
 
 extension Authenticator {
-    /// Logs in a user of access rules, the sign-in pages or the session API; unavailable if a realm does not exist, which
-    /// the configuration rules out.
+    /// Logs in a user of access rules, the sign-in pages or the session API; unavailable if a realm does not exist,
+    /// which the configuration rules out.
     package func loginOnWeb(
         as username: Username,
         inFirstOf realms: [String],
@@ -195,17 +197,14 @@ extension Authenticator {
         address: String?,
         asking conversation: any Conversation
     ) async -> MultiRealmLoginReport.Outcome {
-        do throws(RealmError) {
-            return try await login(
-                as: username,
-                inFirstOf: realms,
-                whenUnavailable: whenUnavailable,
-                service: "https",
-                peer: address,
-                asking: conversation
-            ).outcome
-        } catch {
-            return .unavailable(nil)
-        }
+        let report = try? await login(
+            as: username,
+            inFirstOf: realms,
+            whenUnavailable: whenUnavailable,
+            service: "https",
+            peer: address,
+            asking: conversation
+        )
+        return report?.outcome ?? .unavailable(nil)
     }
 }

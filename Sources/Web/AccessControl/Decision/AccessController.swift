@@ -179,8 +179,8 @@ package struct AccessController: Sendable {
 
     /// Evicts the credentials of changed users, and ends their sessions.
     ///
-    /// For `all` the caller must also call ``revalidateSessions(of:)``: all credentials of the realm are evicted, but its
-    /// sessions have to be checked.
+    /// For `all` the caller must also call ``revalidateSessions(of:)``: all credentials of the realm are evicted, but
+    /// its sessions have to be checked.
     package func revoke(_ users: ChangedUsers, of realm: String) {
         switch users {
         case .some(let names):
@@ -206,8 +206,9 @@ package struct AccessController: Sendable {
         await sessions.recheck(of: realm) { await validator.status(of: $0) }
     }
 
-    /// Evicts the credentials of an account. Its sessions continue: otherwise an attacker could sign the user out by
-    /// guessing passwords.
+    /// Evicts the credentials of an account.
+    ///
+    /// Its sessions continue: otherwise an attacker could sign the user out by guessing passwords.
     package func evictCredentials(of account: Account) {
         evict { $0.account == account }
     }

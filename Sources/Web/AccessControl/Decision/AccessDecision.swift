@@ -17,8 +17,8 @@ package enum AccessDecision: Sendable {
     case forbidden(SignedInUser?)
     /// 401 or a redirect to the sign-in page: credentials are missing or were rejected.
     case challenge(Challenge, wasRejected: Bool)
-    /// 403, because there is no challenge for certificates: the rule accepts only them, and the request has none that is
-    /// accepted.
+    /// 403, because there is no challenge for certificates: the rule accepts only them, and the request has none that
+    /// is accepted.
     case certificateNeeded
     /// 405, with the allowed methods: rules match the path, but no rule matches the method.
     case methodNotAllowed([String])
@@ -39,8 +39,8 @@ package enum AccessDecision: Sendable {
 
 /// The result of ``AccessController/evaluate(_:credentials:)``.
 package enum Evaluation: Sendable {
-    /// The decision, the authentication that it is based on, and the rule that decides or, if the rules for the path are
-    /// for other methods, one of these.
+    /// The decision, the authentication that it is based on, and the rule that decides or, if the rules for the path
+    /// are for other methods, one of these.
     case decided(AccessDecision, ExistingAuthentication?, by: ProtectionRules.CompiledRule?)
     /// A realm must check the credentials: see ``AccessController/completeLogin(_:)``.
     case login(AccessController.Login)
@@ -87,16 +87,17 @@ package struct Challenge: Sendable, Hashable {
 
     package var isEmpty: Bool { schemes.isEmpty }
 
-    /// The challenge for a script of a page: only the form, if that is first. With Basic a browser would open a password
-    /// dialog for the request of the script.
+    /// The challenge for a script of a page: only the form, if that is first.
+    ///
+    /// With Basic a browser would open a password dialog for the request of the script.
     package var forScripts: Challenge { schemes.first == .form ? Challenge(realm: realm, schemes: [.form]) : self }
 
     /// Adds a `WWW-Authenticate` field for each scheme; a 401 response must have one (RFC 9110 section 15.5.2).
     ///
-    /// No scheme for sign-in pages is registered. The field for the form follows draft-broyer-http-cookie-auth, with the
-    /// path or the URL of the sign-in page. Clients ignore a scheme that they do not know. Basic comes first for proxies
-    /// that may pass on only the first field, such as nginx before 1.23: programs need this field, but browsers are
-    /// redirected to the sign-in page and need none.
+    /// No scheme for sign-in pages is registered. The field for the form follows draft-broyer-http-cookie-auth, with
+    /// the path or the URL of the sign-in page. Clients ignore a scheme that they do not know. Basic comes first for
+    /// proxies that may pass on only the first field, such as nginx before 1.23: programs need this field, but browsers
+    /// are redirected to the sign-in page and need none.
     package func add(to headers: inout HTTPFields, signInAt page: String, putsBasicFirst: Bool = false) {
         let ordered = putsBasicFirst ? schemes.filter { $0 == .basic } + schemes.filter { $0 != .basic } : schemes
         for scheme in ordered {

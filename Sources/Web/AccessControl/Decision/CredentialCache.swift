@@ -5,8 +5,8 @@ package import RealmKit
 package import Sessions
 internal import Synchronization
 
-/// A cache of the credentials that realms have recently accepted, so that a client that sends them with every request does
-/// not cause a login for every request.
+/// A cache of the credentials that realms have recently accepted, so that a client that sends them with every request
+/// does not cause a login for every request.
 ///
 /// - Rejected credentials are not cached, but checked again each time.
 /// - The password and the typed name are not stored. The key of an entry is a MAC of the realms, the client address,
@@ -136,7 +136,9 @@ package final class CredentialCache: Sendable {
         return tag.map { Key(tag: $0, epoch: state.withLock { $0.revocations.epoch }) }
     }
 
-    /// Returns the entry of a key; nil if there is none or it has expired. Times are nanoseconds of a monotonic clock.
+    /// Returns the entry of a key; nil if there is none or it has expired.
+    ///
+    /// Times are nanoseconds of a monotonic clock.
     package func entry(for key: Key, at now: UInt64) -> Entry? {
         state.withLock { state in
             guard let entry = state.entries[key.tag] else { return nil }
@@ -144,10 +146,11 @@ package final class CredentialCache: Sendable {
         }
     }
 
-    /// Adds an identity whose credentials were accepted, for at most the nanoseconds until the client certificate expires.
+    /// Adds an identity whose credentials were accepted, for at most the nanoseconds until the client certificate
+    /// expires.
     ///
-    /// The key was created before the credentials were checked. If entries of the client were evicted since then, nothing
-    /// is added, because the password may have been changed.
+    /// The key was created before the credentials were checked. If entries of the client were evicted since then,
+    /// nothing is added, because the password may have been changed.
     package func add(
         _ identity: AuthenticatedIdentity,
         for key: Key,
@@ -203,8 +206,8 @@ package final class CredentialCache: Sendable {
 
 /// The realms of a rule and its choice of `when-unavailable`, as the beginning of a message of the credential cache.
 ///
-/// Users of a later realm who were accepted because an earlier one was unavailable must not be accepted where no further
-/// realm is used. So both are in the message.
+/// Users of a later realm who were accepted because an earlier one was unavailable must not be accepted where no
+/// further realm is used. So both are in the message.
 struct RealmField: Sendable {
     /// The longest field that is used as it is; a longer one is replaced by its digest.
     private static let maximumCount = 256

@@ -53,8 +53,9 @@ public enum BasicScheme {
         return read(field.string.utf8Span.span, count: fields.count)
     }
 
-    /// Reads the first `Authorization` field, without surrounding white space. More than one field is malformed, even if the
-    /// values are equal.
+    /// Reads the first `Authorization` field, without surrounding white space.
+    ///
+    /// More than one field is malformed, even if the values are equal.
     package static func read(_ field: Span<UInt8>, count: Int) -> Presented {
         guard count == 1 else { return .malformed("more than one Authorization field") }
         var end = 0
@@ -77,8 +78,8 @@ public enum BasicScheme {
 
 /// A user name and a password of HTTP Basic, in one block of memory that is wiped after use.
 ///
-/// Most requests only look the credentials up in the credential cache. The name and the password are separated only for a
-/// login.
+/// Most requests only look the credentials up in the credential cache. The name and the password are separated only for
+/// a login.
 public struct BasicCredentials: Sendable {
     private let secret: Secret
     private let colon: Int

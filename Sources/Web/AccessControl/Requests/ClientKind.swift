@@ -13,8 +13,8 @@ package enum ClientKind: Sendable, Hashable {
     /// Any other client; it gets 401 with all schemes.
     case other
 
-    /// The kind by the values of `Sec-Fetch-Mode`, which all current browsers send, and of `X-Requested-With`, which scripts
-    /// send.
+    /// The kind by the values of `Sec-Fetch-Mode`, which all current browsers send, and of `X-Requested-With`, which
+    /// scripts send.
     package init(mode: UTF8Text?, requestedWith: UTF8Text?, prefersHTML: Bool) {
         if let mode {
             self = mode == "navigate" ? .navigation : .script
@@ -36,8 +36,9 @@ package enum ClientKind: Sendable, Hashable {
 
 /// The `Accept` field of a request, with the media types that the client accepts (RFC 9110 section 12.5.1).
 package enum AcceptField {
-    /// Returns true if the field names a type of HTML with a weight above 0 or without a weight. No memory is allocated,
-    /// because a field may list hundreds of types.
+    /// Returns true if the field names a type of HTML with a weight above 0 or without a weight.
+    ///
+    /// No memory is allocated, because a field may list hundreds of types.
     package static func prefersHTML(_ value: Span<UInt8>) -> Bool {
         var start = 0
         while start < value.count {
@@ -88,7 +89,8 @@ package enum AcceptField {
 package enum AcceptLanguageField {
     private static let maximumRanges = 16
 
-    /// Returns the index of the translation that the user prefers most; 0, the standard translation, if the user prefers none.
+    /// Returns the index of the translation that the user prefers most; 0, the standard translation, if the user
+    /// prefers none.
     ///
     /// Of languages with the same weight, the first one counts. A language with weight 0 is never chosen for its range.
     /// No memory is allocated.

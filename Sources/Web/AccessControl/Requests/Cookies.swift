@@ -39,8 +39,8 @@ package struct OurCookies: Sendable {
         Self.forEachPair(in: field) { take($0) }
     }
 
-    /// Collects the tokens of all session cookies in a `Cookie` field: a script can set a second one in a partition, and if
-    /// one of them ends, the other must end too.
+    /// Collects the tokens of all session cookies in a `Cookie` field: a script can set a second one in a partition,
+    /// and if one of them ends, the other must end too.
     static func collectSessions(in field: Span<UInt8>, into tokens: inout [OpaqueToken]) {
         forEachPair(in: field) { pair in
             guard isNamed(pair, sessionName) else { return }
@@ -92,25 +92,27 @@ package struct OurCookies: Sendable {
 
 /// The values of `Set-Cookie` fields.
 ///
-/// Most cookies have no `Max-Age`, so a browser deletes them when it is closed. They have no `Domain`, so a browser does
-/// not send them to other hosts. Their names begin with `__Host-`, so a browser accepts them only from the same host
-/// over TLS. Source: RFC 6265bis section 4.1.3.
+/// Most cookies have no `Max-Age`, so a browser deletes them when it is closed. They have no `Domain`, so a browser
+/// does not send them to other hosts. Their names begin with `__Host-`, so a browser accepts them only from the same
+/// host over TLS. Source: RFC 6265bis section 4.1.3.
 package enum SetCookie {
-    /// Sets the cookie that a sign-in is bound to, in place of all cookies of its name; browsers send it only with requests
-    /// from the same site.
+    /// Sets the cookie that a sign-in is bound to, in place of all cookies of its name; browsers send it only with
+    /// requests from the same site.
     package static func signIn(_ token: OpaqueToken, replacing present: OurCookies.Found) -> [String] {
         partitionedRemoval(OurCookies.signInName, present)
             + ["\(OurCookies.signInName)=\(token.text)\(common)\(strict)"]
     }
 
-    /// Sets the cookie that a hand-over is bound to; browsers also send it after a redirect from the sign-in host, which may
-    /// be another site. It is one field, because some proxies pass on only one (``partitionedVerifierRemoval(_:)``).
+    /// Sets the cookie that a hand-over is bound to; browsers also send it after a redirect from the sign-in host,
+    /// which may be another site.
+    ///
+    /// It is one field, because some proxies pass on only one (``partitionedVerifierRemoval(_:)``).
     package static func verifier(_ token: OpaqueToken) -> String {
         "\(OurCookies.verifierName)=\(token.text)\(common)\(lax); Max-Age=3600"
     }
 
-    /// Sets the session cookie in place of all cookies of its name; browsers also send it when a user follows a link from
-    /// another site.
+    /// Sets the session cookie in place of all cookies of its name; browsers also send it when a user follows a link
+    /// from another site.
     ///
     /// A script of the host can set a partitioned cookie of this name (CHIPS). A browser with both sends both, and no
     /// session is found. So a partitioned cookie is removed if the browser has sent any cookie of this name.

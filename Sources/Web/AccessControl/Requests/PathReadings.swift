@@ -4,10 +4,10 @@ internal import Bytes
 
 /// The path of a request, and all that programs may read from it.
 ///
-/// Most paths have one reading. Programs read a path with `%2F`, `%25`, `%3F`, `%23`, `;` or `//` differently: they decode
-/// it once or twice, before or after they split it at `/`; they remove `;` and the rest of a segment, or keep them; they
-/// merge `//`, or do not; and a decoded `?` or `#` may end the path. The readings are the results of these steps in every
-/// order.
+/// Most paths have one reading. Programs read a path with `%2F`, `%25`, `%3F`, `%23`, `;` or `//` differently: they
+/// decode it once or twice, before or after they split it at `/`; they remove `;` and the rest of a segment, or keep
+/// them; they merge `//`, or do not; and a decoded `?` or `#` may end the path. The readings are the results of these
+/// steps in every order.
 ///
 /// Dot segments, `\`, control characters and bytes that are not UTF-8 are rejected in every reading.
 ///
@@ -33,8 +33,8 @@ package struct PathReadings: Sendable, Hashable {
         ambiguity = nil
     }
 
-    /// Reads a request target in origin or absolute form; throws if a reading has dot segments or characters that are never
-    /// allowed.
+    /// Reads a request target in origin or absolute form; throws if a reading has dot segments or characters that are
+    /// never allowed.
     package init(reading target: Span<UInt8>) throws(AmbiguousPath) {
         do throws(AmbiguousPath) {
             path = try RequestPath(reading: target)
@@ -116,8 +116,8 @@ package struct PathReadings: Sendable, Hashable {
 
     /// Splits a text at each `/`: with its empty segments, and without them.
     ///
-    /// A reading with only some of them leads to no other rule: its path is at or below the path of the first, and at or
-    /// above that of the second.
+    /// A reading with only some of them leads to no other rule: its path is at or below the path of the first, and at
+    /// or above that of the second.
     private static func split(_ text: [UInt8]) throws(AmbiguousPath) -> [RequestPath] {
         let isClean = text.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }
         guard isClean, UTF8Text(validating: text.span) != nil else { throw .encoding }

@@ -26,8 +26,10 @@ package struct RequestClient: Sendable {
     package var cookies = OurCookies()
     /// The tokens of all session cookies, if there are several; none of them authenticates a user.
     package private(set) var repeatedSessions: [OpaqueToken]?
-    /// The client certificate of the connection; nil if the peer is a trusted proxy, whose certificate is not that of the
-    /// client. No header field sets it.
+    /// The client certificate of the connection; nil if the peer is a trusted proxy, whose certificate is not that of
+    /// the client.
+    ///
+    /// No header field sets it.
     package var certificate: ClientCertificate?
 
     package init(address: String?) { self.address = address }
@@ -66,13 +68,14 @@ package struct ClientCertificate: Sendable {
     /// The last second in which all certificates of the chain are valid, in seconds since 1970.
     package var notAfter: Int { Int(chain.lazy.map(\.notAfter).min() ?? 0) }
 
-    /// Returns true if all certificates of the chain are valid at a time in seconds since 1970: a connection may stay open
-    /// after a certificate has expired.
+    /// Returns true if all certificates of the chain are valid at a time in seconds since 1970: a connection may stay
+    /// open after a certificate has expired.
     package func isValid(at now: Int) -> Bool {
         chain.allSatisfy { $0.notBefore <= Int64(now) && Int64(now) <= $0.notAfter }
     }
 
-    /// Returns the certificate in DER; nil, so that the login fails, if the chain is not valid at this time, or OpenSSL fails.
+    /// Returns the certificate in DER; nil, so that the login fails, if the chain is not valid at this time, or OpenSSL
+    /// fails.
     package func der(at now: Int) -> [UInt8]? {
         guard isValid(at: now) else { return nil }
         return try? leaf.der

@@ -73,8 +73,8 @@ package struct Routes: Sendable, Hashable {
         return .realmCheck(realm)
     }
 
-    /// Returns the route of a path below `auth`, all for proxies: a path with an unknown proxy or with further segments also
-    /// has the route of forward authentication, so that it never gets a page with status 200.
+    /// Returns the route of a path below `auth`, all for proxies: a path with an unknown proxy or with further segments
+    /// also has the route of forward authentication, so that it never gets a page with status 200.
     private func forwardAuthRoute(_ rest: ArraySlice<UTF8Text>, endsInSlash: Bool) -> Route {
         let proxy = rest.first.flatMap { ForwardAuthProxy($0) }
         let count = rest.last == Self.page ? 2 : 1
@@ -90,8 +90,9 @@ package struct Routes: Sendable, Hashable {
         case page
     }
 
-    /// Returns the kind of a check; nil if the target is not exactly the path of a check, which a query may follow. A proxy
-    /// that sends the original path appends it to the path of its checks.
+    /// Returns the kind of a check; nil if the target is not exactly the path of a check, which a query may follow.
+    ///
+    /// A proxy that sends the original path appends it to the path of its checks.
     package func check(_ target: String, of proxy: ForwardAuthProxy) -> Check? {
         let path = forwardAuthPrefix + proxy.rawValue
         guard target.utf8.starts(with: path.utf8) else { return nil }
@@ -101,7 +102,8 @@ package struct Routes: Sendable, Hashable {
         return rest.elementsEqual("/\(Self.page.string)".utf8) ? .page : nil
     }
 
-    /// Returns the route of a target whose path is ambiguous, if it is a check of Envoy, which appends the original path.
+    /// Returns the route of a target whose path is ambiguous, if it is a check of Envoy, which appends the original
+    /// path.
     package func route(atAmbiguous target: String) -> Route? {
         let beginning = "\(forwardAuthPrefix)\(ForwardAuthProxy.envoy.rawValue)/"
         return target.utf8.starts(with: beginning.utf8) ? .forwardAuth(.envoy) : nil
@@ -114,16 +116,17 @@ package struct Routes: Sendable, Hashable {
         return (path.segments[count], path.segments[(count + 1)...])
     }
 
-    /// Returns whether a path without a route looks like a forward authentication request with a wrong prefix. If a rule
-    /// allows it, the proxy would treat the status 200 of the page as permission for the original request.
+    /// Returns whether a path without a route looks like a forward authentication request with a wrong prefix.
+    ///
+    /// If a rule allows it, the proxy would treat the status 200 of the page as permission for the original request.
     package func isMisplacedForwardAuth(_ path: RequestPath) -> Bool {
         zip(path.segments, path.segments.dropFirst()).contains {
             $0 == Self.forwardAuth && ForwardAuthProxy($1) != nil
         }
     }
 
-    /// Returns whether a browser can be redirected to a path after the sign-in: not to the sign-in pages, which would cause a
-    /// loop, nor to forward authentication and the session API, which are not pages.
+    /// Returns whether a browser can be redirected to a path after the sign-in: not to the sign-in pages, which would
+    /// cause a loop, nor to forward authentication and the session API, which are not pages.
     package func canReturn(to path: RequestPath) -> Bool {
         guard let (first, _) = split(path) else { return true }
         if first == Self.forwardAuth { return false }

@@ -3,8 +3,9 @@
 package import Bytes
 package import RealmKit
 
-/// The trusted proxies of a configuration. Only this type reads forwarded header fields: the address of the client and the
-/// requested host.
+/// The trusted proxies of a configuration.
+///
+/// Only this type reads forwarded header fields: the address of the client and the requested host.
 package struct TrustedProxies: Sendable {
     package let networks: [CIDRBlock]
     /// True if the `X-Forwarded-Host` of these proxies replaces `Host`.
@@ -20,8 +21,8 @@ package struct TrustedProxies: Sendable {
         !networks.isEmpty && ClientAddress.isTrusted(peer, networks)
     }
 
-    /// Replaces the address of the peer by that of the client; returns the reason for a 400 if a trusted proxy has sent an
-    /// address that cannot be parsed.
+    /// Replaces the address of the peer by that of the client; returns the reason for a 400 if a trusted proxy has sent
+    /// an address that cannot be parsed.
     package func readAddress(
         _ client: inout RequestClient,
         from fields: borrowing some RequestFields
@@ -37,8 +38,8 @@ package struct TrustedProxies: Sendable {
         }
     }
 
-    /// Sets the host of a client, if a trusted proxy has sent `X-Forwarded-Host`; returns the reason for a 400 if the fields
-    /// name different hosts.
+    /// Sets the host of a client, if a trusted proxy has sent `X-Forwarded-Host`; returns the reason for a 400 if the
+    /// fields name different hosts.
     package func readHost(
         _ client: inout RequestClient,
         peer: String?,
@@ -62,13 +63,13 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// The address of the client of a request: that of the connection's peer, or, if the peer is a trusted proxy, the one in
-/// `X-Forwarded-For` (RFC 7239 section 5.2 for the format of the entries; CVE-2024-47070).
+/// The address of the client of a request: that of the connection's peer, or, if the peer is a trusted proxy, the one
+/// in `X-Forwarded-For` (RFC 7239 section 5.2 for the format of the entries; CVE-2024-47070).
 package enum ClientAddress: Sendable, Hashable {
     /// The address as text; nil if the peer of the connection is not known.
     case address(String?)
-    /// 400, with the reason: a trusted proxy has sent an address that cannot be parsed, which rules for networks and limits
-    /// for addresses need.
+    /// 400, with the reason: a trusted proxy has sent an address that cannot be parsed, which rules for networks and
+    /// limits for addresses need.
     case unreadable(String)
 
     /// The maximum number of addresses in all fields.
@@ -78,8 +79,8 @@ package enum ClientAddress: Sendable, Hashable {
 
     /// Returns the rightmost address that is not a trusted proxy, or the leftmost address if all are trusted.
     ///
-    /// Entries to the left of it are not read, because the client may have forged them. If no proxy is trusted, the peer is
-    /// returned unchanged.
+    /// Entries to the left of it are not read, because the client may have forged them. If no proxy is trusted, the
+    /// peer is returned unchanged.
     package static func find(
         peer: String?,
         trusted: [CIDRBlock],
@@ -150,16 +151,16 @@ package enum ClientAddress: Sendable, Hashable {
 /// `X-Forwarded-Host`.
 ///
 /// `X-Forwarded-Host` is not used by default, because some proxies set only `X-Forwarded-For` and forward the
-/// `X-Forwarded-Host` of the client. The application behind Gatehouse may still use it, so a request is rejected if this
-/// field and `Host` name different hosts.
+/// `X-Forwarded-Host` of the client. The application behind Gatehouse may still use it, so a request is rejected if
+/// this field and `Host` name different hosts.
 package enum ClientAuthority: Sendable, Hashable {
     /// The host and port, not parsed yet.
     case authority(String)
     /// 400, with the reason: the request names two hosts, or a host that cannot be parsed.
     case rejected(String)
 
-    /// Returns the host and port, or the reason for the rejection; `hostField` is the value of `Host` or `:authority`, and the
-    /// fields `X-Forwarded-Host` are read only if the peer is trusted.
+    /// Returns the host and port, or the reason for the rejection; `hostField` is the value of `Host` or `:authority`,
+    /// and the fields `X-Forwarded-Host` are read only if the peer is trusted.
     package static func find(
         hostField: String,
         peer: String?,

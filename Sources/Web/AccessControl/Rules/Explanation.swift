@@ -15,12 +15,13 @@ public struct Explanation: Sendable, Hashable {
         public let user: SignedInUser?
         /// The address that the request comes from; nil if it is not known.
         public let peer: String?
-        /// The reason why the realm lets the user not sign in, such as `the account is disabled`; nil if the user may sign
-        /// in.
+        /// The reason why the realm lets the user not sign in, such as `the account is disabled`; nil if the user may
+        /// sign in.
         public let obstacle: String?
-        /// The end and the reason of the lock of the user's account, such as
-        /// `until 2027-01-31T10:00:00Z (10 failed logins)`; nil if not locked. A lock refuses new sign-ins, and ends no
-        /// session.
+        /// The end and the reason of the lock of the user's account, such as `until 2027-01-31T10:00:00Z (10 failed
+        /// logins)`; nil if not locked.
+        ///
+        /// A lock refuses new sign-ins, and ends no session.
         public let lock: String?
 
         /// A hypothetical request.
@@ -57,8 +58,8 @@ public struct Explanation: Sendable, Hashable {
 
     /// The status of the response: 200, 400, 401, 403 or 405.
     public let status: Int
-    /// The status and the reason, a line for each rule of the host in the order of evaluation, and the number of rules of
-    /// other hosts.
+    /// The status and the reason, a line for each rule of the host in the order of evaluation, and the number of rules
+    /// of other hosts.
     public let lines: [String]
 
     /// True if the server would allow the request.
@@ -264,8 +265,8 @@ extension Explanation {
 }
 
 extension ProtectRule {
-    /// Returns the requirements of which the user has to meet one, and the groups of the user, both of bounded length for a
-    /// line of the log.
+    /// Returns the requirements of which the user has to meet one, and the groups of the user, both of bounded length
+    /// for a line of the log.
     package func shortfall(of user: SignedInUser) -> (needs: String, has: String) {
         (
             Self.bounded(requirements.map(\.explanation), separator: ", or "),

@@ -79,8 +79,8 @@ extension ProtectRule.Host {
     }
 }
 
-/// A table that finds the rules for a host: those for its name, then those for the domains above it, the longest first, and
-/// then those for all hosts.
+/// A table that finds the rules for a host: those for its name, then those for the domains above it, the longest first,
+/// and then those for all hosts.
 struct HostTable: Sendable {
     /// The largest number of hosts that are compared one by one; hashing takes longer for so few.
     private static let linearCount = 8
@@ -104,7 +104,8 @@ struct HostTable: Sendable {
         }
     }
 
-    /// Returns the first result of the hosts that a request may be for; without a host, only of the rules for all hosts.
+    /// Returns the first result of the hosts that a request may be for; without a host, only of the rules for all
+    /// hosts.
     func first<Result>(for host: RequestHost?, _ body: (HostRules) -> Result?) -> Result? {
         guard !isLinear else {
             for index in hosts.indices where hosts[index].matches(host) {
@@ -132,8 +133,8 @@ struct HostTable: Sendable {
 
 /// The sign-in host, and the hosts to which its sessions are handed over: those of the rules with the scheme `form`.
 ///
-/// Their ports are the port of the sign-in host, because the rules name no ports and the services at other ports may not
-/// be trusted. A host at another port needs an entry in `return-to`.
+/// Their ports are the port of the sign-in host, because the rules name no ports and the services at other ports may
+/// not be trusted. A host at another port needs an entry in `return-to`.
 package struct SignInHosts: Sendable {
     /// The origin of the sign-in host.
     package let origin: SignInSettings.Origin
@@ -154,8 +155,8 @@ package struct SignInHosts: Sendable {
         RequestHost(authority).map { SignInSettings.Origin($0) == origin } ?? false
     }
 
-    /// Returns whether a session may be handed over to an origin, with the host in canonical form: not to the sign-in host
-    /// itself, and only if a rule names the host.
+    /// Returns whether a session may be handed over to an origin, with the host in canonical form: not to the sign-in
+    /// host itself, and only if a rule names the host.
     package func contains(_ origin: SignInSettings.Origin) -> Bool {
         guard origin != self.origin, hosts.contains(where: { $0.matches(origin.host) }) else { return false }
         return origin.port == self.origin.port || otherOrigins.contains(origin)

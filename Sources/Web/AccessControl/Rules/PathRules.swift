@@ -25,7 +25,9 @@ struct PathRules: Sendable {
         path.utf8.split(separator: UInt8(ascii: "/")).map { UTF8Text(repairing: Array($0).span) }
     }
 
-    /// Exact rules apply only to their own path, others also to the paths below it. Segments are compared byte by byte.
+    /// Exact rules apply only to their own path, others also to the paths below it.
+    ///
+    /// Segments are compared byte by byte.
     func matches(_ path: RequestPath) -> Bool {
         let count = path.segments.count
         guard isExact ? segments.count == count : segments.count <= count else { return false }

@@ -84,8 +84,10 @@ public struct ProtectionRules: Sendable {
         return match(host: host, path: path, method: method)
     }
 
-    /// If the path has several readings, all must lead to the same rule, which must allow that. So no client can choose a
-    /// spelling of a path for which another rule decides than for the path that the application reads.
+    /// If the path has several readings, all must lead to the same rule, which must allow that.
+    ///
+    /// So no client can choose a spelling of a path for which another rule decides than for the path that the
+    /// application reads.
     package func match(host: RequestHost?, path: PathReadings, method: String) -> Match {
         let match = match(host: host, path: path.path, method: method)
         guard let ambiguity = path.ambiguity else { return match }
@@ -108,12 +110,12 @@ public struct ProtectionRules: Sendable {
         return preflightHosts.contains { $0.matches(host.name) }
     }
 
-    /// Returns the rule of the request that a CORS preflight announces, if the preflight is allowed; nil if it is decided
-    /// about as any other request.
+    /// Returns the rule of the request that a CORS preflight announces, if the preflight is allowed; nil if it is
+    /// decided about as any other request.
     ///
     /// A preflight has no credentials (Fetch Standard, CORS-preflight fetch), so it cannot meet a requirement. It is
-    /// allowed if the request with the method of `Access-Control-Request-Method` could be allowed from this address: not
-    /// without a rule, and not by a rule with `nobody`. A rule with `methods OPTIONS` decides itself.
+    /// allowed if the request with the method of `Access-Control-Request-Method` could be allowed from this address:
+    /// not without a rule, and not by a rule with `nobody`. A rule with `methods OPTIONS` decides itself.
     func ruleAllowingPreflight(
         for method: String,
         host: RequestHost?,
