@@ -10,25 +10,18 @@ public struct ThrottleSettings: Sendable, Hashable {
     /// With the default of 10, a user can try several old passwords without being locked. With all default settings, an
     /// attacker has 40 guesses an hour; ASVS 4.0.3 (2.2.1) allows 100.
     public var failures = 10
-    /// The time for which a failure counts.
-    ///
-    /// A failure may count for up to an eighth of this time longer.
+    /// The time for which a failure counts; it may count for up to an eighth longer.
     public var window = Duration.seconds(900)
     /// The time for which an account is locked.
     ///
     /// Failures during a lock count for the source only, and do not extend the lock. After the lock, counting starts from
     /// zero, as with pam_faillock.
     public var lock = Duration.seconds(900)
-    /// The delay of the answer to a first failure; zero for no delays.
+    /// The delay of the answer to a first failure, which each further failure doubles; zero for no delays.
     ///
-    /// Each further failure doubles the delay.
-    ///
-    /// The delay is measured from the beginning of the login. So it hides how long the modules take, if they take less
-    /// than the delay.
+    /// The delay is measured from the beginning of the login. So it hides how long the modules take, if they take less.
     public var delay = Duration.milliseconds(250)
-    /// The longest delay.
-    ///
-    /// A random time of up to a quarter of the delay is added to each delay.
+    /// The longest delay; a random time of up to a quarter is added to each delay.
     public var longestDelay = Duration.seconds(4)
     /// The number of failures within ``sourceWindow`` that lock a source; 0 to never lock a source.
     ///
@@ -38,10 +31,9 @@ public struct ThrottleSettings: Sendable, Hashable {
     public var sourceWindow = Duration.seconds(900)
     /// The time for which a source is locked.
     public var sourceLock = Duration.seconds(900)
-    /// The maximum number of accounts whose failures are kept.
+    /// The maximum number of accounts whose failures are kept, also of users that do not exist.
     ///
-    /// The users of these accounts need not exist. When the maximum is reached, the oldest record of the network with the
-    /// most records is removed.
+    /// When it is reached, the oldest record of the network with the most records is removed.
     public var accounts = 100_000
     /// The maximum number of sources whose failures are kept.
     public var sources = 100_000
@@ -54,13 +46,9 @@ public struct ThrottleSettings: Sendable, Hashable {
     public var waitingPerSource = 1000
     /// The maximum number of attempts that wait, at all accounts and sources together.
     public var waiting = 10_000
-    /// The longest time that an attempt waits.
-    ///
-    /// After this time, the attempt is refused as if the account were locked.
+    /// The longest time that an attempt waits before it is refused as if the account were locked.
     public var waitLimit = Duration.seconds(30)
-    /// The maximum number of answers that are delayed at a time.
-    ///
-    /// Further answers are sent at once.
+    /// The maximum number of answers that are delayed at a time; further ones are sent at once.
     public var delayedAnswers = 10_000
 
     /// Creates the default settings.
@@ -68,8 +56,6 @@ public struct ThrottleSettings: Sendable, Hashable {
 }
 
 extension Duration {
-    /// The nanoseconds, at most 2 * 10^18 (63 years).
-    ///
-    /// With this bound, adding two durations to a moment does not overflow an `Int`.
+    /// The nanoseconds, at most 2 * 10^18 (63 years), so that adding two durations to a moment does not overflow an `Int`.
     var boundedNanoseconds: Int { Int(min(nanoseconds, 2_000_000_000_000_000_000)) }
 }

@@ -8,20 +8,10 @@ internal import Workers
 package struct Servers<Connection: ServerConnection>: Sendable {
     /// The names of the servers for messages, in the order of the configuration; at least one.
     package let names: [String]
-    /// Opens a connection to the server with this number, and prepares it for calls.
-    ///
-    /// It runs on a thread that may block. It must keep the deadline of the call.
+    /// Opens a connection to the server with this number, on a thread that may block, within the deadline of the call.
     package let connect: @Sendable (Int, ServerCall) throws(ServerFault) -> Connection
 
-    /// Describes servers.
-    ///
-    /// - Parameters:
-    ///   - names: The names for messages; at least one.
-    ///   - connect: Opens a connection to the server with this number.
-    package init(
-        _ names: [String],
-        connect: @escaping @Sendable (Int, ServerCall) throws(ServerFault) -> Connection
-    ) {
+    package init(_ names: [String], connect: @escaping @Sendable (Int, ServerCall) throws(ServerFault) -> Connection) {
         self.names = names
         self.connect = connect
     }
@@ -32,18 +22,12 @@ package protocol ServerConnection: AnyObject, SendableMetatype {
     /// True if the connection can be used again: the server has not closed it, and has sent nothing unasked.
     var isUsable: Bool { get }
 
-    /// Closes the connection; it is not used any more.
     func close()
 }
 
 /// Tests of servers for `TestableRealm`, on threads that may block.
 package enum ServerTest {
-    /// Tests servers one after the other.
-    ///
-    /// - Parameters:
-    ///   - servers: The servers.
-    ///   - report: Receives the steps.
-    ///   - test: Tests a server; it must end within the time limits of the realm.
+    /// Tests servers one after the other; `test` must end within the time limits of the realm.
     package static func run<Server: Sendable>(
         _ servers: [Server],
         report: @escaping @Sendable (BackEndStep) -> Void,
@@ -66,7 +50,6 @@ package enum ServerTest {
 
 /// The states of the servers, and the order in which calls use them.
 final class ServerStates: Sendable {
-    /// What is known about a server.
     enum State: Sendable, Hashable {
         /// It has answered last, or nothing is known about it.
         case up
@@ -99,9 +82,8 @@ final class ServerStates: Sendable {
         self.isRoundRobin = isRoundRobin
     }
 
-    /// Returns the numbers of the servers to use, in order: those that are up, and otherwise those that are suspect.
-    ///
-    /// The next call begins with another server if the servers take turns.
+    /// Returns the numbers of the servers to use, in order: those that are up, from the next one if they take turns, then
+    /// those that are suspect.
     func order() -> [Int] {
         let turn = isRoundRobin ? turn.add(1, ordering: .relaxed).oldValue : 0
         return entries.withLock { entries in
@@ -112,19 +94,11 @@ final class ServerStates: Sendable {
         }
     }
 
-    /// Returns the fault of a server that is not up.
     func fault(of server: Int) -> ServerFault? { entries.withLock { $0[server].fault } }
 
-    /// Records that a call has failed.
+    /// Records that a call that began at a time of `MonotonicTime` has failed; returns true if the caller must start a check.
     ///
-    /// It counts only if no call that has begun later was answered.
-    ///
-    /// - Parameters:
-    ///   - fault: The fault.
-    ///   - server: The number of the server.
-    ///   - state: The new state. A server that is down stays down.
-    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
-    /// - Returns: True if the caller must start a check of the server.
+    /// It counts only if no call that has begun later was answered. A server that is down stays down.
     func record(_ fault: ServerFault, of server: Int, as state: State, begin: UInt64) -> Bool {
         change(server) { entry in
             guard entry.state != .up || entry.answered <= begin else { return false }
@@ -135,15 +109,10 @@ final class ServerStates: Sendable {
         }
     }
 
-    /// Records that a call was answered.
+    /// Records that a call was answered; returns true if the server was not up, and is now.
     ///
     /// A server is up if it answers a call that has begun after the failed one, whatever a check finds that has begun
     /// before. If it rejects this program, only a check can find that it no longer does.
-    ///
-    /// - Parameters:
-    ///   - server: The number of the server.
-    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
-    /// - Returns: True if the server was not up, and is now.
     func recordAnswer(of server: Int, begin: UInt64) -> Bool {
         guard isAnyDown.load(ordering: .relaxed) else { return false }
         return change(server) { entry in
@@ -153,12 +122,7 @@ final class ServerStates: Sendable {
         }
     }
 
-    /// Records that a check has succeeded, or cannot be made.
-    ///
-    /// - Parameters:
-    ///   - server: The number of the server.
-    ///   - begin: The time at which the check has begun, of `MonotonicTime`; zero if there was none.
-    /// - Returns: True if the server was not up.
+    /// Records that a check has succeeded, or cannot be made (`begin` is zero); returns true if the server was not up.
     func recordUp(_ server: Int, begin: UInt64) -> Bool {
         change(server) { entry in
             let wasUp = entry.state == .up
@@ -167,13 +131,7 @@ final class ServerStates: Sendable {
         }
     }
 
-    /// Records that a check has failed, unless a call was answered after the check has begun.
-    ///
-    /// - Parameters:
-    ///   - fault: The fault.
-    ///   - server: The number of the server.
-    ///   - begin: The time at which the check has begun, of `MonotonicTime`.
-    /// - Returns: True if the server must be checked again.
+    /// Records that a check has failed, unless a call was answered after it has begun; returns true to check again.
     func recordCheck(_ fault: ServerFault, of server: Int, begin: UInt64) -> Bool {
         change(server) { entry in
             guard entry.answered < begin else {

@@ -7,20 +7,12 @@ package import RealmKit
 
 /// Reads the files that the properties name.
 package enum SettingsFile {
-    /// The maximum length of a file, in bytes.
     package static let maximumBytes = 1 << 20
 
     /// The file with the authorities that the system trusts, as on Debian.
     package static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 
-    /// Returns the bytes of a file; they are wiped with the secret.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - setting: The name of the property.
-    ///   - isPrivateKey: True if the file contains a private key, so that other users must not be able to read it.
-    /// - Returns: The bytes.
-    /// - Throws: ``BadRealm`` if the file cannot be read, is too long, or is a private key of other users.
+    /// Returns the bytes of a file; other users must not be able to read one with a private key.
     package static func read(_ path: String, setting: String, isPrivateKey: Bool = false) throws(BadRealm) -> Secret {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw fault(path, setting: setting) }
@@ -49,20 +41,12 @@ package enum SettingsFile {
         }
     }
 
-    /// Reads the certificates of a file in PEM.
-    ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - setting: The property that names it.
-    /// - Returns: One certificate or more, in their order.
-    /// - Throws: ``BadRealm`` if the file cannot be read, contains no certificate, or one that cannot be read.
+    /// Reads the certificates of a file in PEM, one or more, in their order.
     package static func certificates(_ path: String, setting: String) throws(BadRealm) -> [Certificate] {
         let text = try read(path, setting: setting)
-        do throws(OpenSSLError) {
-            return try text.withBytes { bytes throws(OpenSSLError) in try Certificate.chain(pem: bytes, name: path) }
-        } catch {
-            throw BadRealm("\(error)", setting: setting)
-        }
+        return try Result { () throws(OpenSSLError) in
+            try text.withBytes { bytes throws(OpenSSLError) in try Certificate.chain(pem: bytes, name: path) }
+        }.mapError { BadRealm("\($0)", setting: setting) }.get()
     }
 
     private static func fault(_ path: String, setting: String) -> BadRealm {
@@ -76,14 +60,9 @@ package struct ClientCertificateFiles: Sendable {
     package let chain: String
     /// The file with the key; it may be the same file.
     package let key: String
-    /// The property that names the file with the key.
     private let keySetting: String
 
     /// Reads the properties `client-certificate` and `client-key`; nil if neither is set.
-    ///
-    /// - Parameter properties: Properties whose schema contains both names.
-    /// - Throws: ``BadRealm`` if only the key is set, a file cannot be read, other users can read the key, or the key does
-    ///   not belong to the certificate.
     package init?(_ properties: RealmProperties) throws(BadRealm) {
         guard properties.has("client-certificate") else {
             guard !properties.has("client-key") else {
@@ -100,17 +79,12 @@ package struct ClientCertificateFiles: Sendable {
     }
 
     /// Reads the certificate with its chain and its key.
-    ///
-    /// - Returns: The certificate.
-    /// - Throws: ``BadRealm`` as at the beginning.
     package func identity() throws(BadRealm) -> TLSIdentity {
         let certificates = try SettingsFile.certificates(chain, setting: "client-certificate")
         let text = try SettingsFile.read(key, setting: keySetting, isPrivateKey: true)
-        do throws(OpenSSLError) {
+        return try Result { () throws(OpenSSLError) in
             let privateKey = try text.withBytes { bytes throws(OpenSSLError) in try PrivateKey(pem: bytes, name: key) }
             return try TLSIdentity(certificateChain: certificates, privateKey: privateKey)
-        } catch {
-            throw BadRealm("\(error)", setting: keySetting)
-        }
+        }.mapError { BadRealm("\($0)", setting: keySetting) }.get()
     }
 }

@@ -22,7 +22,6 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
         self.init(text, address: NetworkAddress(text.hasSuffix("::/64") ? text.dropLast(3) : text[...]))
     }
 
-    /// Creates a network from a text and its parsed address.
     package init(_ text: String, address: NetworkAddress?) {
         guard let address else {
             kind = .other(UTF8Text(String(text.unicodeScalars.prefix(16))))
@@ -49,9 +48,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The network with a shorter prefix that contains this network: 24 bits for IPv4, 48 bits for IPv6.
-    ///
-    /// A client with many addresses usually controls this whole network.
+    /// The network of 24 bits (IPv4) or 48 bits (IPv6) around this one, which a client with many addresses usually controls.
     package var surroundingNetwork: ClientNetwork {
         switch kind {
         case .version4(let bits): ClientNetwork(.version4(bits & 0xFFFF_FF00))
@@ -61,12 +58,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns the source of a request, for queues in which sources take turns: an IPv4 address, or the /48 network of an
-    /// IPv6 address.
-    ///
-    /// A provider may assign a whole /48 network to one customer.
-    ///
-    /// - Parameter peer: The address of the client; nil if the login did not come over a network.
-    /// - Returns: The text that identifies the source.
+    /// IPv6 address, which a provider may assign to one customer; `here` for a login that did not come over a network.
     package static func source(_ peer: String?) -> String {
         guard let peer else { return "here" }
         let network = ClientNetwork(peer)

@@ -2,9 +2,7 @@
 
 internal import Bytes
 
-/// An IPv6 or IPv4 address.
-///
-/// An IPv4 address is stored as an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2).
+/// An IPv6 address, or an IPv4 address as an IPv4-mapped one (RFC 4291 section 2.5.5.2).
 package struct NetworkAddress: Sendable, Hashable {
     static let ipv4MappedPrefix: UInt128 = 0xFFFF_0000_0000
 
@@ -18,9 +16,7 @@ package struct NetworkAddress: Sendable, Hashable {
     /// True for `::1` and `127.0.0.0/8`.
     package var isLoopback: Bool { isIPv4Mapped ? bits >> 24 & 0xFF == 127 : bits == 1 }
 
-    /// Parses an IPv6 address (RFC 4291 section 2.2) or an IPv4 address in dotted decimal notation.
-    ///
-    /// A zone after `%` is ignored.
+    /// Parses an IPv6 address (RFC 4291 section 2.2), ignoring a zone after `%`, or an IPv4 address in dotted decimals.
     package init?(_ text: Substring) {
         let zone = text.utf8.firstIndex(of: UInt8(ascii: "%"))
         let address = zone.map { text[..<$0] } ?? text
@@ -37,7 +33,7 @@ package struct NetworkAddress: Sendable, Hashable {
 
     init(bits: UInt128) { self.bits = bits }
 
-    /// Returns the address with all bits after a prefix set to zero.
+    /// The address with all bits after a prefix set to zero.
     package func prefix(_ length: Int) -> UInt128 {
         length <= 0 ? 0 : bits & (UInt128.max << UInt128(128 - min(length, 128)))
     }
@@ -121,9 +117,7 @@ extension NetworkAddress: CustomStringConvertible {
             + texts[zeros.upperBound...].joined(separator: ":")
     }
 
-    /// Returns the range of the longest run of zero groups; the first run if several have the same length.
-    ///
-    /// The range is empty if no run has at least two groups.
+    /// Returns the first of the longest runs of at least two zero groups; an empty range if there is none.
     private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
         var best = 0..<0
         var start = 0
@@ -173,18 +167,15 @@ public struct CIDRBlock: Sendable, Hashable, CustomStringConvertible {
         return length >= 96 && address.isIPv4Mapped ? "\(address)/\(length - 96)" : "\(address.version6Text)/\(length)"
     }
 
-    /// True if the block is larger than each private network: 10.0.0.0/8 (RFC 1918) and fc00::/7 (RFC 4193).
-    ///
-    /// Two halves of all addresses, such as 0.0.0.0/1 and 128.0.0.0/1, are such blocks, too.
+    /// True if the block is larger than each private network: 10.0.0.0/8 (RFC 1918) and fc00::/7 (RFC 4193); so are the
+    /// two halves of all addresses, 0.0.0.0/1 and 128.0.0.0/1.
     package var isLargerThanPrivateNetworks: Bool {
         let hasIPv4 =
             NetworkAddress(bits: first).isIPv4Mapped || contains(NetworkAddress(bits: NetworkAddress.ipv4MappedPrefix))
         return length < 7 || hasIPv4 && length < 104
     }
 
-    /// Returns whether the block contains an address.
-    ///
-    /// An IPv4-mapped IPv6 address is treated as the IPv4 address.
+    /// Returns whether the block contains an address; an IPv4-mapped IPv6 address is treated as the IPv4 address.
     package func contains(_ address: NetworkAddress) -> Bool { address.prefix(length) == first }
 }
 
@@ -193,7 +184,6 @@ package struct CIDRSet: Sendable {
     /// The blocks in the order of their first addresses, without those that another one contains.
     private var blocks: [CIDRBlock] = []
 
-    /// A set of blocks in any order.
     package init(_ blocks: [CIDRBlock]) {
         // Two blocks are disjoint, or one contains the other. Of two with the same first address the greater comes first.
         for block in blocks.sorted(by: { ($0.first, $0.length) < ($1.first, $1.length) }) {
@@ -202,10 +192,8 @@ package struct CIDRSet: Sendable {
         }
     }
 
-    /// True if the set contains no address.
     package var isEmpty: Bool { blocks.isEmpty }
 
-    /// Returns whether a block of the set contains an address, as ``CIDRBlock/contains(_:)`` does.
     package func contains(_ address: NetworkAddress) -> Bool {
         // The only block that may contain the address is the last one that begins at the address or before it.
         var range = blocks.indices

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Authenticates users in the realms of a configuration.
-///
-/// All schemes, pages and commands use an authenticator for logins.
-///
-/// It may be used from any thread.
+/// Authenticates users in the realms of a configuration, for all schemes, pages and commands, on any thread.
 public struct Authenticator: Sendable {
     /// The realms by name.
     public let realms: [String: BoundRealm]
@@ -48,10 +44,7 @@ public struct Authenticator: Sendable {
         Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
     }
 
-    /// Returns an authenticator with the same realms and a cache of accepted logins.
-    ///
-    /// - Parameter cache: The cache; it is used for the realms with a `cache` block.
-    /// - Returns: The authenticator.
+    /// Returns an authenticator with the same realms and a cache of accepted logins, for the realms with a `cache` block.
     package func caching(by cache: any LoginCache) -> Authenticator {
         Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
     }
@@ -64,9 +57,7 @@ public struct Authenticator: Sendable {
         Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
     }
 
-    /// Returns the realm of a name.
-    ///
-    /// For an unknown name the call throws; no default realm takes its place.
+    /// Returns the realm of a name; no default realm takes the place of an unknown one.
     ///
     /// - Parameter name: The name in realms.conf.
     /// - Returns: The realm.
@@ -79,8 +70,7 @@ public struct Authenticator: Sendable {
     /// Authenticates a user in one realm.
     ///
     /// If there is a ``throttle``, an attempt is reserved before the stack is evaluated, and settled afterwards. The
-    /// stack is evaluated even if the account or the client's
-    /// address is locked.
+    /// stack is evaluated even if the account or the client's address is locked.
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
@@ -140,8 +130,7 @@ public struct Authenticator: Sendable {
         var bound: [BoundRealm] = []
         for name in realms { bound.append(try realm(name)) }
         let accounts = bound.map { $0.account(of: username) }
-        let reservation =
-            accounts.isEmpty ? nil : await throttle?.reserve(accounts, by: username, from: peer)
+        let reservation = accounts.isEmpty ? nil : await throttle?.reserve(accounts, by: username, from: peer)
         if let reservation { conversation.beforeWaiting { reservation.waitsForUser() } }
         var attempts: [RealmAttempt] = []
         // After an outage that a lock hides, the later realms are evaluated but accept no user: to stop at that realm would
@@ -173,22 +162,14 @@ public struct Authenticator: Sendable {
     ///
     /// - Parameter identity: The user to log out.
     /// - Returns: The steps of the logout.
-    public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
-        await identity.logout()
-    }
+    public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport { await identity.logout() }
 }
 
 extension AuthenticatedIdentity {
-    /// Logs the user out: calls ``LoginModule/logout(_:)`` of every module that the login reached.
-    ///
-    /// The modules are called even if the configuration has changed and the realm no longer exists.
-    ///
-    /// - Returns: The steps of the logout.
+    /// Logs the user out, as ``Authenticator/logout(_:)`` does.
     package func logout() async -> LogoutReport { await record.stack.logout(self) }
 
-    /// Marks the login as logged out, so that ``LoginModule/logout(_:)`` is called only once.
-    ///
-    /// - Returns: True for the first call. False if an earlier caller has already begun the logout.
+    /// Returns true for the first call, so that ``LoginModule/logout(_:)`` is called only once.
     package func beginLogout() -> Bool { record.beginLogout() }
 
     /// Removes the notes of the modules, to save memory if an identity is kept for hours.
@@ -234,9 +215,7 @@ public enum WhenUnavailable: String, Sendable, Hashable, CaseIterable {
     case stop
 }
 
-/// An observer of logins, for example for metrics.
-///
-/// It cannot change the result of a login.
+/// An observer of logins, for example for metrics, which cannot change their results.
 public protocol LoginObserver: Sendable {
     /// Tells the observer that a login in a realm has ended.
     ///

@@ -62,8 +62,7 @@ public struct SignedInUser: Sendable, Hashable {
         return false
     }
 
-    /// Returns a negative number if the bytes of a name precede those of another, a positive one if they follow them, and 0
-    /// if they are equal.
+    /// Returns a number below 0 if the bytes of a name precede those of another, and 0 if they are equal.
     private static func difference(_ name: String, _ other: String) -> Int {
         let (bytes, others) = (name.utf8Span.span, other.utf8Span.span)
         for index in 0..<min(bytes.count, others.count) where bytes[index] != others[index] {

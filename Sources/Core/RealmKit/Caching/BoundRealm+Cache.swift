@@ -6,16 +6,8 @@ extension BoundRealm {
     /// Evaluates the realm's stack, or repeats an accepted login from the cache, and adds the groups of the realm.
     ///
     /// The cache is used only if the realm has ``CacheTimes``, the client has presented a password, and the login may be
-    /// granted. An entry is used beyond its lifetime only if the realm is down: it cannot decide the login of an invented user
-    /// either, which the user cannot cause. A login is stored only if this password was its only credential: a login with a one-time code or a
-    /// certificate is decided by the realm every time.
-    ///
-    /// - Parameters:
-    ///   - request: The realm, the user name, the service and the client's address.
-    ///   - conversation: The connection to the user.
-    ///   - mayGrant: True if the login may be granted.
-    ///   - cache: The cache; nil for no cache.
-    /// - Returns: The decision and the steps that led to it.
+    /// granted. An entry is used beyond its lifetime only if the realm is down: it cannot decide the login of an invented
+    /// user either, which the user cannot cause. A login is stored only if this password was its only credential.
     func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
@@ -23,11 +15,7 @@ extension BoundRealm {
         cache: (any LoginCache)?
     ) async -> LoginReport {
         guard let cache, let cacheTimes, mayGrant, let password = await presentedPassword(conversation),
-            let entry = cache.entry(
-                for: copy request,
-                account: account(of: request.username),
-                password: password
-            )
+            let entry = cache.entry(for: copy request, account: account(of: request.username), password: password)
         else { return await login(request, asking: conversation, mayGrant: mayGrant) }
         if let (login, age) = entry.accepted, age < cacheTimes.lifetime {
             return await repeated(login, request, note: "accepted \(Self.text(age)) ago by the realm")
@@ -72,9 +60,8 @@ extension BoundRealm {
         return report
     }
 
-    /// Returns whether the realm cannot decide the login of an invented user, whose login is never granted.
-    ///
-    /// The login has no client address, so the limits of the user's address and account do not apply.
+    /// Returns whether the realm cannot decide the login of an invented user, which is never granted, and has no address, so
+    /// that the limits of the user's address and account do not apply.
     private func isDown(inventing request: LoginRequest) async -> Bool {
         guard let invented = request.username.inventedUser else { return false }
         let login = await HeldLogin(
@@ -97,16 +84,10 @@ extension BoundRealm {
     /// Returns the password that the client has presented with its request; nil if the user would have to be asked.
     private func presentedPassword(_ conversation: any Conversation) async -> Secret? {
         guard conversation.presentsSecret else { return nil }
-        do throws(LoginFault) {
-            guard case .secret(let password)? = try await conversation.answer([.password(prompt: "Password")]).first
-            else {
-                return nil
-            }
-            return password
-        } catch {
-            // The realm's modules get the same fault, under their control flags.
-            return nil
-        }
+        // After a fault the realm's modules get the same fault, under their control flags.
+        guard case .secret(let password)? = try? await conversation.answer([.password(prompt: "Password")]).first
+        else { return nil }
+        return password
     }
 
     private static func text(_ age: Duration) -> String { "\(age.components.seconds) s" }
@@ -124,9 +105,7 @@ extension LoginFailure {
     }
 }
 
-/// Accepts a user because of an entry in the cache.
-///
-/// A stack of this module alone is evaluated in place of the realm's stack. The login thus passes through the engine
+/// Accepts a user because of an entry in the cache, in a stack of this module alone: the login passes through the engine
 /// and has an ordinary report.
 struct CachedLoginModule: ImmediateLoginModule {
     static let moduleNames = ["cache"]
@@ -151,8 +130,7 @@ struct CachedLoginModule: ImmediateLoginModule {
 
 /// A conversation that gives modules the password that was already read for the cache.
 ///
-/// The first password callback and later ones with the same prompt get this password. All other callbacks go to the
-/// client's conversation. The type also records whether the login used anything else than this password.
+/// The first password callback and later ones with the same prompt get it. All others go to the client's conversation.
 final class PresentedPasswordConversation: Conversation {
     private struct State {
         var prompt: String?

@@ -13,7 +13,6 @@ package final class FirstValue<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Creates a value that is not set.
     package init() {}
 
     /// Sets the value, unless it is already set.
@@ -53,17 +52,8 @@ package final class FirstValue<Value: Sendable>: Sendable {
     }
 }
 
-/// Waits for a task, but no longer than a time limit.
-///
-/// The task is not cancelled at the limit.
 package enum TimeLimitedWait {
-    /// Waits for the value of a task.
-    ///
-    /// - Parameters:
-    ///   - task: The task; it is not cancelled.
-    ///   - limit: The longest time to wait.
-    ///   - clock: The clock for the limit.
-    /// - Returns: The value; nil if the limit was reached first, or the waiting task was cancelled.
+    /// Returns the value of a task, which is not cancelled; nil at the limit, or if the waiting task is cancelled.
     package static func value<Value: Sendable>(
         of task: Task<Value, Never>,
         within limit: Duration,
@@ -72,14 +62,7 @@ package enum TimeLimitedWait {
         let first = FirstValue<Value?>()
         let deadline = clock.now &+ limit.nanoseconds
         let waiter = Task { first.set(await task.value) }
-        let alarm = Task {
-            do throws(CancellationError) {
-                try await clock.sleep(until: deadline)
-                first.set(nil)
-            } catch {
-                // The alarm was cancelled, because the wait has ended.
-            }
-        }
+        let alarm = Task { if (try? await clock.sleep(until: deadline)) != nil { first.set(nil) } }
         defer {
             alarm.cancel()
             waiter.cancel()

@@ -4,8 +4,7 @@ internal import Synchronization
 
 /// A clock for the durations and deadlines of logins.
 ///
-/// The library has no clock of its own. Executables provide the system clock, and tests provide a manual clock. A clock
-/// may be used from any thread.
+/// Executables provide the system clock, and tests a manual clock. A clock may be used from any thread.
 public protocol LoginClock: Sendable {
     /// The time in nanoseconds since a fixed moment; it never runs backwards.
     var now: UInt64 { get }
@@ -24,9 +23,7 @@ public struct WallClock: Sendable {
     /// Creates a clock.
     ///
     /// - Parameter read: Returns the seconds since 1970, on any thread.
-    public init(_ read: @escaping @Sendable () -> Int) {
-        self.read = read
-    }
+    public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
     /// The seconds since 1970.
     public var seconds: Int { read() }
@@ -34,9 +31,8 @@ public struct WallClock: Sendable {
 
 /// Calls handlers at given times.
 ///
-/// One sleeping task serves all handlers, so a login that ends before its deadline needs no task of its own. The task
-/// sleeps until the earliest time, and ends when no handler is left. A new handler with an earlier time starts another
-/// task.
+/// One sleeping task serves all handlers, so a login that ends before its deadline needs no task of its own. A new handler
+/// with an earlier time starts another task.
 package final class TimerQueue: Sendable {
     /// A handler that receives the current time and returns the time of its next call, or nil if it is finished.
     package typealias Handler = @Sendable (_ now: UInt64) -> UInt64?
@@ -46,7 +42,7 @@ package final class TimerQueue: Sendable {
         var waiting: [UInt64: (moment: UInt64, action: Handler)] = [:]
         var sleepers: [UInt64] = []
 
-        /// Returns whether a new task must be started that sleeps until a time; if so, records the time of the task.
+        /// Returns whether a task must be started that sleeps until a time, and records its time.
         mutating func mustSleep(until moment: UInt64) -> Bool {
             if let earliest = sleepers.min(), earliest <= moment { return false }
             sleepers.append(moment)
@@ -57,13 +53,9 @@ package final class TimerQueue: Sendable {
     private let clock: any LoginClock
     private let state = Mutex(State())
 
-    package init(_ clock: any LoginClock) {
-        self.clock = clock
-    }
+    package init(_ clock: any LoginClock) { self.clock = clock }
 
-    /// Adds a handler.
-    ///
-    /// - Returns: A ticket for ``remove(_:)``.
+    /// Adds a handler, and returns a ticket for ``remove(_:)``.
     package func add(at moment: UInt64, call action: @escaping Handler) -> UInt64 {
         let (ticket, mustSleep) = state.withLock { state in
             state.next += 1
@@ -74,21 +66,13 @@ package final class TimerQueue: Sendable {
         return ticket
     }
 
-    /// Removes a handler.
-    package func remove(_ ticket: UInt64) {
-        state.withLock { _ = $0.waiting.removeValue(forKey: ticket) }
-    }
+    package func remove(_ ticket: UInt64) { state.withLock { _ = $0.waiting.removeValue(forKey: ticket) } }
 
     /// Starts a task that sleeps until a time and then calls the due handlers.
-    ///
-    /// The task ends after it has woken.
     private func sleep(until moment: UInt64) {
         Task { [weak self, clock] in
-            do throws(CancellationError) {
-                try await clock.sleep(until: moment)
-            } catch {
-                // The task is never cancelled. A cancellation would only wake it too early, which is harmless.
-            }
+            // The task is never cancelled. A cancellation would only wake it too early, which is harmless.
+            try? await clock.sleep(until: moment)
             self?.wake(moment)
         }
     }

@@ -2,9 +2,8 @@
 
 /// The weight of a module in its stack, with the names that JAAS and PAM use.
 ///
-/// For every stack of up to four modules with these flags, OpenJDK's LoginContext and Linux-PAM agree: they give the
-/// same result and call the same modules in the same order. The ``ActionTable`` of a flag defines its effect on each
-/// outcome.
+/// For every stack of up to four modules with these flags, OpenJDK's LoginContext and Linux-PAM give the same result and
+/// call the same modules in the same order. The ``ActionTable`` of a flag defines its effect on each outcome.
 ///
 /// Source: `javax.security.auth.login.Configuration` (OpenJDK 17), pam.conf(5).
 public enum ControlFlag: String, Sendable, Hashable, CaseIterable {
@@ -102,7 +101,6 @@ public struct Outcome: Sendable, Hashable {
     /// - Returns: The outcome.
     public static func failure(_ failure: LoginFailure) -> Outcome { Outcome(index: 2 + failure.rawValue) }
 
-    /// The number of outcomes.
     static let count = 2 + LoginFailure.allCases.count
 
     /// The kind of failure; nil for other outcomes.
@@ -111,7 +109,5 @@ public struct Outcome: Sendable, Hashable {
 
 extension Outcome: CustomStringConvertible {
     /// `success`, `ignored` or the failure's code.
-    public var description: String {
-        failure?.code ?? (index == 0 ? "success" : "ignored")
-    }
+    public var description: String { failure?.code ?? (index == 0 ? "success" : "ignored") }
 }

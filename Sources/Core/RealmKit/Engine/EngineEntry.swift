@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An entry of a stack in the form that the engine uses.
-///
-/// It is a reference, so that reading an entry from an array changes only one reference count.
+/// An entry of a stack in the form that the engine uses: a reference, so that reading it from an array changes only one
+/// reference count.
 protocol EngineEntry: AnyObject, Sendable {
     var entry: LoginStack.Entry { get }
 
-    /// Calls the module if it is immediate.
-    ///
-    /// - Returns: The answer; nil if the caller has to wait for the module.
+    /// Calls the module if it is immediate; returns nil if the caller has to wait for the module.
     func answer(to call: ModuleCall, record: LoginRecord) -> ModuleAnswer?
 }
 
 extension LoginStack.Entry {
-    /// Creates the entry of the engine.
     func engineEntry() -> any EngineEntry {
         switch kind {
         case .immediate(let module): immediateEntry(module)
@@ -26,9 +22,7 @@ extension LoginStack.Entry {
     }
 }
 
-/// The entry of a module that never waits.
-///
-/// It is generic, so that the module is neither copied for a call nor unpacked from an existential.
+/// The entry of a module that never waits: generic, so that a call neither copies the module nor unpacks an existential.
 private final class ImmediateEntry<Module: ImmediateLoginModule>: EngineEntry {
     let entry: LoginStack.Entry
     private let module: Module
@@ -45,18 +39,15 @@ private final class ImmediateEntry<Module: ImmediateLoginModule>: EngineEntry {
 private final class OtherEntry: EngineEntry {
     let entry: LoginStack.Entry
 
-    init(_ entry: LoginStack.Entry) {
-        self.entry = entry
-    }
+    init(_ entry: LoginStack.Entry) { self.entry = entry }
 
     func answer(to call: ModuleCall, record: LoginRecord) -> ModuleAnswer? {
         if case .broken(let fault) = entry.kind { ModuleAnswer(fault) } else { nil }
     }
 }
 
-/// The part of an entry that decides how the outcome of its module counts.
-///
-/// It contains no references, so that reading it changes no reference count.
+/// The part of an entry that decides how the outcome of its module counts, without references, so that reading it changes
+/// no reference count.
 struct EntryRule: Sendable {
     let table: ActionTable
     /// The depth of the sub-stack that contains the entry; 0 for the stack itself.
@@ -70,9 +61,7 @@ struct EntryRule: Sendable {
         if case .substack = entry.kind { isSubstack = true } else { isSubstack = false }
     }
 
-    /// Returns the action for an outcome in the commit or logout phase.
-    ///
-    /// A module that had nothing to do is not counted, even if its table counts an ignored login.
+    /// Returns the action in the commit or logout phase, where a module that had nothing to do is never counted.
     func actionAfterLogin(_ outcome: Outcome) -> Action {
         outcome == .ignored ? .ignore : table[outcome].countingJumpAsSuccess
     }

@@ -3,8 +3,7 @@
 /// Logs a subject in and out through one stack, any number of times, like the LoginContext of JAAS.
 ///
 /// It is for programs that keep a subject over several logins. A server needs only
-/// ``LoginStack/login(_:asking:measuringDurations:)``.
-/// Only one task at a time may use a context.
+/// ``LoginStack/login(_:asking:measuringDurations:)``. Only one task at a time may use a context.
 ///
 /// Source: `javax.security.auth.login.LoginContext`; docs/jaas.md lists the intended differences.
 public final class LoginContext {
@@ -27,8 +26,7 @@ public final class LoginContext {
 
     /// The subject, with the principals that logins added to it.
     ///
-    /// If the context was created without a subject, the value is nil before the first success and after a failed
-    /// login.
+    /// Without a given subject, it is nil before the first success and after a failed login.
     public var subject: Subject? { isAuthenticated || hasGivenSubject ? current : nil }
 
     /// Logs in.

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The state of one login: the request, the committed principals, the shared state, and the steps after the decision.
 ///
-/// Every call of a module is a round with a number, and every contribution has the number of its round. The engine
-/// closes the round when it receives the module's answer, so later contributions do not count. After the decision the
-/// conversation and the shared state are released, so a report contains no secret.
+/// Every call of a module is a round with a number. The engine closes the round when it receives the module's answer, so
+/// later contributions of the round do not count. After the decision the conversation and the shared state are released, so
+/// a report contains no secret.
 final class LoginRecord: NestingLogin {
     let request: LoginRequest
     let stack: LoginStack
@@ -114,9 +114,6 @@ final class LoginRecord: NestingLogin {
         state = Mutex(State(conversation, nested: login?.nestedLogins ?? []))
     }
 
-    /// Adds a contribution, unless its round is closed.
-    ///
-    /// - Returns: The number of the contribution; -1 if the round is closed.
     @discardableResult
     func add(_ contribution: consuming Contribution) -> Int {
         let round = contribution.round
@@ -146,9 +143,8 @@ final class LoginRecord: NestingLogin {
         }
     }
 
-    /// Returns whether modules named the user and succeeded in the login phase, but no such module could commit.
-    ///
-    /// Such a login is refused: the name in the request must not replace the name that these modules determined.
+    /// Returns whether modules that named the user succeeded in the login phase, but none of them could commit: the name in
+    /// the request must not replace the name that they determined, so such a login is refused.
     func lacksUser(_ trace: borrowing LoginTrace) -> Bool {
         let all = state.withLock { state in (state.first.map { [$0] } ?? []) + state.more }
         var isNamed = false
@@ -173,7 +169,6 @@ final class LoginRecord: NestingLogin {
         openRound.store(round + 1, ordering: .releasing)
     }
 
-    /// Reads and changes the shared state; changes of a closed round are discarded.
     func withSharedState<Result: Sendable>(round: Int, _ body: (inout SharedState) -> Result) -> Result {
         state.withLock { state in
             if isOpen(round: round) {
@@ -189,27 +184,22 @@ final class LoginRecord: NestingLogin {
     /// The rounds that have read or changed the shared state; their outcomes may depend on other modules.
     var roundsUsingSharedState: [Int] { state.withLock { $0.rare.sharingRounds } }
 
-    /// Returns whether an outcome may show that a secret was right.
-    ///
-    /// That is a success, and whatever else a module returns that may know a secret: only after a right password does it
-    /// find that the password has expired, the account is disabled, or the groups cannot be read.
+    /// Returns whether an outcome may show that a secret was right: a success, and whatever else a module returns that may
+    /// know a secret, because it finds that the account is disabled or has no groups only after a right password.
     func mayDependOnSecret(_ outcome: Outcome, of round: Int) -> Bool {
         if outcome == .success { return true }
         guard let failure = outcome.failure, failure != .unknownUser, failure != .wrongCredentials else { return false }
         return state.withLock { $0.mayKnowSecret(round: round) }
     }
 
-    /// Restores the shared state that existed before a round.
-    ///
-    /// It is called if the success of that round does not count. The next module must then find the same state as after
-    /// a failure.
+    /// Restores the shared state before a round whose success does not count: the next module must find the same state as
+    /// after a failure.
     func restoreSharedState(before round: Int) {
         state.withLock { state in
             if let before = state.rare.before, before.round == round { state.rare.shared = before.shared }
         }
     }
 
-    /// Adds a note of a module, unless its round is closed or there are already 100 notes.
     func note(_ text: String, module: Int, round: Int) {
         state.withLock { state in
             guard isOpen(round: round), state.rare.notes.count < 100 else { return }
@@ -217,18 +207,14 @@ final class LoginRecord: NestingLogin {
         }
     }
 
-    /// Marks the login as logged out.
-    ///
-    /// - Returns: False if it was marked before.
+    /// Marks the login as logged out; returns false if it was marked before.
     func beginLogout() -> Bool { !isLoggedOut.exchange(true, ordering: .acquiringAndReleasing) }
 
-    /// Removes the notes of the modules.
     func forgetNotes() {
         state.withLock { $0.forgetNotes() }
         for nested in nestedLogins { nested.login.report?.record.forgetNotes() }
     }
 
-    /// The notes of the modules.
     var notes: [LoginNote] { state.withLock { $0.rare.notes } }
 
     // MARK: Logins in other realms
@@ -247,7 +233,6 @@ final class LoginRecord: NestingLogin {
         nestedLogins.filter { $0.module == module }.map(\.login)
     }
 
-    /// The logins in other realms.
     var nestedLogins: [Nested] { state.withLock { $0.nested } }
 
     /// True if a module was unavailable or broken, in this realm or in a realm that it uses.
@@ -344,7 +329,6 @@ final class LoginRecord: NestingLogin {
         hasPresentedSecret.store(true, ordering: .relaxed)
     }
 
-    /// The reason for the refusal; nil if the login was not refused.
     var refusal: Refusal? { state.withLock { $0.trace.refusal } }
 
     /// True if the login was cancelled after it had called a module.
@@ -352,7 +336,6 @@ final class LoginRecord: NestingLogin {
         state.withLock { $0.trace.cancelledAt != nil && $0.trace.reachedCount > 0 }
     }
 
-    /// The effect of outages on the refusal.
     var outage: Outage? { state.withLock { $0.trace.outage } }
 
     /// True if a secret was presented in a refused login.
@@ -386,7 +369,6 @@ final class LoginRecord: NestingLogin {
         countedContributions.lazy.compactMap { $0.user(requested: self.request.username) }.first ?? request.username
     }
 
-    /// The principals of all contributions that count.
     var subject: Subject {
         var subject = Subject()
         for contribution in countedContributions {
@@ -399,7 +381,6 @@ final class LoginRecord: NestingLogin {
         return subject
     }
 
-    /// The attributes of all contributions that count.
     var attributes: [UserAttribute] {
         var all: [UserAttribute] = []
         for contribution in countedContributions { all.merge(contribution.attributes) }

@@ -13,9 +13,9 @@ public struct LoginReport: Sendable {
     }
 
     let record: LoginRecord
-    /// The reason for the refusal; nil if the login was accepted.
+    /// The reason for the refusal, for the log only; nil if the login was accepted.
     ///
-    /// It is for the log only. A client may learn only ``isUnavailable``.
+    /// A client may learn only ``isUnavailable``.
     public let refusal: Refusal?
     // The groups of `assign-groups` and `group-mapping`, in addition to the groups that the modules committed.
     var derivedGroups: [String] = []
@@ -54,25 +54,22 @@ public struct LoginReport: Sendable {
     /// credentials. ``refusal`` may depend on the credentials, so it must not be shown.
     public var isUnavailable: Bool { outage?.mayBeShown ?? false }
 
-    /// True if a module was unavailable or broken, even if the login was rejected for another reason.
-    ///
-    /// Modules of other realms that the login used count too.
+    /// True if a module, also of another realm that the login used, was unavailable or broken, even if the login was rejected
+    /// for another reason.
     package var metOutage: Bool { outage != nil || record.metOutage }
 
-    /// True if the login could not be decided for a cause that may be an outage, and certainly is no overload.
-    ///
-    /// The deadline of a module may be shorter than the time after which its realm recognizes an overload.
+    /// True if the login could not be decided for a cause that may be an outage, and certainly is no overload: a module's
+    /// deadline may be shorter than the time after which its realm recognizes an overload.
     var mayBeOutage: Bool { isUnavailable && !record.metOverload && !record.metDeadline }
 
-    /// True if the login could not be decided for a fault of load, or before the deadline of a module.
-    ///
-    /// Like ``isUnavailable``, it reveals nothing about the credentials; a deadline shows by its time.
+    /// True if the login could not be decided for a fault of load, or before the deadline of a module; like
+    /// ``isUnavailable``, it reveals nothing about the credentials, and a deadline shows by its time.
     package var isOverloaded: Bool { isUnavailable && (outage?.isOverload == true || record.metDeadline) }
 
     /// True if the login was cancelled after it had called a module.
     ///
-    /// The client has chosen the moment. If a rejection takes longer than an acceptance, the client knows without an
-    /// answer that the password was wrong.
+    /// The client has chosen the moment. If a rejection takes longer than an acceptance, it knows without an answer that the
+    /// password was wrong.
     public var wasCancelled: Bool { record.wasCancelledInModule }
 
     /// True if the client presented a password or a code in a refused login, even if no module requested it.
@@ -80,10 +77,8 @@ public struct LoginReport: Sendable {
 
     /// Every call of a module, in order.
     public var steps: [LoginStep] { record.steps }
-
     /// The notes of the modules, in order.
     public var notes: [LoginNote] { record.notes }
-
     /// The duration of all steps.
     public var duration: Duration { steps.reduce(.zero) { $0 + $1.duration } }
 }
@@ -125,10 +120,7 @@ public enum Refusal: Sendable, Hashable {
     }
 }
 
-/// Proof that a realm's stack has accepted a user.
-///
-/// It has no public initializer: a value of this type exists only if the engine has evaluated the stack and granted the
-/// login.
+/// Proof that a realm's stack has accepted a user: only the engine creates it, when it has granted the login.
 public struct AuthenticatedIdentity: Sendable {
     let record: LoginRecord
     // The groups of `assign-groups` and `group-mapping`, in addition to the groups that the modules committed.
@@ -150,7 +142,6 @@ public struct AuthenticatedIdentity: Sendable {
 
     /// The names of all groups, each once.
     public var groups: [String] { subject.groups }
-
     /// The user's attributes, each name once.
     public var attributes: [UserAttribute] { record.attributes }
 

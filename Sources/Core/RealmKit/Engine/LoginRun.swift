@@ -2,12 +2,11 @@
 
 /// The evaluation of one login or logout: the next module to call, and the decision.
 ///
-/// The phases are those of JAAS. The login phase comes first. If it succeeds, the commit phase calls the same modules
-/// and counts their results by the same tables. If the login phase or the commit phase fails, the abort phase calls
-/// every module that the login phase called.
+/// The phases are those of JAAS. If the login phase succeeds, the commit phase calls the same modules and counts their
+/// results by the same tables. If one of the two fails, the abort phase calls every module that the login phase called.
 ///
-/// The run calls immediate modules itself. For any other module ``advance()`` returns the call. The caller makes this
-/// call and passes the answer to ``process(_:with:isTimed:)``.
+/// The run calls immediate modules itself. For any other module ``advance()`` returns the call, which the caller makes, and
+/// passes the answer to ``process(_:with:isTimed:)``.
 struct LoginRun: ~Copyable, Sendable {
     let stack: LoginStack
     let record: LoginRecord
@@ -31,7 +30,6 @@ struct LoginRun: ~Copyable, Sendable {
     // The modules to call in a logout.
     private let reached: [StepRecord]
 
-    /// Creates the run of a login.
     init(
         _ stack: LoginStack,
         request: consuming LoginRequest,
@@ -49,7 +47,6 @@ struct LoginRun: ~Copyable, Sendable {
         lastInstant = measuringDurations ? stack.clock.now : nil
     }
 
-    /// Creates the run of a logout.
     init(_ stack: LoginStack, request: consuming LoginRequest, undoing login: LoginRecord) {
         self.stack = stack
         mayGrant = false
@@ -65,9 +62,7 @@ struct LoginRun: ~Copyable, Sendable {
         lastInstant = stack.clock.now
     }
 
-    /// Calls immediate modules until the caller must call a module, or the run has ended.
-    ///
-    /// - Returns: The call to make and to pass to ``process(_:with:isTimed:)``; nil at the end.
+    /// Calls immediate modules until the caller must call a module, whose call is returned; nil at the end.
     mutating func advance() -> ModuleCall? {
         while let call = nextCall() {
             guard let answer = stack.entries[call.entry].answer(to: call, record: record) else { return call }
@@ -188,7 +183,6 @@ struct LoginRun: ~Copyable, Sendable {
         return .module(index: Int(cause.entry), phase: phase, failure: failure)
     }
 
-    /// Processes the answer to a call and moves to the next call.
     @inline(__always)
     mutating func process(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
         let action: Action
@@ -238,9 +232,7 @@ struct LoginRun: ~Copyable, Sendable {
         while position < trace.reachedCount, Int(trace[position].entry) < next { position += 1 }
     }
 
-    /// Refuses a login that was cancelled.
-    ///
-    /// - Parameter call: The call that was cancelled, or that was about to be made.
+    /// Refuses a login that was cancelled in a call, or before it.
     mutating func cancel(at call: ModuleCall) {
         if call.phase == .login {
             trace.reachedCount = trace.count
@@ -318,19 +310,17 @@ struct LoginRun: ~Copyable, Sendable {
 }
 
 extension Action {
-    /// The action after the login phase for a module that succeeded: a jump is replaced by `ok`.
-    ///
-    /// After the login phase the modules to call are fixed, so a jump cannot skip any of them.
+    /// The action for a module that succeeded, after the login phase: the modules to call are fixed, so a jump skips none.
     var countingJumpAsSuccess: Action {
         if case .jump = self { .ok } else { self }
     }
 
-    /// The action after the login phase for a module that did not succeed: a jump is replaced by `ignore`.
+    /// The action for a module that did not succeed, after the login phase.
     var ignoringJump: Action {
         if case .jump = self { .ignore } else { self }
     }
 
-    /// The action in a logout: a logout calls every module, so no action leaves the stack.
+    /// The action in a logout, which calls every module.
     var withoutLeaving: Action {
         switch self {
         case .done: .ok

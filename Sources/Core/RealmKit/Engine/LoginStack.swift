@@ -2,8 +2,7 @@
 
 /// An ordered list of modules, each with a table of actions: one entry of login.conf, ready to be evaluated.
 ///
-/// A stack is created when the configuration is loaded. It is immutable, and serves any number of concurrent logins on
-/// any thread.
+/// It is created when the configuration is loaded, immutable, and serves any number of concurrent logins on any thread.
 public final class LoginStack: Sendable {
     /// A module of a stack, with its control flag or table.
     public struct Entry: Sendable {
@@ -121,14 +120,11 @@ public final class LoginStack: Sendable {
     /// The name of the entry in login.conf.
     public let name: String
     let entries: ContiguousArray<any EngineEntry>
-    /// The rule of each entry.
     let rules: ContiguousArray<EntryRule>
-    /// The clock for durations and deadlines.
     package let clock: any LoginClock
     let timers: TimerQueue
     /// True if the stack has no sub-stacks.
     let isFlat: Bool
-
     /// True if all modules are immediate, so that ``loginNow(_:measuringDurations:)`` returns a report.
     public let isImmediate: Bool
     /// The configuration of all modules as text, without secrets, for comparing two configurations.
@@ -164,30 +160,18 @@ public final class LoginStack: Sendable {
     ///   - request: The realm, the user name, the service and the client's address.
     ///   - conversation: The connection to the user, for the callbacks of the modules.
     ///   - measuringDurations: True to measure the durations of the steps. If false, they are zero, and a login through
-    ///     modules that never wait does not read the clock.
+    ///     modules that never wait reads no clock.
     /// - Returns: The decision and the steps that led to it.
     public func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
         measuringDurations: Bool = true
     ) async -> LoginReport {
-        await login(
-            consume request,
-            asking: conversation,
-            mayGrant: true,
-            measuringDurations: measuringDurations
-        )
+        await login(consume request, asking: conversation, mayGrant: true, measuringDurations: measuringDurations)
     }
 
-    /// Evaluates the stack for one login whose account may be locked.
-    ///
-    /// - Parameters:
-    ///   - request: The realm, the user name, the service and the client's address.
-    ///   - conversation: The connection to the user, for the callbacks of the modules.
-    ///   - mayGrant: True if the login may be granted. If not, every success of a module counts as wrong credentials,
-    ///     the login is aborted, and the refusal is ``Refusal/locked`` unless a module was unavailable.
-    ///   - measuringDurations: True to measure the durations of the steps.
-    /// - Returns: The decision and the steps that led to it.
+    /// Evaluates the stack for one login whose account may be locked: if not `mayGrant`, every success of a module counts as
+    /// wrong credentials, and the refusal is ``Refusal/locked`` unless a module was unavailable.
     package func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
@@ -208,7 +192,6 @@ public final class LoginStack: Sendable {
     /// Makes the calls of a run until it has ended or is held.
     func advance(_ run: inout LoginRun) async {
         while let call = run.advance() {
-            // The task was cancelled before the call.
             if call.phase.decides, Task.isCancelled {
                 run.cancel(at: call)
                 continue
@@ -223,8 +206,7 @@ public final class LoginStack: Sendable {
     ///
     /// - Parameters:
     ///   - request: The realm, the user name, the service and the client's address.
-    ///   - measuringDurations: True to measure the durations of the steps. If false, they are zero, and the clock is not
-    ///     read.
+    ///   - measuringDurations: True to measure the durations of the steps. If false, they are zero, and no clock is read.
     /// - Returns: The decision and the steps that led to it; nil if a module of the stack may have to wait.
     public func loginNow(_ request: consuming LoginRequest, measuringDurations: Bool = true) -> LoginReport? {
         guard isImmediate else { return nil }
@@ -243,11 +225,7 @@ public final class LoginStack: Sendable {
     /// - Parameter identity: The user to log out.
     /// - Returns: The steps of the logout. If a module fails, the other modules are still called.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
-        let request = LoginRequest(
-            realm: identity.realm,
-            username: identity.username,
-            service: identity.service
-        )
+        let request = LoginRequest(realm: identity.realm, username: identity.username, service: identity.service)
         return await logout(request, after: identity.record)
     }
 

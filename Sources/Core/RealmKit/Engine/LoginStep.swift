@@ -11,7 +11,6 @@ public enum LoginPhase: UInt8, Sendable, Hashable {
     /// ``LoginModule/logout(_:)``.
     case logout
 
-    /// True if the outcome of the phase decides about the login.
     var decides: Bool { self == .login || self == .commit }
 
     /// The phase's name in JAAS.
@@ -53,8 +52,8 @@ public struct LoginStep: Sendable {
     public let state: State
     /// The duration of the call, including the engine's work since the previous call.
     ///
-    /// It is zero for the commit, abort and logout of an immediate module, because these calls are not timed. It is
-    /// zero for all calls if the caller of the login did not request durations.
+    /// It is zero for the commit, abort and logout of an immediate module, and for all calls if the caller of the login did
+    /// not request durations.
     public let duration: Duration
     /// The fault that the module threw; nil if it threw no fault.
     public let fault: LoginFault?
@@ -78,9 +77,7 @@ struct StepRecord: Sendable {
     var state = LoginStep.State.undecided
 }
 
-/// The steps and the result of a login.
-///
-/// The first four steps need no allocation. This is enough for the login and commit of two modules.
+/// The steps and the result of a login; the first four, enough for login and commit of two modules, need no allocation.
 struct LoginTrace: ~Copyable, Sendable {
     private static let inlineCount = 4
     private var inline = InlineArray<4, StepRecord>(repeating: StepRecord())
@@ -90,11 +87,9 @@ struct LoginTrace: ~Copyable, Sendable {
     private var storedReachedCount: UInt16 = 0
     /// True if the login was granted; only the end of the commit phase sets it.
     var isGranted = false
-    /// The reason for the refusal; nil if the login was not refused.
     var refusal: Refusal?
     /// The entry at which the login phase was cancelled; nil if it was not cancelled.
     var cancelledAt: Int?
-    /// The effect of outages on the refusal.
     var outage: Outage?
     /// True if an outage of a locked login counts as wrong credentials, because a secret had been presented.
     var hidesOutage = false
@@ -105,9 +100,7 @@ struct LoginTrace: ~Copyable, Sendable {
 
     var count: Int { Int(storedCount) }
 
-    /// The number of steps of the login phase.
-    ///
-    /// The modules of these steps are later committed, aborted or logged out, in the order of the steps.
+    /// The number of steps of the login phase, whose modules are later committed, aborted or logged out in their order.
     var reachedCount: Int {
         get { Int(storedReachedCount) }
         set { storedReachedCount = UInt16(truncatingIfNeeded: newValue) }
@@ -118,9 +111,7 @@ struct LoginTrace: ~Copyable, Sendable {
     }
 
     /// Adds the fault of the next step.
-    mutating func append(_ fault: LoginFault) {
-        faults.append((count, fault))
-    }
+    mutating func append(_ fault: LoginFault) { faults.append((count, fault)) }
 
     mutating func append(_ step: StepRecord) {
         if count < Self.inlineCount {
@@ -132,13 +123,9 @@ struct LoginTrace: ~Copyable, Sendable {
         storedCount += 1
     }
 
-    /// Returns whether a contribution counts.
-    ///
-    /// It counts if the login was granted, the contributing call succeeded, and the module has committed.
+    /// Returns whether the login was granted, the contributing call succeeded, and the module has committed.
     func counts(_ contribution: Contribution) -> Bool {
-        guard isGranted, contribution.round < count, self[contribution.round].outcome == .success else {
-            return false
-        }
+        guard isGranted, contribution.round < count, self[contribution.round].outcome == .success else { return false }
         switch self[contribution.round].phase {
         case .commit: return true
         case .abort, .logout: return false
@@ -162,9 +149,7 @@ struct LoginTrace: ~Copyable, Sendable {
         return self[contribution.round].phase == .login && self[contribution.round].outcome == .success
     }
 
-    /// Returns whether a module's commit was called and returned `done`.
-    ///
-    /// The commit phase may skip modules, so the module's commit step has to be searched.
+    /// Returns whether a module's commit was called and returned `done`; the commit phase may have skipped the module.
     private func commitSucceeded(of entry: UInt16) -> Bool {
         var step = reachedCount
         while step < count, self[step].phase == .commit {

@@ -3,11 +3,10 @@
 internal import Bytes
 internal import Workers
 
-/// A call of a module that the engine is about to make.
 struct ModuleCall: Sendable {
     let entry: Int
     let phase: LoginPhase
-    /// The number of this call in its login; all contributions of the call have this number.
+    /// The number of this call in its login.
     let round: Int
     /// True if the module has succeeded in the login phase.
     let succeeded: Bool
@@ -34,9 +33,7 @@ enum ModuleAnswer: Sendable {
         }
     }
 
-    init(_ completion: Completion) {
-        self.init(completion == .done ? Outcome.success : .ignored)
-    }
+    init(_ completion: Completion) { self.init(completion == .done ? Outcome.success : .ignored) }
 
     /// Creates the answer from a verdict; the proof of a success must belong to this call.
     @inline(__always)
@@ -60,7 +57,6 @@ enum ModuleAnswer: Sendable {
 }
 
 extension ModuleCall {
-    /// Calls an immediate module.
     @inline(__always)
     func perform(on module: some ImmediateLoginModule, record: LoginRecord) -> ModuleAnswer {
         let attempt = attempt(of: record)
@@ -94,13 +90,10 @@ extension ModuleCall {
 
 /// A call of a module that ends with the module's answer, at its deadline, or when the login is cancelled.
 ///
-/// The module runs in a task of its own, which begins on the caller's thread if the module is a
-/// ``NonblockingLoginModule``, and continues on the worker thread that has made a call for it. If the deadline or a
-/// cancellation comes first, the task is cancelled and no longer awaited, so a module that never returns does not hold the
-/// login for ever. Later commits of the module have no effect, because its round has failed.
-///
-/// A module must not block its thread. The thread pool has one thread for each core: if that many modules block, no
-/// other task runs, and deadlines are enforced only after a module has returned.
+/// The module runs in a task of its own, which begins on the caller's thread if it is a ``NonblockingLoginModule``. If the
+/// deadline or a cancellation comes first, the task is cancelled and no longer awaited, so a module that never returns does
+/// not hold the login for ever; its later commits have no effect, because its round has failed. A module must not block its
+/// thread: the pool has one for each core, and if that many modules block, deadlines wait until one of them returns.
 enum DeadlineRace {
     static func run(
         _ call: ModuleCall,
@@ -143,9 +136,7 @@ enum DeadlineRace {
         }
     }
 
-    /// Returns the time until the next check; 0 if the module has used up its time.
-    ///
-    /// The time spent waiting for the conversation does not count.
+    /// Returns the time until the next check; 0 if the module has used up its time, without its waits for the conversation.
     private static func timeLeft(
         for call: ModuleCall,
         record: LoginRecord,

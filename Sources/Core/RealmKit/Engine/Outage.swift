@@ -8,9 +8,7 @@
 public struct Outage: Sendable, Hashable {
     /// True if an unavailable module contributes to every possible refusal, so that the response may be 503.
     public let mayBeShown: Bool
-    /// True if no possible evaluation succeeds.
-    ///
-    /// The refusal then reveals nothing about the password, and does not count as a failed guess.
+    /// True if no possible evaluation succeeds: the refusal reveals nothing about the password, and is no failed guess.
     public let excludesSuccess: Bool
     /// True if an overloaded module contributes to every possible refusal.
     var isOverload = false
@@ -19,12 +17,7 @@ public struct Outage: Sendable, Hashable {
 extension Outage {
     /// Computes the effect of outages; nil if there was no outage, or if a possible evaluation refuses without it.
     ///
-    /// - Parameters:
-    ///   - stack: The stack that was evaluated.
-    ///   - trace: The steps of the evaluation.
-    ///   - refusal: The result of the evaluation.
-    ///   - record: The login. If a module has used the shared state, its outage may depend on the outcomes of other
-    ///     modules, so the module is not counted as down.
+    /// A module that has used the shared state is not counted as down: its outage may depend on other modules' outcomes.
     init?(of stack: LoginStack, trace: borrowing LoginTrace, refusal: Refusal, record: LoginRecord) {
         // In the commit phase the credentials have already been accepted. The response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
@@ -47,13 +40,11 @@ extension Outage {
             isOverload: walks.allRefusalsMeetOverload
         )
     }
-}
 
-extension Outage {
     /// Returns the outcomes that a module can have while the same back ends are down; nil for any outcome.
     ///
-    /// A module that asked another realm can also succeed if that realm's stack can, with other credentials. Its outage
-    /// may depend on the credentials, if the outage of the other realm does.
+    /// A module that asked another realm can also succeed if that realm's stack can, with other credentials; its outage
+    /// depends on the credentials if that of the other realm does.
     private static func possibleOutcomes(of outcome: Outcome, in round: Int, of record: LoginRecord) -> [Outcome]? {
         let nested = record.nestedLogins.filter { $0.round == round }
         guard !nested.isEmpty else { return [outcome] }
@@ -69,30 +60,25 @@ extension Outcome {
     }
 }
 
-/// All evaluations of a stack that are possible while some modules are down.
-///
-/// The modules that are down have few outcomes, most of them only one. The other modules can have any outcome.
+/// All evaluations of a stack that are possible while some modules are down, and the other ones can have any outcome.
 private struct PossibleWalks {
-    /// The rules of the stack's entries.
     let rules: ContiguousArray<EntryRule>
     /// The outcomes of the modules that are down, by entry.
     let down: [Int: [Outcome]]
     /// The entry at which the login was cancelled: no evaluation gets further.
     let cancelledAt: Int?
 
-    /// True if all evaluations were explored; a stack with many jumps and sub-stacks may have too many evaluations.
+    /// False if there are too many evaluations, as in a stack with many jumps and sub-stacks.
     private(set) var isComplete = true
     private(set) var canGrant = false
     /// True if an unavailable or broken module contributes to each refusal.
     private(set) var allRefusalsMeetOutage = true
-    /// True if an unavailable module contributes to each refusal.
     private(set) var allRefusalsMeetUnavailable = true
-    /// True if an overloaded module contributes to each refusal.
     private(set) var allRefusalsMeetOverload = true
 
     private static let maximumStates = 5000
 
-    /// The impression of the outcomes so far; see ``StackWalk``.
+    /// As ``StackWalk/Impression``.
     private enum Impression: UInt8, Hashable {
         case undecided
         case good
@@ -119,12 +105,6 @@ private struct PossibleWalks {
         var impression = Impression.undecided
         var saved: [Impression] = []
         var failuresMet: FailuresMet = []
-    }
-
-    init(rules: ContiguousArray<EntryRule>, down: [Int: [Outcome]], cancelledAt: Int?) {
-        self.rules = rules
-        self.down = down
-        self.cancelledAt = cancelledAt
     }
 
     mutating func explore() {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes the decision of a stack from the outcomes of its modules, one after the other.
-///
-/// It calls no module, and does not depend on the names of flags. The login phase, the commit phase and a logout each
-/// have a walk of their own.
+/// Computes the decision of a stack from the outcomes of its modules, one after the other, in one phase.
 ///
 /// Source: `_pam_dispatch_aux` of Linux-PAM for actions, levels, jumps and the check at the end; `LoginContext.invoke`
 /// of the JDK for the failure to report (the first failure that counted, otherwise the first failure that did not
@@ -43,13 +40,11 @@ struct StackWalk {
     // The impressions that `reset` restores: the first is for level 1. At level 0 `reset` restores the initial state.
     private var saved: [(impression: Impression, cause: Cause?)] = []
 
-    /// Enters a sub-stack.
     mutating func enter(level: Int) {
         while saved.count < level { saved.append((impression, cause)) }
         saved[level - 1] = (impression, cause)
     }
 
-    /// Counts one outcome.
     @inline(__always)
     mutating func count(_ outcome: Outcome, of entry: Int, as action: Action, level: Int) -> Next {
         switch action {
@@ -89,9 +84,7 @@ struct StackWalk {
         }
     }
 
-    /// True if the walk grants the login: a success has counted, and no failure has counted.
-    ///
-    /// A login without modules is refused, and a login that all modules ignored is refused.
+    /// True if a success has counted, and no failure: a login without modules, or that all modules ignored, is refused.
     var grants: Bool { impression == .good && cause?.outcome == .success }
 
     /// The failure to report when the walk does not grant; nil if no module failed.

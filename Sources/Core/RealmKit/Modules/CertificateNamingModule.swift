@@ -2,15 +2,14 @@
 
 /// A module that takes the user name from the client's certificate.
 ///
-/// With the scheme `certificate` the client sends no user name. The server calls
-/// ``username(ofCertificate:)`` of the first such module in the stack, and begins the login with the result. The module
-/// then requests the certificate with ``Callback/certificate``, and must check it again: the login may have a name that
-/// the user has typed.
+/// With the scheme `certificate` the client sends no user name. The server calls ``username(ofCertificate:)`` of the
+/// first such module in the stack, and begins the login with the result. The module then requests the certificate with
+/// ``Callback/certificate``, and must check it again: the login may have a name that the user has typed.
 public protocol CertificateNamingModule<RealmType>: LoginModule {
     /// Checks a certificate and returns the name of its user.
     ///
-    /// A certificate that this module would reject must be rejected here too. Nothing is counted against the user for
-    /// such a certificate, because anybody could lock the user out with it.
+    /// A certificate that this module would reject must be rejected here too. Nothing is counted against the user for it,
+    /// because anybody could lock the user out with it.
     ///
     /// - Parameter certificate: The certificate in DER, verified by TLS.
     /// - Returns: The user name.

@@ -11,20 +11,17 @@
 public protocol Conversation: AnyObject, Sendable {
     /// True if the client presented a password or a code.
     ///
-    /// A refused login then counts as a guess, even if no module requested the secret.
-    ///
-    /// The engine reads it at the end of a login. The default is false: a login then counts as a guess only if a module
-    /// received a secret.
+    /// A refused login then counts as a guess, even if no module requested the secret. The engine reads it at the end of a
+    /// login. The default is false.
     var presentsSecret: Bool { get }
 
     /// Sets what the conversation does each time before it waits for a person.
     ///
     /// A throttle then counts the login as a failure, until it is known to be none. A conversation that waits for the
-    /// user's next request calls the action before it shows the question. The default ignores the action: a conversation
-    /// with all its answers never waits.
+    /// user's next request calls the action before it shows the question. The default ignores the action.
     ///
-    /// - Parameter action: The action, instead of an earlier one. It does not block. The conversation releases it at the
-    ///   latest with itself.
+    /// - Parameter action: The action, instead of an earlier one. It does not block, and is released with the conversation
+    ///   at the latest.
     func beforeWaiting(_ action: @escaping @Sendable () -> Void)
 
     /// Answers all callbacks.
@@ -72,9 +69,7 @@ public enum Answer: Sendable {
 }
 
 extension Answer {
-    var isSecret: Bool {
-        if case .secret = self { true } else { false }
-    }
+    var isSecret: Bool { if case .secret = self { true } else { false } }
 }
 
 /// A conversation whose answers are known beforehand, such as the name and the password of an `Authorization` header.
@@ -94,12 +89,7 @@ public final class PreparedConversation: Conversation {
     ///   - password: The password.
     ///   - code: The one-time code.
     ///   - certificate: The verified certificate, in DER.
-    public init(
-        name: String? = nil,
-        password: Secret? = nil,
-        code: Secret? = nil,
-        certificate: [UInt8]? = nil
-    ) {
+    public init(name: String? = nil, password: Secret? = nil, code: Secret? = nil, certificate: [UInt8]? = nil) {
         self.name = name
         self.password = password
         self.code = code

@@ -13,25 +13,14 @@ package enum NestedLogin: Sendable {
 extension LoginAttempt {
     /// Logs the user in at another realm, with the name, the service, the address and the conversation of this login.
     ///
-    /// The login phase of the other realm's stack is evaluated by the same engine. Its modules have their own deadlines, and
-    /// this call has one for all of them; the wait for the user counts towards none. There is no second throttle: if this
-    /// login is locked, the other realm's stack is evaluated as locked. Call it at most once in a call of a module.
-    ///
-    /// The commit phase of the other realm waits for the decision about this login: call ``commitNested()`` in the commit of
-    /// the module, ``abortNested()`` in its abort, and ``logoutNested()`` in its logout.
-    ///
-    /// - Parameter realm: The other realm.
-    /// - Returns: The user's name; or the failure to return, chosen so that the response of this login and its throttle
-    ///   treat an outage as those of the other realm would.
-    /// - Throws: ``LoginFault`` of kind `unavailable` if this call has ended before the login.
+    /// Call it at most once in a call of a module. Only the login phase is evaluated: call ``commitNested()`` in the commit of
+    /// the module, ``abortNested()`` in its abort, and ``logoutNested()`` in its logout. The modules of the other realm have
+    /// their own deadlines, and this call has one for all of them; the wait for the user counts towards none. There is no
+    /// second throttle: if this login is locked, the other realm's stack is evaluated as locked. A failure is chosen so that
+    /// the response of this login and its throttle treat an outage as those of the other realm would.
     package func login(in realm: BoundRealm) async throws(LoginFault) -> NestedLogin {
         let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
-        let held = await HeldLogin(
-            request,
-            in: realm,
-            asking: NestedConversation(self),
-            mayGrant: login.mayGrant
-        )
+        let held = await HeldLogin(request, in: realm, asking: NestedConversation(self), mayGrant: login.mayGrant)
         guard nesting?.addNested(held, module: module, round: round) == true else {
             _ = await held.finish(grants: false)
             throw .unavailable("the login in realm \(realm.name) came too late")
@@ -52,10 +41,7 @@ extension LoginAttempt {
     /// The name of the user whom another realm has accepted in this module's call of ``login(in:)``; nil if there is none.
     package var nestedName: Username? { nesting?.nestedLogins(of: module).last?.name }
 
-    /// Commits the login that the module has made in another realm; the steps and notes become notes of this call.
-    ///
-    /// - Returns: The identity, with the groups of the other realm.
-    /// - Throws: ``LoginFault`` if there is no such login, or if its commit phase fails.
+    /// Commits the login that the module has made in another realm; its steps and notes become notes of this call.
     package func commitNested() async throws(LoginFault) -> AuthenticatedIdentity {
         guard let held = nesting?.nestedLogins(of: module).last, let name = held.name,
             let report = await held.finish(grants: true)
@@ -78,8 +64,6 @@ extension LoginAttempt {
     }
 
     /// Aborts the logins that the module has made in other realms, or logs them out if they were committed.
-    ///
-    /// - Throws: ``LoginFault`` if a module of another realm could not log the user out.
     package func abortNested() async throws(LoginFault) {
         for held in nesting?.nestedLogins(of: module) ?? [] where held.report == nil {
             if let report = await held.finish(grants: false) { note(report) }
@@ -94,8 +78,6 @@ extension LoginAttempt {
     }
 
     /// Logs out the identities that other realms have accepted in this module's calls, each once.
-    ///
-    /// - Throws: ``LoginFault`` if a module of another realm could not log the user out.
     package func logoutNested() async throws(LoginFault) {
         for identity in nesting?.nestedLogins(of: module).compactMap({ $0.report?.identity }) ?? [] {
             guard let report = await identity.logoutOnce(), let failure = report.refusal?.failure else { continue }
@@ -130,16 +112,12 @@ extension LoginReport {
     }
 }
 
-/// The conversation of a login in another realm: it asks through the attempt of the module that made the login.
-///
-/// The wait for the user therefore does not count towards the deadline of that module either, and the secrets that the
-/// user enters count as presented in the outer login.
+/// The conversation of a login in another realm: it asks through the attempt of the module that made the login, so the wait
+/// does not count towards that module's deadline, and the secrets count as presented in the outer login.
 private final class NestedConversation: Conversation {
     private let attempt: LoginAttempt
 
-    init(_ attempt: LoginAttempt) {
-        self.attempt = attempt
-    }
+    init(_ attempt: LoginAttempt) { self.attempt = attempt }
 
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         try await attempt.login.ask(callbacks, round: attempt.round, isNested: true)
@@ -148,7 +126,7 @@ private final class NestedConversation: Conversation {
 
 /// A login in another realm whose commit phase waits for the decision of the login that has made it.
 ///
-/// If the login phase has refused the user, the login has ended. Otherwise ``finish(grants:)`` ends it.
+/// It has ended if the login phase has refused the user; otherwise ``finish(grants:)`` ends it.
 final class HeldLogin: Sendable {
     private struct State: ~Copyable {
         var run: LoginRun?
@@ -192,9 +170,7 @@ final class HeldLogin: Sendable {
     /// Releases a login that no module will end any more, with its secrets.
     func discard() { state.withLock { $0.run = nil } }
 
-    /// Commits or aborts a held login; later calls change nothing.
-    ///
-    /// - Returns: The report; nil while another call is about to end the login.
+    /// Commits or aborts a held login, once; returns nil while another call is about to end it.
     func finish(grants: Bool) async -> LoginReport? {
         guard var run = state.withLock({ $0.run.take() }) else { return report }
         run.decide(grants: grants)
@@ -209,14 +185,11 @@ final class HeldLogin: Sendable {
 
 /// A login that keeps the logins which its modules make in other realms.
 protocol NestingLogin: OngoingLogin {
-    /// Adds a login in another realm, unless the call has ended.
-    ///
-    /// - Returns: False if the call has ended.
+    /// Adds a login in another realm; returns false if the call has ended.
     func addNested(_ login: HeldLogin, module: Int, round: Int) -> Bool
 
     /// True until the engine has received the answer to the call.
     func isOpen(round: Int) -> Bool
 
-    /// The logins of a module in other realms, in order.
     func nestedLogins(of module: Int) -> [HeldLogin]
 }

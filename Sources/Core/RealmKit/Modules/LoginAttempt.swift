@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One call of a module within a login.
+/// One call of a module within a login: the request, the conversation with the user and the state that modules share.
 ///
-/// It gives the module the request, the conversation with the user and the state that modules share. A module can
-/// succeed only by a `commit` method of its attempt.
-///
-/// An attempt is valid during the call it was passed to. A commit after the module has thrown, timed out or returned
-/// has no effect. An attempt may be used from any thread.
+/// A module can succeed only by a `commit` method of its attempt. An attempt is valid during the call it was passed to: a
+/// commit after the module has thrown, timed out or returned has no effect. It may be used from any thread.
 public struct LoginAttempt: Sendable {
     let login: any OngoingLogin
     let module: Int
@@ -17,13 +14,10 @@ public struct LoginAttempt: Sendable {
 
     /// The user name in the request.
     public var username: Username { login.username }
-
     /// The name of the realm that authenticates the user.
     public var realm: String { login.realm }
-
     /// The service that the user signs in to, such as `https` or `authcheck`.
     public var service: String { login.service }
-
     /// The network address of the client; nil if the login did not come over a network.
     public var peer: String? { login.peer }
 
@@ -120,18 +114,14 @@ public struct LoginAttempt: Sendable {
     ///   - user: The user's name as the realm spells it, for a module that learns it in its commit; nil to add none.
     public func add(_ principals: [Principal], attributes: [UserAttribute] = [], as user: Username? = nil) {
         let name = user.map { Contribution.Name.renamed($0) } ?? .unspecified
-        login.add(
-            Contribution(module: module, round: round, name: name, others: principals, attributes: attributes)
-        )
+        login.add(Contribution(module: module, round: round, name: name, others: principals, attributes: attributes))
     }
 
     /// Adds a note about this call for the administrator; `authcheck --trace` shows it.
     ///
     /// - Parameter text: How the module decided, such as "argon2id, 25 ms", without secrets. At most 100 notes of a
     ///   login are kept.
-    public func note(_ text: String) {
-        login.note(text, module: module, round: round)
-    }
+    public func note(_ text: String) { login.note(text, module: module, round: round) }
 
     /// A copy of the state that the modules of this login share.
     public var shared: SharedState { login.withSharedState(round: round) { $0 } }
@@ -144,9 +134,7 @@ public struct LoginAttempt: Sendable {
         login.withSharedState(round: round, body)
     }
 
-    /// Passes callbacks to the conversation.
-    ///
-    /// The wait for the answers does not count towards this module's deadline.
+    /// Passes callbacks to the conversation; the wait for the answers does not count towards this module's deadline.
     ///
     /// - Parameter callbacks: The callbacks.
     /// - Returns: One answer for each callback, in the same order.
@@ -234,24 +222,20 @@ extension LoginAttempt {
                 note("the user has not answered the prompts for a new password")
                 return nil
             }
-            guard new.isEqual(to: again) else {
+            if !new.isEqual(to: again) {
                 text = "The two new passwords differ."
-                continue
-            }
-            guard !new.isEmpty else {
+            } else if new.isEmpty {
                 text = "The new password is empty."
-                continue
-            }
-            guard !new.isEqual(to: old) else {
+            } else if new.isEqual(to: old) {
                 note("the new password is the old one")
                 return nil
-            }
-            guard !new.hasControlCharacter else {
+            } else if new.hasControlCharacter {
                 text = "The new password has a control character."
-                continue
+            } else if let reason = try await refusal(new) {
+                text = reason
+            } else {
+                return new
             }
-            guard let reason = try await refusal(new) else { return new }
-            text = reason
         }
         note("the user has given no new password that is accepted")
         return nil

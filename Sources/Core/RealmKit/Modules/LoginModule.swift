@@ -4,8 +4,7 @@
 ///
 /// A module is created for one place in the stack of one realm when the configuration is loaded. It is immutable, and
 /// serves any number of concurrent logins on any thread. All state of one login is in its ``LoginAttempt``. A module
-/// must implement ``authenticateUser(_:)``; the default implementations of the other three methods suit nearly all
-/// modules.
+/// must implement ``authenticateUser(_:)``; the defaults of the other three methods suit nearly all modules.
 ///
 /// If a module throws, never returns, or returns a success that it did not commit, it has failed under its control
 /// flag. If the login phase does not reach a module, the other methods of the module are not called either.
@@ -50,9 +49,7 @@ public protocol LoginModule<RealmType>: Sendable {
     /// - Throws: ``LoginFault`` if the login cannot be completed.
     func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion
 
-    /// Cleans up after a login that the stack as a whole has refused.
-    ///
-    /// It is called for every module that the login reached.
+    /// Cleans up after a login that the stack as a whole has refused; called for every module that the login reached.
     ///
     /// - Parameter attempt: The current login.
     /// - Returns: `done`; `ignored` if there was nothing to clean up.
@@ -92,13 +89,11 @@ extension LoginModule {
 
 /// The decision of one module about a login: success, ignored or failed.
 ///
-/// Source: `LoginModule.login` of JAAS, which returns true or false or throws; PAM_SUCCESS, PAM_IGNORE and the other
-/// codes.
+/// Source: `LoginModule.login` of JAAS, which returns true or false or throws; the codes of PAM.
 public enum Verdict: Sendable {
-    /// The module accepts the user. Only ``LoginAttempt/commit(groups:attributes:)`` and its variants can create the required
-    /// proof.
+    /// The module accepts the user. Only ``LoginAttempt/commit(groups:attributes:)`` and its variants create the proof.
     case success(Success)
-    /// The module does not apply to this login. If all modules ignore a login, it is refused.
+    /// The module does not apply to this login. A login that all modules ignore is refused.
     case ignored
     /// The module refuses the user.
     case failed(LoginFailure)

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The login that a ``LoginAttempt`` belongs to.
-///
-/// The engine implements this protocol. Modules reach the engine only through it, so they do not depend on how the
-/// engine works.
+/// The login that a ``LoginAttempt`` belongs to: the only way by which modules reach the engine, which implements it.
 protocol OngoingLogin: AnyObject, Sendable {
     var username: Username { get }
     var realm: String { get }
     var service: String { get }
     var peer: String? { get }
 
-    /// Adds a contribution, unless its call has ended.
-    ///
-    /// - Returns: The number of the contribution; -1 if its call has ended.
+    /// Adds a contribution and returns its number; -1 if its call has ended.
     @discardableResult
     func add(_ contribution: consuming Contribution) -> Int
 
@@ -25,14 +20,8 @@ protocol OngoingLogin: AnyObject, Sendable {
     /// True if the login may be granted; false if the throttle has locked the account or the client's address.
     var mayGrant: Bool { get }
 
-    /// Passes callbacks to the conversation. The wait for the answers does not count towards the module's deadline.
-    ///
-    /// - Parameters:
-    ///   - callbacks: The callbacks.
-    ///   - round: The number of the call.
-    ///   - isNested: True if a module of a login in another realm asks.
-    /// - Returns: One answer for each callback.
-    /// - Throws: ``LoginFault`` of the conversation, or if the login is locked and the call has got a secret already.
+    /// Passes callbacks to the conversation, from a module of this login or of one in another realm (`isNested`); throws if
+    /// the login is locked and the call has got a secret already.
     func ask(_ callbacks: [Callback], round: Int, isNested: Bool) async throws(LoginFault) -> [Answer]
 }
 
@@ -54,10 +43,8 @@ struct Contribution: Sendable {
     let round: Int
     let name: Name
     /// True if the contribution belongs to a success.
-    ///
-    /// A module may create several successes. Only the success that it returns counts.
     var isCommit = false
-    /// True if the module returned a different success, so that this contribution does not count.
+    /// True if the module returned another of its successes, so that this contribution does not count.
     var isVoid = false
     var groups: [String] = []
     var others: [Principal] = []
@@ -79,7 +66,6 @@ struct Contribution: Sendable {
         groups.contains { $0.utf8.elementsEqual(group.utf8) } || others.contains(.group(group))
     }
 
-    /// True if the contribution names the user.
     var namesUser: Bool {
         switch name {
         case .asRequested, .renamed: true

@@ -2,9 +2,8 @@
 
 /// A module that checks a name and a password, from the user or from an earlier module of its stack.
 ///
-/// It has the options by which modules share a password (``FirstPass``). A conforming type implements
-/// ``authenticate(_:password:)``, lists ``PropertySchema/firstPass`` in its ``LoginModule/options``, and creates its
-/// ``firstPass`` from the options.
+/// A conforming type implements ``authenticate(_:password:)``, lists ``PropertySchema/firstPass`` in its
+/// ``LoginModule/options``, and creates its ``firstPass`` from the options.
 public protocol PasswordLoginModule<RealmType>: LoginModule {
     /// The options by which this module shares a password.
     var firstPass: FirstPass { get }
@@ -46,14 +45,11 @@ extension PasswordLoginModule {
 /// Source: the options `tryFirstPass`, `useFirstPass`, `storePass` and `clearPass` of the JDK's LdapLoginModule and
 /// JndiLoginModule.
 public struct FirstPass: Sendable, Hashable {
-    /// Use the password that an earlier module stored; if it is wrong or absent, ask the user for a password.
-    ///
-    /// Takes precedence over `useFirstPass`.
+    /// Use the password that an earlier module stored; if it is wrong or absent, ask the user; precedes `useFirstPass`.
     public let tries: Bool
     /// Use the password that an earlier module stored; if it is wrong or absent, fail without asking.
     public let uses: Bool
-    /// After a success, store name and password for the following modules, unless a name or a password is already
-    /// stored.
+    /// After a success, store name and password for the following modules, unless one of them is already stored.
     public let stores: Bool
     /// Remove the stored name and password when the login is committed or aborted.
     public let clears: Bool
@@ -98,9 +94,8 @@ public struct FirstPass: Sendable, Hashable {
         return verdict
     }
 
-    /// Removes the shared name and password if `clearPass` is set.
-    ///
-    /// A module that implements commit or abort itself must call this method there.
+    /// Removes the shared name and password if `clearPass` is set; a module that implements commit or abort itself must call
+    /// it there.
     ///
     /// - Parameter attempt: The current login.
     public func cleanUp(_ attempt: LoginAttempt) {

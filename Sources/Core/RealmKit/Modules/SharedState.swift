@@ -3,9 +3,8 @@
 /// The values that the modules of one login share; they are released when the login is decided.
 ///
 /// A module reads a copy, and a ``Secret`` is immutable, so a module cannot damage the values for the next module. In
-/// the JDK a failing LdapLoginModule erases the password for all later modules.
-///
-/// Source: the shared state of `LoginModule.initialize`, PAM items.
+/// the JDK a failing LdapLoginModule erases the password for all later modules. Source: the shared state of
+/// `LoginModule.initialize`, PAM items.
 public struct SharedState: Sendable {
     /// The name of a value, the same for all modules that share the value.
     public struct Key: Sendable, Hashable {
@@ -15,9 +14,7 @@ public struct SharedState: Sendable {
         /// Creates a key.
         ///
         /// - Parameter name: The name, with a prefix that is unique to the modules that use it.
-        public init(_ name: String) {
-            self.name = name
-        }
+        public init(_ name: String) { self.name = name }
 
         /// The user name that a module has authenticated.
         public static let name = Key("javax.security.auth.login.name")

@@ -37,11 +37,8 @@ extension BoundRealm {
         assignedGroups.contains { $0.hasBytes(of: name) } || groupMapping.hasTarget(name)
     }
 
-    /// Returns the spellings that a group of a rule has for the users of this realm and of the realms that it uses.
-    ///
-    /// - Parameter name: The name as the rule writes it.
-    /// - Returns: The spellings, each once.
-    /// - Throws: ``BadValue`` if no user of the realm can have a group of this name.
+    /// Returns the spellings, each once, that a group of a rule has for the users of this realm and of the realms that it
+    /// uses; throws if no user can have a group of this name.
     package func spellings(ofGroup name: String) throws(BadValue) -> [String] {
         var names = knowsAllGroups && !configures(group: name) ? [] : [name]
         if let realm = realm as? any GroupLookupRealm {

@@ -4,8 +4,8 @@ internal import Bytes
 
 /// Rules that derive groups from other groups: with `a,b->c`, members of a or b are also members of c.
 ///
-/// Rules are transitive. A cycle is an error. Source: the `group-mapping` property of GlassFish. GlassFish applies it
-/// to the LDAP realm only, Gatehouse to every realm.
+/// Rules are transitive. A cycle is an error. Source: the `group-mapping` property of GlassFish, which applies it to the
+/// LDAP realm only, Gatehouse to every realm.
 public struct GroupMapping: Sendable {
     /// A mapping without rules.
     public static let none = GroupMapping([:])
@@ -13,9 +13,7 @@ public struct GroupMapping: Sendable {
     // By bytes, as rules compare groups.
     private let targets: [UTF8Text: [UTF8Text]]
 
-    private init(_ targets: [UTF8Text: [UTF8Text]]) {
-        self.targets = targets
-    }
+    private init(_ targets: [UTF8Text: [UTF8Text]]) { self.targets = targets }
 
     /// True if there are no rules.
     public var isEmpty: Bool { targets.isEmpty }
@@ -61,10 +59,8 @@ public struct GroupMapping: Sendable {
 
     /// Returns the groups that the rules add to the given groups.
     ///
-    /// The given groups are not included.
-    ///
     /// - Parameter groups: The given groups.
-    /// - Returns: The derived groups, each once.
+    /// - Returns: The derived groups, each once, without the given ones.
     public func derivedGroups(from groups: [String]) -> [String] {
         derivedGroups(from: groups.map { UTF8Text($0) }, excludingGiven: true).map(\.string)
     }
@@ -88,10 +84,7 @@ package enum GroupName {
     /// The maximum length of a name, in bytes.
     package static let maximumBytes = 1024
 
-    /// Returns whether a text can be the name of a group.
-    ///
-    /// - Parameter name: The text.
-    /// - Returns: True if it has 1 to ``maximumBytes`` bytes and no control characters (C0, DEL, C1).
+    /// Returns whether a text has 1 to ``maximumBytes`` bytes and no control characters (C0, DEL, C1).
     package static func isUsable(_ name: String) -> Bool {
         guard (1...maximumBytes).contains(name.utf8.count) else { return false }
         // Most names are plain ASCII.
@@ -99,14 +92,8 @@ package enum GroupName {
             || !name.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }
 
-    /// Returns names as one text for an administrator.
-    ///
-    /// A name that could be read as several ones, or as none, is quoted as in a realms.conf.
-    ///
-    /// - Parameters:
-    ///   - names: The names.
-    ///   - separator: The text between two names.
-    /// - Returns: The names, as in `Staff, "Domain Users", "a, b"`.
+    /// Returns names for an administrator, as in `Staff, "Domain Users", "a, b"`: one that could be read as several ones, or
+    /// as none, is quoted as in a realms.conf.
     package static func list(_ names: [String], separator: String = ", ") -> String {
         names.map(quoted).joined(separator: separator)
     }

@@ -6,9 +6,7 @@
 /// same realm at the same time, no change is lost. Source: `FileRealm` of GlassFish (`addUser`, `removeUser`,
 /// `updateUser`, `persist`).
 public protocol ManagedRealm: UserListingRealm {
-    /// True if names that differ in case only are names of one user.
-    ///
-    /// The default is false.
+    /// True if names that differ in case only are names of one user; false by default.
     var ignoresCase: Bool { get }
 
     /// Adds a user.
@@ -30,9 +28,7 @@ public protocol ManagedRealm: UserListingRealm {
     ///   `unavailable` if the task was cancelled.
     func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError)
 
-    /// Adds all the users of a source, or no user.
-    ///
-    /// A realm that stores many users reads them in batches, within one transaction.
+    /// Adds all the users of a source, or no user; a realm that stores many users reads them in batches, in one transaction.
     ///
     /// - Parameters:
     ///   - source: The users and their hashes, as for ``add(_:hash:)``.
@@ -70,8 +66,7 @@ extension ManagedRealm {
         throw .invalidOperation("a realm of type \(authType) does not export its hashes")
     }
 
-    /// Adds a single user; throws `invalidOperation` for several users, because this default cannot add all of them in
-    /// one step.
+    /// Adds a single user; throws `invalidOperation` for several, because this default cannot add all in one step.
     public func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
         guard let user = users.first else { return }
         guard users.count == 1 else { throw .invalidOperation("a realm of type \(authType) takes one user at a time") }
@@ -94,9 +89,7 @@ extension ManagedRealm {
     }
 }
 
-/// A realm whose users can be listed, for example by `gatehouse user list`.
-///
-/// A ``ManagedRealm`` can also change them.
+/// A realm whose users can be listed, for example by `gatehouse user list`; a ``ManagedRealm`` can also change them.
 public protocol UserListingRealm: Realm {
     /// Returns all users, in the realm's own order.
     ///
@@ -108,9 +101,7 @@ public protocol UserListingRealm: Realm {
     ///   configured so that it cannot list them.
     func users() async throws(RealmError) -> [UserRecord]
 
-    /// Returns one user.
-    ///
-    /// The default searches ``users()``.
+    /// Returns one user; the default searches ``users()``.
     ///
     /// - Parameter name: The user's name.
     /// - Returns: The user with the groups; nil if there is none.

@@ -40,8 +40,7 @@ public protocol Realm: Sendable {
     /// True if the realm asks another system, such as a directory or a web service, so that it can be unavailable while
     /// other realms are not. The default is false.
     ///
-    /// If such a realm is followed by another realm in one rule, loading the configuration warns about it: see
-    /// ``WhenUnavailable``.
+    /// If another realm follows it in one rule, loading the configuration warns: see ``WhenUnavailable``.
     static var dependsOnOtherSystems: Bool { get }
 
     /// Creates the realm.
@@ -101,16 +100,16 @@ extension Realm {
     /// False: by default a realm needs an entry in login.conf.
     public static var isUsableWithoutContext: Bool { false }
 
-    /// Throws `invalidOperation`: by default a realm knows groups only at login.
-    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        throw .invalidOperation("a realm of type \(authType) knows groups only at login")
-    }
-
     /// False.
     public static var dependsOnOtherSystems: Bool { false }
 
     /// None.
     public var warnings: [RealmWarning] { [] }
+
+    /// Throws `invalidOperation`: by default a realm knows groups only at login.
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        throw .invalidOperation("a realm of type \(authType) knows groups only at login")
+    }
 
     /// None.
     public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] { [] }
@@ -150,9 +149,7 @@ public struct BackEndStep: Sendable, Hashable {
     }
 }
 
-/// A realm with facts about its users that `gatehouse check` shows in its summary.
-///
-/// They are no mistakes, so they are neither warnings nor in the log.
+/// A realm with facts about its users, no mistakes, that `gatehouse check` shows in its summary.
 package protocol SummarizedRealm: Realm {
     /// The facts, one line each.
     var summary: [String] { get }

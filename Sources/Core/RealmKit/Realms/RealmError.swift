@@ -67,22 +67,15 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     ///
     /// - Parameter message: The operation, and the reason.
     /// - Returns: A fault of code `invalidOperation`.
-    public static func invalidOperation(_ message: String) -> RealmError {
-        RealmError(.invalidOperation, message)
-    }
+    public static func invalidOperation(_ message: String) -> RealmError { RealmError(.invalidOperation, message) }
 
     /// A fault of the realm's backend.
     ///
     /// - Parameter message: The problem, for the administrator.
     /// - Returns: A fault of code `unavailable`.
-    public static func unavailable(_ message: String) -> RealmError {
-        RealmError(.unavailable, message)
-    }
+    public static func unavailable(_ message: String) -> RealmError { RealmError(.unavailable, message) }
 
     /// A fault of the realm's backend or of load, for a call without a login.
-    ///
-    /// - Parameter fault: The fault of the backend.
-    /// - Returns: A fault of code `overloaded` or `unavailable`.
     package static func temporary(_ fault: LoginFault) -> RealmError {
         RealmError(fault.kind == .overloaded ? .overloaded : .unavailable, fault.log)
     }

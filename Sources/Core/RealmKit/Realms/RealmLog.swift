@@ -20,18 +20,14 @@ public struct RealmLog: Sendable {
     /// Creates a log.
     ///
     /// - Parameter write: Takes a message without secrets. It is called on any thread, and must not block.
-    public init(_ write: @escaping @Sendable (Level, String) -> Void) {
-        self.write = write
-    }
+    public init(_ write: @escaping @Sendable (Level, String) -> Void) { self.write = write }
 
     /// Writes a message.
     ///
     /// - Parameters:
     ///   - message: The event, without secrets. The program's log quotes names that came from outside.
     ///   - level: The severity.
-    public func callAsFunction(_ message: String, _ level: Level = .warning) {
-        write(level, message)
-    }
+    public func callAsFunction(_ message: String, _ level: Level = .warning) { write(level, message) }
 }
 
 /// Logs the outages of the back end of a realm, each cause at most once a second.
@@ -44,28 +40,15 @@ package final class OutageLog: Sendable {
     /// The times at which the causes were logged last, by server and kind of cause.
     private let times = Mutex<[String: UInt64]>([:])
 
-    /// Creates a log.
-    ///
-    /// - Parameters:
-    ///   - log: The log of the realm; nil to discard all causes.
-    ///   - realmName: The name of the realm.
-    ///   - now: Returns the time of a monotonic clock, in nanoseconds.
+    /// Creates a log; `now` returns the time of a monotonic clock, in nanoseconds.
     package init(_ log: RealmLog?, realmName: String, now: @escaping @Sendable () -> UInt64) {
         self.log = log
         self.realmName = realmName
         self.now = now
     }
 
-    /// Runs the check of a login, and logs the cause if the back end is unavailable or overloaded.
-    ///
-    /// A cancelled login is not logged.
-    ///
-    /// - Parameter check: The check.
-    /// - Returns: The verdict of the check.
-    /// - Throws: The fault of the check.
-    package func watching<Result>(
-        _ check: () async throws(LoginFault) -> Result
-    ) async throws(LoginFault) -> Result {
+    /// Runs the check of a login, and logs the cause if the back end is unavailable or overloaded, unless it was cancelled.
+    package func watching<Result>(_ check: () async throws(LoginFault) -> Result) async throws(LoginFault) -> Result {
         do throws(LoginFault) {
             return try await check()
         } catch {
@@ -74,12 +57,8 @@ package final class OutageLog: Sendable {
         }
     }
 
-    /// Logs a cause, unless the same kind of cause was logged for the same server in the last second.
-    ///
-    /// - Parameters:
-    ///   - cause: The text, without secrets.
-    ///   - kind: The kind of cause; one of a limited number.
-    ///   - server: The server; empty if the cause is not about a server.
+    /// Logs a cause, without secrets, unless one of the same kind, of a limited number, was logged for the same server in the
+    /// last second.
     package func write(_ cause: String, kind: String, server: String = "") {
         guard let log else { return }
         let time = now()

@@ -11,9 +11,7 @@ public struct BadRealm: SettingsFault, Hashable {
     public let setting: String?
     /// The problem, for the administrator.
     public let message: String
-    /// A way to solve the problem in the configuration; nil if there is none.
-    ///
-    /// It is not a part of the message, because a command may read a realm's files without a configuration.
+    /// A way to solve the problem in the configuration, apart from the message for commands without one; nil for none.
     public let hint: String?
     /// True if the problem is in the state folder of the program, and not in the realm's own properties.
     public let isAboutStateFolder: Bool
@@ -36,9 +34,7 @@ public struct BadRealm: SettingsFault, Hashable {
     /// - Parameters:
     ///   - message: The problem, for the administrator.
     ///   - setting: The name of the wrong property, if the fault is about a single property.
-    public init(_ message: String, setting: String? = nil) {
-        self.init(message, setting: setting, hint: nil)
-    }
+    public init(_ message: String, setting: String? = nil) { self.init(message, setting: setting, hint: nil) }
 
     /// Creates a fault about the state folder, which is the same for all realms.
     ///
@@ -107,17 +103,12 @@ public struct ProgramState: Sendable {
     /// Adds the services of one state folder to the services of the realms.
     package typealias Provider = @Sendable (inout RealmServices) -> Void
 
-    /// Returns the provider for a state folder.
-    ///
-    /// Files are opened when a service is first used.
+    /// Returns the provider for a state folder, whose files are opened when a service is first used.
     package let provider: @Sendable (_ folder: String, _ access: StateAccess) -> Provider
 
-    /// No services.
-    ///
-    /// A configuration with a realm that needs the store is rejected.
+    /// No services; a configuration with a realm that needs the store is rejected.
     public static let none = ProgramState { _, _ in { _ in } }
 
-    /// - Parameter provider: Returns the provider for a state folder.
     package init(_ provider: @escaping @Sendable (_ folder: String, _ access: StateAccess) -> Provider) {
         self.provider = provider
     }
@@ -125,25 +116,17 @@ public struct ProgramState: Sendable {
 
 /// The access of a program to its state folder.
 package enum StateAccess: Sendable, Hashable {
-    /// The program reads and writes.
-    ///
-    /// Missing files are created.
+    /// The program reads and writes; missing files are created.
     case createIfMissing
-    /// The program only reads.
-    ///
-    /// A missing store is treated as an empty store.
+    /// The program only reads; a missing store is treated as an empty one.
     case existingOnly
-    /// The program only checks the configuration.
-    ///
-    /// A missing store, or a store of an older version, is treated as an empty store.
+    /// The program only checks the configuration; a missing store, or one of an older version, is treated as an empty one.
     case checkOnly
 }
 
 /// The service that reads the locks that a server has stored in the state folder.
 package struct RecordedLockouts: Sendable {
-    /// Reads the locks that are active at a time, in seconds since 1970.
-    ///
-    /// The returned throttle rejects logins of locked accounts. It does not count failures.
+    /// Returns a throttle that rejects logins of accounts locked at a time, in seconds since 1970, and counts no failures.
     package let throttle: @Sendable (_ now: Int) async throws -> any LoginThrottle
 
     package init(_ throttle: @escaping @Sendable (_ now: Int) async throws -> any LoginThrottle) {

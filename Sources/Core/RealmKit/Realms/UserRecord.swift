@@ -126,9 +126,7 @@ public struct UserArray: UserSource {
     /// Creates a source.
     ///
     /// - Parameter users: The users.
-    public init(_ users: [NewUser]) {
-        self.users = users
-    }
+    public init(_ users: [NewUser]) { self.users = users }
 
     /// The number of users.
     public var count: Int { users.count }

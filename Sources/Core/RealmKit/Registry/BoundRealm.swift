@@ -52,16 +52,12 @@ public struct BoundRealm: Sendable {
         self.groupMapping = groupMapping
     }
 
-    /// The text of the realm's configuration, without its name and without secrets.
-    ///
-    /// If it changes, users who were accepted before must be authenticated again.
+    /// The text of the realm's configuration, without its name and secrets; if it changes, users must sign in again.
     package var fingerprint: [String] {
         ownFingerprint + allNested.flatMap { ["nested", $0.name] + $0.nested.map(\.name) + $0.ownFingerprint }
     }
 
-    /// Returns whether another realm, such as the realm of this name after a reload, has the same configuration.
-    ///
-    /// Secrets are not compared.
+    /// Returns whether another realm, such as that of this name after a reload, has the same configuration but for secrets.
     package func hasSameConfiguration(as other: BoundRealm) -> Bool {
         fingerprint.elementsEqual(other.fingerprint) { $0.hasBytes(of: $1) }
     }
@@ -90,11 +86,7 @@ public struct BoundRealm: Sendable {
         }
     }
 
-    /// Returns the groups of a user without a login: those of the realm, the assigned groups and the derived groups.
-    ///
-    /// - Parameter user: The user's name.
-    /// - Returns: The names of the groups, each once.
-    /// - Throws: ``RealmError`` as from ``Realm/groupNames(of:)``.
+    /// Returns the groups of a user without a login, each once: those of the realm, the assigned and the derived ones.
     package func groups(of user: Username) async throws(RealmError) -> [String] {
         let groups = try await realm.groupNames(of: user) + assignedGroups
         var seen: Set<UTF8Text> = []
@@ -112,34 +104,21 @@ public struct BoundRealm: Sendable {
 
 /// A realm that uses other realms of the configuration, and knows the names of its users there.
 ///
-/// If a user of another realm changes, exactly the users of this realm with that name there have to be authenticated
-/// again.
+/// If a user of another realm changes, exactly the users of this realm with that name there must be authenticated again.
 package protocol NamingRealm: RefreshingRealm {
-    /// Returns the names of a user in another realm.
-    ///
-    /// - Parameters:
-    ///   - user: The user's name in this realm.
-    ///   - other: A realm that this realm uses directly.
-    /// - Returns: The names under which this realm asks the other realm for the user.
+    /// Returns the names under which this realm asks another realm, which it uses directly, for a user.
     func names(of user: Username, in other: BoundRealm) -> [Username]
 }
 
 extension BoundRealm {
-    /// Returns whether a change of users of another realm concerns a user of this realm.
-    ///
-    /// - Parameters:
-    ///   - user: The user's name in this realm.
-    ///   - names: The changed users of the other realm.
-    ///   - other: The name of the other realm.
-    /// - Returns: True if this realm, or a realm that it uses, asks the other realm for one of these users.
+    /// Returns whether this realm, or a realm that it uses, asks another realm for one of its changed users because of a user
+    /// of this realm.
     package func isConcerned(_ user: Username, by names: Set<Username>, of other: String) -> Bool {
         if name.hasBytes(of: other) { return names.contains(user) }
         return nested.contains { used in
             guard used.name.hasBytes(of: other) || used.allNested.contains(where: { $0.name.hasBytes(of: other) })
-            else {
-                return false
-            }
-            // A realm that does not tell the names may use any name.
+            else { return false }
+            // A realm that does not name its users may use any name.
             guard let naming = realm as? any NamingRealm else { return true }
             return naming.names(of: user, in: used).contains { used.isConcerned($0, by: names, of: other) }
         }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type of realm that an executable provides, with its modules.
-///
-/// An executable registers a type of realm by passing a `RealmKind` to the commands.
+/// A type of realm with its modules, which an executable registers by passing it to the commands.
 public struct RealmKind: Sendable {
     /// The type of the realm.
     public let type: any Realm.Type
@@ -52,9 +50,7 @@ public struct RealmKind: Sendable {
     /// - Parameter properties: Its properties, checked against ``properties``.
     /// - Returns: The realm.
     /// - Throws: ``BadRealm`` if the properties contradict each other or cannot be used.
-    public func makeRealm(_ properties: RealmProperties) throws(BadRealm) -> any Realm {
-        try make(properties)
-    }
+    public func makeRealm(_ properties: RealmProperties) throws(BadRealm) -> any Realm { try make(properties) }
 }
 
 /// A type of login module that an executable provides.
@@ -110,7 +106,5 @@ private struct AbsentRealm: Realm {
     var jaasContext: String { "absent" }
     var authType: String { "absent" }
 
-    init(_ properties: RealmProperties) throws(BadRealm) {
-        throw BadRealm("is not built in")
-    }
+    init(_ properties: RealmProperties) throws(BadRealm) { throw BadRealm("is not built in") }
 }

@@ -93,11 +93,8 @@ public struct Property: Sendable, Hashable {
     ///   - name: The name in the configuration.
     ///   - kind: The kind of its value.
     /// - Returns: The property.
-    public static func optional(_ name: String, _ kind: Kind = .string) -> Property {
-        Property(name, kind)
-    }
+    public static func optional(_ name: String, _ kind: Kind = .string) -> Property { Property(name, kind) }
 
-    /// Returns the property with the kind of the file that it names.
     package func naming(_ use: FileTrust.Use) -> Property {
         var property = self
         property.fileUse = use
@@ -123,16 +120,12 @@ public struct PropertySchema: Sendable, ExpressibleByArrayLiteral {
     }
 
     /// Creates a schema of the listed properties.
-    public init(arrayLiteral elements: Property...) {
-        self.init(elements)
-    }
+    public init(arrayLiteral elements: Property...) { self.init(elements) }
 
     /// The property of a name; nil if there is none.
     ///
     /// - Parameter name: The name in the configuration.
-    public subscript(name: String) -> Property? {
-        properties.first { $0.name == name }
-    }
+    public subscript(name: String) -> Property? { properties.first { $0.name == name } }
 
     /// Returns a schema with the properties of two schemas.
     ///

@@ -17,9 +17,7 @@ public enum PropertyValue: Sendable {
     /// Other realms of the configuration; one for the kind ``Property/Kind/realm``.
     case realms([any ReferencedRealm])
 
-    /// Reads a value from the words of a configuration.
-    ///
-    /// The words are not enough for a reference to a realm: the configuration creates such a value from its realms.
+    /// Reads a value from the words of a configuration, which creates a reference to a realm from its realms instead.
     ///
     /// - Parameters:
     ///   - words: The words after the property's name, without quotes and with `${...}` expanded.
@@ -71,9 +69,7 @@ public enum PropertyValue: Sendable {
         let units: [Substring: Int] = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
         guard let number = Int(digits), let unit = units[word.dropFirst(digits.count)],
             case (let milliseconds, let overflow) = number.multipliedReportingOverflow(by: unit), !overflow
-        else {
-            throw BadValue("is a time such as 250ms, 30s, 5m, 12h or 7d, not \(word)")
-        }
+        else { throw BadValue("is a time such as 250ms, 30s, 5m, 12h or 7d, not \(word)") }
         return .milliseconds(milliseconds)
     }
 }
@@ -86,9 +82,7 @@ public struct BadValue: Error, Sendable, Hashable, CustomStringConvertible {
     /// Creates a fault.
     ///
     /// - Parameter description: The end of a sentence that begins with the property's name.
-    public init(_ description: String) {
-        self.description = description
-    }
+    public init(_ description: String) { self.description = description }
 }
 
 extension PropertyValue {

@@ -55,12 +55,9 @@ public struct Settings<Fault: SettingsFault>: Sendable {
                 guard !property.isRequired else { throw Fault("must be set", setting: property.name) }
                 continue
             }
-            do throws(BadValue) {
-                let words = property.kind == .list ? text.split(separator: " ").map(String.init) : [text]
-                complete[property.name] = try PropertyValue(words, as: property.kind)
-            } catch {
-                throw Fault("has an invalid default: it \(error)", setting: property.name)
-            }
+            let words = property.kind == .list ? text.split(separator: " ").map(String.init) : [text]
+            complete[property.name] = try Result { () throws(BadValue) in try PropertyValue(words, as: property.kind) }
+                .mapError { Fault("has an invalid default: it \($0)", setting: property.name) }.get()
         }
         self.values = complete
         self.realmName = realmName
@@ -74,9 +71,7 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     public func has(_ name: String) -> Bool { values[name] != nil }
 
     /// The entry of login.conf whose modules authenticate the realm's users.
-    public var jaasContext: String {
-        get throws(Fault) { try string("jaas-context") }
-    }
+    public var jaasContext: String { get throws(Fault) { try string("jaas-context") } }
 
     /// Returns a text, a path or the selected word of a choice.
     ///
@@ -138,12 +133,6 @@ public struct Settings<Fault: SettingsFault>: Sendable {
         return secret
     }
 
-    func missing(_ name: String, kind: String) -> Fault {
-        Fault(values[name] == nil ? "has no value" : "is not \(kind)", setting: name)
-    }
-}
-
-extension Settings {
     /// Returns the other realm that a setting refers to.
     ///
     /// - Parameter name: A name of the schema, of the kind ``Property/Kind/realm``.
@@ -165,6 +154,10 @@ extension Settings {
         guard let value = values[name] else { return [] }
         guard case .realms(let realms) = value else { throw missing(name, kind: "a list of realms") }
         return realms.compactMap { $0 as? BoundRealm }
+    }
+
+    private func missing(_ name: String, kind: String) -> Fault {
+        Fault(values[name] == nil ? "has no value" : "is not \(kind)", setting: name)
     }
 }
 

@@ -4,8 +4,7 @@
 ///
 /// The user need not exist. A user has one account for all schemes and services (CVE-2025-24806). Keys that are
 /// canonically equivalent in Unicode are one account, so that another spelling of an accent has no counter of its own
-/// (CVE-2026-47203). No other type compares names by canonical equivalence. ``maximumBytes`` limits the cost of this
-/// comparison.
+/// (CVE-2026-47203). No other type compares names in this way. ``maximumBytes`` limits the cost of the comparison.
 public struct Account: Sendable, Hashable, CustomStringConvertible {
     /// The maximum length of a ``key``, in bytes of UTF-8.
     public static let maximumBytes = 128

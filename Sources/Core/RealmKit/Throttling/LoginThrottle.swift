@@ -6,12 +6,11 @@ internal import Synchronization
 ///
 /// An ``Authenticator`` with a throttle passes every login through it. The contract of an implementation:
 ///
-/// - A reserved attempt counts as a failure until it is settled. Whether a login may be granted is decided at the
-///   reservation. A client therefore gets no more guesses in parallel than in sequence.
+/// - A reserved attempt counts as a failure until it is settled, and the reservation decides whether a login may be
+///   granted. A client therefore gets no more guesses in parallel than in sequence.
 /// - An attempt for several accounts is reserved for all of them in one step; while it waits, it holds none of them.
 ///   Two attempts therefore cannot wait for each other.
-/// - It never prevents the evaluation of a login. An attempt that cannot succeed costs the same work as any other
-///   attempt.
+/// - It never prevents the evaluation of a login: an attempt that cannot succeed costs the same work as any other.
 /// - Its calls return even if the task is cancelled.
 /// - It may be used from any thread.
 public protocol LoginThrottle: Sendable {
@@ -29,21 +28,17 @@ public protocol LoginThrottle: Sendable {
 public protocol LoginReservation: Sendable {
     /// Returns whether the login may be granted in the realm of an account.
     ///
-    /// If not, the stack is still evaluated, and the login is refused as locked.
-    ///
     /// - Parameter account: One of the reserved accounts.
-    /// - Returns: True if the login may be granted.
+    /// - Returns: True if the login may be granted. If not, the stack is still evaluated, and the login refused as locked.
     func mayGrant(_ account: Account) -> Bool
 
     /// Tells the throttle that the login waits for a person, who may take any time or never answer.
     ///
-    /// It may be called several times, also after the attempt is settled, and must not block. Whatever a throttle does
-    /// must not depend on what the modules have returned so far. The default does nothing.
+    /// It may be called several times, also after the attempt is settled, and must not block. What a throttle does must
+    /// not depend on what the modules have returned so far. The default does nothing.
     func waitsForUser()
 
-    /// Records the result of the attempt, then waits for the delay of the response.
-    ///
-    /// It is called once. The wait ends at once if the task is cancelled.
+    /// Records the result of the attempt, once, then waits for the delay of the response, unless the task is cancelled.
     ///
     /// - Parameter attempts: The result in each realm that was used, in order. Only the last result can be a success.
     func settle(_ attempts: [RealmAttempt]) async
@@ -79,8 +74,8 @@ public struct RealmAttempt: Sendable {
 
 /// A keyed checksum of the secrets that a client presented; it shows only whether two guesses were the same.
 ///
-/// The key is generated at the start of the process. Fingerprints of two processes cannot be compared, and a password
-/// cannot be tested against a fingerprint of another process.
+/// The key is generated at the start of the process: fingerprints of two processes cannot be compared, and a password
+/// cannot be tested against one of another process.
 public struct PasswordFingerprint: Sendable, Hashable {
     // The sum of the hashes of all secrets, so that the order of the secrets does not matter.
     private var sum = 0
@@ -103,14 +98,14 @@ public struct PasswordFingerprint: Sendable, Hashable {
     }
 }
 
-/// A conversation that computes the fingerprint of the secrets it passes to modules.
+/// A conversation that computes the fingerprint of the secrets that it passes to modules.
 final class FingerprintingConversation: Conversation {
     private let conversation: any Conversation
     private let state = Mutex<PasswordFingerprint?>(nil)
 
     init(_ conversation: any Conversation) { self.conversation = conversation }
 
-    /// The fingerprint of the secrets so far; nil if there were no secrets.
+    /// Nil if there were no secrets so far.
     var fingerprint: PasswordFingerprint? { state.withLock { $0 } }
 
     var presentsSecret: Bool { conversation.presentsSecret }
@@ -119,9 +114,8 @@ final class FingerprintingConversation: Conversation {
         let answers = try await conversation.answer(callbacks)
         for case .secret(let secret) in answers {
             state.withLock { state in
-                var fingerprint = state ?? PasswordFingerprint([])
-                fingerprint.add(secret)
-                state = fingerprint
+                if state == nil { state = PasswordFingerprint([]) }
+                state?.add(secret)
             }
         }
         return answers

@@ -3,7 +3,7 @@
 /// The reason why a module or a login failed.
 ///
 /// It is for stacks, logs, the throttle and fail-over. It is not shown to users: all refusals are the same for a
-/// client, except ``unavailable`` and ``overloaded``. The comment of each case has the corresponding JAAS exception and PAM code.
+/// client, except ``unavailable`` and ``overloaded``. Each case names the JAAS exception and the PAM code.
 public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
     /// The password, code or certificate is not this user's. JAAS FailedLoginException, PAM_AUTH_ERR.
     case wrongCredentials
@@ -27,8 +27,8 @@ public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
     case unavailable
     /// Too much was to be done: a queue was full, or the login waited too long for its turn.
     ///
-    /// It says nothing about the back end, and a user can cause it. So it never counts as an outage, for which a remembered
-    /// login may be used or a realm left out. PAM and JAAS have no code for it.
+    /// It says nothing about the back end, and a user can cause it. So it never counts as an outage, for which a
+    /// remembered login may be used or a realm left out. PAM and JAAS have no code for it.
     case overloaded
     /// The module has a defect. JAAS: any exception that is not a LoginException; PAM_SYSTEM_ERR.
     case internalError
@@ -65,19 +65,14 @@ public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
 
 /// A fault of a module, a realm or a conversation, thrown when a login could not be decided.
 ///
-/// A fault thrown by a module counts as a failure of that module under its control flag. It never counts as a success,
-/// and the module is never treated as absent. Two faults are equal if their kinds are equal, so tests need not compare
-/// texts.
+/// A fault thrown by a module counts as a failure of that module under its control flag; the module is never treated as
+/// absent. Two faults are equal if their kinds are equal, so tests need not compare texts.
 public struct LoginFault: Error, Sendable {
     /// The failure that the fault counts as in a stack.
     public let kind: LoginFailure
-    /// True if the engine has ended the call at the deadline of its module, which need not be an outage.
-    ///
-    /// It is beside the kind so that it adds nothing to the size of a fault.
+    /// True if the engine has ended the call at its module's deadline, which need not be an outage; here it adds no size.
     var isLate = false
-    /// The event for the log, without secrets.
-    ///
-    /// Users never see it.
+    /// The event for the log, without secrets; users never see it.
     public let log: String
 
     /// Creates a fault.

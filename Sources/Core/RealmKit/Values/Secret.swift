@@ -14,9 +14,7 @@ internal import Glibc
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
     private let capacity: Int
 
-    /// Copies bytes.
-    ///
-    /// The caller should wipe the original.
+    /// Copies bytes; the caller should wipe the original.
     ///
     /// - Parameter bytes: Any number of bytes, including none.
     public init(_ bytes: some Collection<UInt8>) {
@@ -28,12 +26,8 @@ internal import Glibc
 
     /// Copies the UTF-8 bytes of a text.
     ///
-    /// A `String` cannot be wiped, so secrets from outside should be passed as bytes.
-    ///
-    /// - Parameter text: The text.
-    public convenience init(utf8 text: String) {
-        self.init(Array(text.utf8))
-    }
+    /// - Parameter text: The text. A `String` cannot be wiped, so secrets from outside should be passed as bytes.
+    public convenience init(utf8 text: String) { self.init(Array(text.utf8)) }
 
     /// Allocates the memory and writes the bytes into it, so that no other copy of them exists.
     ///
@@ -61,16 +55,13 @@ internal import Glibc
     }
 
     deinit {
-        if let base = unsafe storage.baseAddress {
-            unsafe explicit_bzero(base, capacity)
-        }
+        if let base = unsafe storage.baseAddress { unsafe explicit_bzero(base, capacity) }
         unsafe storage.deallocate()
     }
 
     /// The number of bytes.
     public var count: Int { unsafe storage.count }
-
-    /// True if there are no bytes at all.
+    /// True if there are no bytes.
     public var isEmpty: Bool { count == 0 }
 
     /// True if the UTF-8 text has a control character (C0, DEL, C1).
@@ -117,10 +108,8 @@ internal import Glibc
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Always `<secret>`.
     public var description: String { "<secret>" }
-
     /// Always `<secret>`.
     public var debugDescription: String { "<secret>" }
-
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -19,12 +19,9 @@ public struct Subject: Sendable {
     /// Creates a subject with the given principals; a logout does not remove them.
     ///
     /// - Parameter principals: The principals known before a login.
-    public init(_ principals: [Principal] = []) {
-        parts = [Part(module: nil, principals: principals)]
-    }
+    public init(_ principals: [Principal] = []) { parts = [Part(module: nil, principals: principals)] }
 
-    /// All principals, each once: the given principals, the principals of each module in order, and the groups of the
-    /// realm.
+    /// All principals, each once: the given ones, those of each module in order, and the groups of the realm.
     public var principals: [Principal] {
         var seen: Set<Principal> = []
         return parts.flatMap(\.principals).filter { seen.insert($0).inserted }
@@ -32,13 +29,10 @@ public struct Subject: Sendable {
 
     /// The names of all groups, each once, in the order of ``principals``.
     public var groups: [String] { names(.group) }
-
     /// The names of all user principals, each once, in the order of ``principals``.
     public var users: [String] { names(.user) }
 
-    /// The attributes, each name once.
-    ///
-    /// If several modules added values to one attribute, all values are in the order of the modules, each once.
+    /// The attributes, each name once; values of several modules are in the order of the modules, each once.
     public var attributes: [UserAttribute] {
         var all: [UserAttribute] = []
         for part in parts { all.merge(part.attributes) }
@@ -53,25 +47,17 @@ public struct Subject: Sendable {
         parts.contains { $0.principals.contains(.group(group)) }
     }
 
-    private func names(_ kind: Principal.Kind) -> [String] {
-        principals.filter { $0.kind == kind }.map(\.name)
-    }
+    private func names(_ kind: Principal.Kind) -> [String] { principals.filter { $0.kind == kind }.map(\.name) }
 
     mutating func add(_ principals: [Principal], attributes: [UserAttribute] = [], from module: Int?) {
         parts.append(Part(module: module, principals: principals, attributes: attributes))
     }
 
-    mutating func remove(module: Int) {
-        parts.removeAll { $0.module == module }
-    }
+    mutating func remove(module: Int) { parts.removeAll { $0.module == module } }
 
-    mutating func removeModules() {
-        parts.removeAll { $0.module != nil }
-    }
+    mutating func removeModules() { parts.removeAll { $0.module != nil } }
 
-    mutating func merge(_ other: Subject) {
-        parts += other.parts
-    }
+    mutating func merge(_ other: Subject) { parts += other.parts }
 }
 
 /// A name that identifies a subject after a login: a user, a group or a role.

@@ -48,7 +48,6 @@ public struct UserAttribute: Sendable, Hashable {
         self.values = values
     }
 
-    /// Creates an attribute from values that are valid already.
     init(valid name: String, values: [String]) {
         self.name = name
         self.values = values
@@ -97,9 +96,7 @@ extension [UserAttribute] {
     ///
     /// - Parameter name: The name, compared byte by byte.
     /// - Returns: The values; none if there is no such attribute.
-    public func values(of name: String) -> [String] {
-        first { $0.name.hasBytes(of: name) }?.values ?? []
-    }
+    public func values(of name: String) -> [String] { first { $0.name.hasBytes(of: name) }?.values ?? [] }
 
     /// The values by name, for JSON.
     package var valuesByName: [String: [String]] {
@@ -107,8 +104,6 @@ extension [UserAttribute] {
     }
 
     /// Adds attributes; an attribute that exists already gets the values that it does not have yet.
-    ///
-    /// - Parameter others: The attributes to add.
     package mutating func merge(_ others: [UserAttribute]) {
         for other in others {
             guard let index = firstIndex(where: { $0.name.hasBytes(of: other.name) }) else {

@@ -34,24 +34,18 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     public var description: String { text }
 
     /// Compares the bytes; `String` treats canonically equivalent spellings as equal.
-    public static func == (left: Username, right: Username) -> Bool {
-        left.text.hasBytes(of: right.text)
-    }
+    public static func == (left: Username, right: Username) -> Bool { left.text.hasBytes(of: right.text) }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) {
-        text.hashBytes(into: &hasher)
-    }
+    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
-    /// A name that no user has, with the domain of this name; nil if it would be too long.
-    ///
-    /// With it, a program finds out whether a back end answers at all, independent of the user.
+    /// A name that no user has, with the domain of this name, to test whether a back end answers; nil if it is too long.
     package var inventedUser: Username? {
         let bytes = text.utf8
         let prefix = bytes.lastIndex(of: UInt8(ascii: "\\")).map { text[...$0] } ?? ""
         let domain = bytes.firstIndex(of: UInt8(ascii: "@")).map { text[$0...] } ?? ""
         let number = String(UInt64.random(in: .min ... .max), radix: 36)
-        do throws(BadUsername) { return try Username("\(prefix)gatehouse\(number)\(domain)") } catch { return nil }
+        return try? Username("\(prefix)gatehouse\(number)\(domain)")
     }
 
     /// Returns whether the name begins with the bytes of a text.

@@ -4,7 +4,7 @@ internal import RealmKit
 
 /// A login attempt: the accounts and the source whose failures it may add to.
 struct Attempt: Sendable {
-    /// The accounts without duplicates: the account of the user name in each realm that may be tried.
+    /// The account of the user name in each realm that may be tried, each once.
     let accounts: [ThrottleKey]
     /// The source; nil if failures are not counted for it.
     let source: ClientNetwork?
@@ -21,13 +21,11 @@ struct Attempt: Sendable {
 
 /// The decision on an attempt.
 struct Admission: Sendable {
-    /// The accounts and the source at which the attempt has a reservation; no account if none may succeed.
-    ///
-    /// Until the attempt is settled, it counts as a failure of each account and of the source.
+    /// The accounts and the source at which the attempt counts as a failure until it is settled; no account if none may
+    /// succeed.
     let reserved: [ThrottleKey]
-    /// The accounts at which the attempt must not succeed and is not counted.
-    ///
-    /// Each value is the number of failures from which the delay of the refusal is computed.
+    /// The accounts at which the attempt must not succeed and is not counted, with the number of failures that gives the
+    /// delay of the refusal.
     let denied: [ThrottleKey: Int]
 }
 
@@ -35,15 +33,11 @@ struct Admission: Sendable {
 struct WaitingAttempt: Sendable {
     let attempt: Attempt
     let continuation: CheckedContinuation<Admission, Never>
-    /// The account or source at which the attempt waits.
-    ///
-    /// Its failures and running attempts have reached the limit.
+    /// The account or source at which the attempt waits, because its failures and running attempts have reached the limit.
     var key: ThrottleKey
 }
 
-/// The end of an attempt's wait.
-///
-/// The attempt is resumed after the mutex of the throttle is released.
+/// The end of an attempt's wait; the attempt is resumed after the mutex of the throttle is released.
 struct EndedWait: Sendable {
     let continuation: CheckedContinuation<Admission, Never>
     let admission: Admission
@@ -53,7 +47,7 @@ struct EndedWait: Sendable {
 
 /// The result of an attempt for one of its accounts.
 enum AttemptResult: Sendable, Equatable {
-    /// A success. It clears the failures of the account.
+    /// A success, which clears the failures of the account.
     case success
     /// A password that is wrong or may be wrong.
     case failure
@@ -64,10 +58,8 @@ enum AttemptResult: Sendable, Equatable {
 }
 
 extension LoginReport {
-    /// The result of the login for the throttle.
-    ///
-    /// It depends on whether a secret was presented and accepted, and on whether an outage prevented all users from
-    /// logging in. It does not depend on why a module rejected the login, or on which module rejected it last.
+    /// The result of the login for the throttle: it depends on whether a secret was presented and accepted, and whether an
+    /// outage prevented all logins, but not on why or by which module the login was rejected.
     var result: AttemptResult {
         guard let refusal else { return .success }
         // A client that ends its request after some time without an acceptance has made a guess.
@@ -77,8 +69,9 @@ extension LoginReport {
         case .wrongCredentials, .unknownUser, .unusableCredential, .disabled, .accountExpired, .credentialExpired,
             .permissionDenied:
             return .failure
-        // During a lock, the answer to a certificate or to a form without a password yet is `locked` too. After a module has accepted the password, a code may be missing or another module may be unavailable. If such
-        // a login did not count, an attacker would learn that the password is right.
+        // During a lock, the answer to a certificate or to a form without a password yet is `locked` too. After a module has
+        // accepted the password, a code may be missing or another module unavailable: if such a login did not count, an
+        // attacker would learn that the password is right.
         case .locked, .unavailable, .overloaded, .internalError, .missingCredential:
             return presentedSecret ? .failure : .notCounted
         }

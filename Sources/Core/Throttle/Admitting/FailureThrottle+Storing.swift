@@ -4,9 +4,7 @@ internal import RealmKit
 internal import Synchronization
 
 extension FailureThrottle {
-    /// Restores failures and locks from the store.
-    ///
-    /// Call it before the first login.
+    /// Restores failures and locks from the store, before the first login.
     ///
     /// - Throws: ``ThrottleStoreError`` when the store cannot be read. Then nothing is restored.
     public func restore() async throws(ThrottleStoreError) {
@@ -15,8 +13,7 @@ extension FailureThrottle {
         let wall = wall()
         state.withLock { state in
             state.storing.lastReset = snapshot.lastReset
-            // The table looks for expired records at the beginning of its lists. So the records are restored in the
-            // order in which they expire.
+            // In the order in which they expire: the table looks for expired records at the beginning of its lists.
             for record in snapshot.records.sorted(by: { ($0.lockEnd ?? 0, $0.newest) < ($1.lockEnd ?? 0, $1.newest) }) {
                 switch record.key {
                 case .account: state.accounts.restore(record, at: moment, wall: wall)
@@ -26,9 +23,7 @@ extension FailureThrottle {
         }
     }
 
-    /// Applies the resets that other programs have stored, then stores the changes.
-    ///
-    /// A call returns at once if another call is running.
+    /// Applies the resets that other programs have stored, then stores the changes, unless another call is doing so.
     ///
     /// - Throws: ``ThrottleStoreError`` when the store fails. The next call tries to store the same changes again.
     public func flush() async throws(ThrottleStoreError) {
@@ -61,10 +56,9 @@ extension FailureThrottle {
         }
     }
 
-    /// Stores changes at intervals until the task is cancelled.
+    /// Stores changes at intervals, and at once when a lock begins, until the task is cancelled; then the last changes.
     ///
-    /// Then it stores the last changes and returns. When a lock begins, changes are stored at once. Only one task may call this method. Without a store, it returns
-    /// at once.
+    /// Only one task may call this method. Without a store, it returns at once.
     ///
     /// - Parameters:
     ///   - interval: The time between two writes. A reset by another program is applied within this time.
@@ -129,7 +123,7 @@ extension FailureThrottle {
 }
 
 extension ThrottleState {
-    /// Adds changes that could not be stored to the changes of the next write.
+    /// Adds changes that could not be stored to those of the next write.
     mutating func putBack(_ changes: ArraySlice<ThrottleChange>) {
         for change in changes {
             switch change {

@@ -33,9 +33,7 @@ public final class FailureThrottle: LoginThrottle {
     private let jitter: @Sendable () -> Double
     private let onLock: @Sendable (Lockout, Username) -> Void
 
-    /// Creates a throttle without failures.
-    ///
-    /// ``restore()`` reads the stored failures.
+    /// Creates a throttle without failures; ``restore()`` reads the stored ones.
     ///
     /// - Parameters:
     ///   - settings: The limits of failures, and their consequences.
@@ -63,9 +61,7 @@ public final class FailureThrottle: LoginThrottle {
         state = Mutex(ThrottleState(settings, isStored: store != nil))
     }
 
-    /// Reserves an attempt.
-    ///
-    /// If too many attempts are running, the call waits until one of them is settled.
+    /// Reserves an attempt; if too many attempts are running, waits until one of them is settled.
     public func reserve(
         _ accounts: [Account],
         by username: Username,
@@ -107,14 +103,10 @@ public final class FailureThrottle: LoginThrottle {
         endedWaits.forEach { $0.resume() }
     }
 
-    /// For tests: the number of reservations of running attempts, and the number of waiting attempts.
-    ///
-    /// A running attempt has a reservation at each of its accounts and at its source.
+    /// For tests: the reservations of running attempts, one at each account and source, and the waiting attempts.
     var pending: (running: Int, waiting: Int) { state.withLock { $0.pending } }
 
-    /// The present moment.
-    ///
-    /// Read it while the mutex is held, so that moments are in the same order as the changes of the state.
+    /// The present moment, to be read while the mutex is held, so that moments are in the order of the changes of the state.
     var moment: Int { Int(clamping: clock.now) }
 
     static func seconds(_ nanoseconds: Int) -> Int { (nanoseconds + 999_999_999) / 1_000_000_000 }
@@ -155,10 +147,8 @@ public final class FailureThrottle: LoginThrottle {
 
     // MARK: Settling
 
-    /// Records the result of an attempt.
-    ///
-    /// - Returns: The number of failures including this attempt; 0 if the attempt is not a failure. If the attempt has
-    ///   several accounts, the largest number of failures of one account.
+    /// Records the result of an attempt, and returns the largest number of failures of one of its accounts, including this
+    /// attempt; 0 if it is not a failure.
     func settle(
         _ attempt: Attempt,
         reserved: [ThrottleKey],
@@ -173,10 +163,8 @@ public final class FailureThrottle: LoginThrottle {
         return settled.failures
     }
 
-    /// Counts an attempt that waits for its user as a failure of its accounts.
-    ///
-    /// - Returns: The failures, for ``settle(_:reserved:counted:by:results:)``, and the effects, for
-    ///   ``apply(_:of:by:)``.
+    /// Counts an attempt that waits for its user as a failure of its accounts; returns the failures, for
+    /// ``settle(_:reserved:counted:by:results:)``, and the effects, for ``apply(_:of:by:)``.
     func countOpen(
         _ attempt: Attempt,
         reserved: [ThrottleKey]
@@ -184,9 +172,8 @@ public final class FailureThrottle: LoginThrottle {
         state.withLock { $0.countOpen(attempt, reserved: reserved, at: moment) }
     }
 
-    /// Reports the locks of an attempt, and resumes the attempts whose wait it has ended.
-    ///
-    /// It calls the closure of the throttle's owner, so no mutex may be held.
+    /// Reports the locks of an attempt to the throttle's owner, so no mutex may be held, and resumes the attempts whose wait
+    /// it has ended.
     func apply(_ effects: ThrottleState.Settlement, of attempt: Attempt, by username: Username) {
         for key in effects.locked {
             let isAccount = key != attempt.sourceKey
@@ -210,11 +197,8 @@ public final class FailureThrottle: LoginThrottle {
         guard isDelayed else { return }
         defer { state.withLock { $0.delayedAnswers -= 1 } }
         let length = Double(Self.delay(failures: failures, settings: settings)) * (1 + min(max(jitter(), 0), 1) / 4)
-        do throws(CancellationError) {
-            try await clock.sleep(until: begin &+ UInt64(length))
-        } catch {
-            // The client no longer waits for the answer.
-        }
+        // If the task is cancelled, the client no longer waits for the answer.
+        try? await clock.sleep(until: begin &+ UInt64(length))
     }
 
     /// The delay of the answer to a failure in nanoseconds, without the random part.
@@ -232,14 +216,14 @@ public final class FailureThrottle: LoginThrottle {
 
 /// Wrong tokens of programs.
 ///
-/// A token belongs to no account, so wrong tokens are counted by network: as the failures of an account without a
-/// realm, whose name is the network. They are not added to the failed logins of the network. Otherwise a program with
-/// an old token would prevent all users of its network from logging in.
+/// A token belongs to no account, so wrong tokens are counted as the failures of an account without a realm, whose name is
+/// the network. They are not added to the failed logins of the network: otherwise a program with an old token would prevent
+/// all users of its network from logging in.
 extension FailureThrottle {
     /// Counts a wrong token and delays the response as after a failed login.
     ///
-    /// A right token must be accepted even if the limit of wrong tokens is reached. A token cannot be guessed, and
-    /// several programs may share an address.
+    /// A right token must be accepted even if the limit of wrong tokens is reached: it cannot be guessed, and several
+    /// programs may share an address.
     ///
     /// - Parameter network: The network of the program.
     public func refuseToken(from network: ClientNetwork) async {
@@ -248,14 +232,12 @@ extension FailureThrottle {
         let account = Account(realm: "", key: network.description)
         let attempt = Attempt([account], from: nil)
         var failures = settings.failures
-        do throws(BadUsername) {
-            let name = try Username(network.description)
-            if let admission = state.withLock({ $0.admit(attempt, at: moment) }), !admission.reserved.isEmpty {
-                let results = [(key: ThrottleKey.account(account), result: AttemptResult.failure)]
-                failures = settle(attempt, reserved: admission.reserved, by: name, results: results)
-            }
-        } catch {
-            // The peer of a connection is always an address. If it were not, the response would get the longest delay.
+        // The peer of a connection is always an address. If it were not, the response would get the longest delay.
+        if let name = try? Username(network.description),
+            let admission = state.withLock({ $0.admit(attempt, at: moment) }), !admission.reserved.isEmpty
+        {
+            let results = [(key: ThrottleKey.account(account), result: AttemptResult.failure)]
+            failures = settle(attempt, reserved: admission.reserved, by: name, results: results)
         }
         await delay(failures: failures, since: begin)
     }
@@ -272,10 +254,8 @@ extension FailureThrottle {
 
 /// The numbers of locks and waiting attempts of a throttle at one moment.
 package struct ThrottleStatistics: Sendable, Hashable {
-    /// The number of locked accounts.
     package let lockedAccounts: Int
-    /// The number of locked client networks.
     package let lockedNetworks: Int
-    /// The number of attempts that wait until another attempt has ended.
+    /// The attempts that wait until another attempt has ended.
     package let waitingAttempts: Int
 }

@@ -17,9 +17,7 @@ struct StoringState: Sendable {
 }
 
 extension ThrottleState {
-    /// Clears failures and locks.
-    ///
-    /// - Returns: The attempts whose wait has ended.
+    /// Clears failures and locks, and returns the attempts whose wait has ended.
     mutating func clear(_ scope: LockoutReset.Scope, at now: Int) -> [EndedWait] {
         switch scope {
         case .one(let key):
@@ -39,16 +37,10 @@ extension ThrottleState {
         }
     }
 
-    /// Removes the changes that must be stored, and returns them.
-    ///
-    /// - Parameters:
-    ///   - now: The moment.
-    ///   - wall: The time in seconds since 1970.
-    /// - Returns: The changes, in order.
+    /// Removes the changes that must be stored, and returns them in order; `wall` is in seconds since 1970.
     mutating func takeChanges(at now: Int, wall: Int) -> [ThrottleChange] {
         let offset = wall - now / 1_000_000_000
-        // If the wall clock was set, all stored times are wrong. Rounding alone changes the offset by a second, so a
-        // change of up to two seconds is ignored.
+        // If the wall clock was set, all stored times are wrong. Rounding alone changes the offset by a second.
         if let before = storing.clockOffset, abs(offset - before) > 2 { storing.mustRewrite = true }
         storing.clockOffset = offset
         if accounts.hasTooManyChanges || sources.hasTooManyChanges { storing.mustRewrite = true }
@@ -68,9 +60,7 @@ extension ThrottleState {
         return [accounts, sources].flatMap { table in
             table.changed.map { key in
                 guard let record = table.record(key, at: now), let stored = table.stored(record, at: now, wall: wall)
-                else {
-                    return .remove(key)
-                }
+                else { return .remove(key) }
                 return .save(stored)
             }
         }
@@ -95,20 +85,14 @@ extension FailureTable {
         let failures = record.failures.count(in: rules.slot(now))
         guard failures > 0 else { return nil }
         let expiry = newest + FailureThrottle.seconds(rules.window + rules.window / FailureWindow.slots)
-        return ThrottleRecord(
-            record.key,
-            owner: record.owner,
-            failures: failures,
-            newest: newest,
-            expiry: expiry
-        )
+        return ThrottleRecord(record.key, owner: record.owner, failures: failures, newest: newest, expiry: expiry)
     }
 
     /// Restores a stored record, unless it has expired.
     ///
-    /// The wall clock may have jumped since the record was stored. Therefore a last failure in the future is moved to the
-    /// present, and a lock is shortened to at most the lock time of the settings. The corrected times are stored;
-    /// otherwise the lock would begin again at every restart.
+    /// The wall clock may have jumped meanwhile. Therefore a last failure in the future is moved to the present, and a lock is
+    /// shortened to the lock time of the settings. The corrected times are stored; otherwise the lock would begin again at
+    /// every restart.
     mutating func restore(_ stored: ThrottleRecord, at now: Int, wall: Int) {
         let lockTime = stored.lockEnd.map { Self.span(from: wall, to: $0) } ?? 0
         if stored.newest > wall || lockTime > rules.lock { markChanged(stored.key) }
@@ -126,8 +110,7 @@ extension FailureTable {
             )
             return
         }
-        // The limit may be lower than before the restart. The record gets one failure less than the limit at most, so
-        // that only a further failure locks the key.
+        // The limit may be lower than before the restart. Only a further failure locks the key.
         let failures = min(stored.failures, rules.limit > 0 ? rules.limit - 1 : Int(UInt16.max))
         guard failures > 0, rules.slot(now) - rules.slot(newest) <= FailureWindow.slots else { return }
         restore(stored.key, owner: stored.owner, failures: failures, newest: newest, lockEnd: nil, at: now)

@@ -3,17 +3,13 @@
 internal import RealmKit
 internal import Synchronization
 
-/// A reserved attempt.
-///
-/// It is settled exactly once: by ``settle(_:)``, or without a result when it is deinitialized.
+/// A reserved attempt, settled exactly once: by ``settle(_:)``, or without a result when it is deinitialized.
 final class ThrottleReservation: LoginReservation {
     private let throttle: FailureThrottle
     private let attempt: Attempt
     private let username: Username
     private let admission: Admission
-    /// The beginning of the login.
-    ///
-    /// The delay of the answer is measured from this time.
+    /// The beginning of the login, from which the delay of the answer is measured.
     private let begin: UInt64
     private let progress = Mutex(Progress())
 
@@ -23,13 +19,7 @@ final class ThrottleReservation: LoginReservation {
         var counted: [ThrottleKey: FailureTable.CountedFailure] = [:]
     }
 
-    init(
-        _ throttle: FailureThrottle,
-        attempt: Attempt,
-        username: Username,
-        admission: Admission,
-        begin: UInt64
-    ) {
+    init(_ throttle: FailureThrottle, attempt: Attempt, username: Username, admission: Admission, begin: UInt64) {
         self.throttle = throttle
         self.attempt = attempt
         self.username = username
@@ -38,8 +28,7 @@ final class ThrottleReservation: LoginReservation {
     }
 
     func mayGrant(_ account: Account) -> Bool {
-        // A caller might pass an account without a reservation by mistake. Such an account is not granted, so that a lock
-        // cannot be bypassed.
+        // An account without a reservation, passed by mistake, is not granted: a lock cannot be bypassed.
         let key = ThrottleKey.account(account)
         return admission.denied[key] == nil && admission.reserved.contains(key)
     }
@@ -72,9 +61,8 @@ final class ThrottleReservation: LoginReservation {
         }
         failures = max(failures, settleOnce(results))
         guard !isAccepted else { return }
-        // An outage is not a failure. But its answer is delayed like a third failure, because 1,000 connections that
-        // retry without a delay would keep a processor busy. The delay is the same at a locked account. Otherwise it
-        // would reveal the lock.
+        // An outage is not a failure. But its answer is delayed like a third failure, because 1,000 connections that retry
+        // without a delay would keep a processor busy; at a locked account too, as the delay would reveal the lock.
         let outages = attempts.count { $0.report.outage != nil }
         if outages == attempts.count, outages > 0 { failures = 0 }
         await throttle.delay(failures: outages > 0 ? max(failures, Self.failuresOfOutage) : failures, since: begin)
@@ -83,9 +71,7 @@ final class ThrottleReservation: LoginReservation {
     /// The number of failures from which the delay after an outage is computed.
     private static let failuresOfOutage = 3
 
-    /// Returns the result for one of the accounts of an accepted login.
-    ///
-    /// The login was accepted by the realm of this account or by a later realm.
+    /// Returns the result for an account of a login that its realm or a later one has accepted.
     private static func resultOfAcceptedLogin(_ part: RealmAttempt) -> AttemptResult {
         switch part.report.result {
         case .success: .success
@@ -94,9 +80,7 @@ final class ThrottleReservation: LoginReservation {
         }
     }
 
-    /// Settles the attempt, unless it is settled already.
-    ///
-    /// - Returns: The number of failures including this attempt; 0 if it is not a failure.
+    /// Settles the attempt, unless it is settled already, and returns the number of failures including it; 0 if it is none.
     private func settleOnce(_ results: [(key: ThrottleKey, result: AttemptResult)]) -> Int {
         let counted: [ThrottleKey: FailureTable.CountedFailure]? = progress.withLock { progress in
             guard !progress.isSettled else { return nil }
@@ -104,13 +88,7 @@ final class ThrottleReservation: LoginReservation {
             return progress.counted
         }
         guard let counted, !admission.reserved.isEmpty else { return 0 }
-        return throttle.settle(
-            attempt,
-            reserved: admission.reserved,
-            counted: counted,
-            by: username,
-            results: results
-        )
+        return throttle.settle(attempt, reserved: admission.reserved, counted: counted, by: username, results: results)
     }
 
     deinit { _ = settleOnce([]) }

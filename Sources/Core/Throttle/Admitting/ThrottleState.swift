@@ -2,10 +2,7 @@
 
 internal import RealmKit
 
-/// The state of a throttle.
-///
-/// Each method is called while the mutex of the throttle is held. So no other attempt can run between a decision and its
-/// record.
+/// The state of a throttle, whose mutex is held during each call, so that a decision and its record are one step.
 ///
 /// An attempt has several keys: the accounts of its user name in the realms that may be tried, and its source. A key is
 /// full if the sum of its failures and running attempts has reached the limit. If one of its keys is full, the attempt
@@ -23,9 +20,7 @@ struct ThrottleState: Sendable {
     let settings: ThrottleSettings
     var accounts: FailureTable
     var sources: FailureTable
-    /// The number of running attempts of each key.
-    ///
-    /// These numbers are not in the failure tables, because a table may evict the record of a key with running attempts.
+    /// The running attempts of each key, kept here because a failure table may evict the record of such a key.
     private var running: [ThrottleKey: Int] = [:]
     private var queues: [ThrottleKey: [UInt64]] = [:]
     private var waiting: [UInt64: WaitingAttempt] = [:]
@@ -35,36 +30,31 @@ struct ThrottleState: Sendable {
     /// The number of answers that are being delayed.
     var delayedAnswers = 0
     var storing = StoringState()
-    /// The wrong passwords of logins that another realm accepted.
     var presentedPasswords: PresentedPasswords
 
     init(_ settings: ThrottleSettings, isStored: Bool) {
         self.settings = settings
         presentedPasswords = PresentedPasswords(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
-        accounts = FailureTable(
-            FailureTable.Rules(
-                limit: settings.failures,
-                window: settings.window.boundedNanoseconds,
-                lock: settings.lock.boundedNanoseconds,
-                capacity: settings.accounts
-            ),
-            isStored: isStored
+        func table(limit: Int, window: Duration, lock: Duration, capacity: Int) -> FailureTable {
+            let (window, lock) = (window.boundedNanoseconds, lock.boundedNanoseconds)
+            return FailureTable(.init(limit: limit, window: window, lock: lock, capacity: capacity), isStored: isStored)
+        }
+        accounts = table(
+            limit: settings.failures,
+            window: settings.window,
+            lock: settings.lock,
+            capacity: settings.accounts
         )
-        sources = FailureTable(
-            FailureTable.Rules(
-                limit: settings.sourceFailures,
-                window: settings.sourceWindow.boundedNanoseconds,
-                lock: settings.sourceLock.boundedNanoseconds,
-                capacity: settings.sources
-            ),
-            isStored: isStored
+        sources = table(
+            limit: settings.sourceFailures,
+            window: settings.sourceWindow,
+            lock: settings.sourceLock,
+            capacity: settings.sources
         )
     }
 
-    /// For tests: the number of reservations, and the number of waiting attempts.
     var pending: (running: Int, waiting: Int) { (running.values.reduce(0, +), waiting.count) }
 
-    /// Returns the numbers of locked keys and waiting attempts.
     func statistics(at now: Int) -> ThrottleStatistics {
         ThrottleStatistics(
             lockedAccounts: accounts.lockedCount(at: now),
@@ -96,10 +86,7 @@ struct ThrottleState: Sendable {
     }
 
     private func isLocked(_ key: ThrottleKey, at now: Int) -> Bool {
-        switch status(key, at: now).status {
-        case .locked: true
-        case .open: false
-        }
+        if case .locked = status(key, at: now).status { true } else { false }
     }
 
     private func isFull(_ key: ThrottleKey, at now: Int) -> Bool {
@@ -110,9 +97,7 @@ struct ThrottleState: Sendable {
         }
     }
 
-    /// Decides on an attempt.
-    ///
-    /// - Returns: The decision; nil if the attempt has to wait.
+    /// Decides on an attempt; nil if it has to wait.
     mutating func admit(_ attempt: Attempt, at now: Int) -> Admission? {
         switch availability(for: attempt, at: now) {
         case .locked: return denial(of: attempt, at: now)
@@ -129,11 +114,8 @@ struct ThrottleState: Sendable {
         Admission(reserved: [], denied: delays(for: attempt.accounts, at: now))
     }
 
-    /// Returns the numbers of failures from which the delays are computed, for accounts at which the attempt is not
-    /// counted.
-    ///
-    /// For a locked account, the number is that of the failures that caused the lock. For any other account, it is the
-    /// number of failures plus 1, as if this attempt were counted.
+    /// Returns the numbers of failures that give the delays at accounts where the attempt is not counted: those that caused
+    /// the lock, or one more than there are, as if this attempt were counted.
     private func delays(for keys: [ThrottleKey], at now: Int) -> [ThrottleKey: Int] {
         var delays: [ThrottleKey: Int] = [:]
         for key in keys {
@@ -150,9 +132,7 @@ struct ThrottleState: Sendable {
         return lastNumber
     }
 
-    /// Decides on an attempt, or adds it to the waiting attempts.
-    ///
-    /// - Returns: The decision; nil if the attempt was added to the waiting attempts.
+    /// Decides on an attempt; nil if it was added to the waiting attempts.
     mutating func admitOrWait(
         _ attempt: Attempt,
         number: UInt64,
@@ -195,9 +175,8 @@ struct ThrottleState: Sendable {
         var endedWaits: [EndedWait] = []
     }
 
-    /// Counts a running attempt that waits for its user as a failure of its accounts.
-    ///
-    /// - Returns: The failures, for ``settle(_:reserved:counted:results:at:)``, and the effects.
+    /// Counts a running attempt that waits for its user as a failure of its accounts; returns the failures, for
+    /// ``settle(_:reserved:counted:results:at:)``, and the effects.
     mutating func countOpen(
         _ attempt: Attempt,
         reserved: [ThrottleKey],
@@ -220,14 +199,8 @@ struct ThrottleState: Sendable {
 
     /// Records the result of an attempt, and releases its reservations.
     ///
-    /// - Parameters:
-    ///   - attempt: The attempt.
-    ///   - reserved: The keys at which the attempt has reservations.
-    ///   - counted: The failures that were counted while the attempt waited for its user.
-    ///   - results: The results for the accounts. The attempt is not counted for an account without a result, and only for
-    ///     its source at an account without a reservation.
-    ///   - now: The moment.
-    /// - Returns: The effects.
+    /// `counted` are the failures that were counted while it waited for its user. The attempt is not counted for an account
+    /// without a result, and only for its source at an account without a reservation.
     mutating func settle(
         _ attempt: Attempt,
         reserved: [ThrottleKey],
@@ -275,10 +248,8 @@ struct ThrottleState: Sendable {
         return failed.counted
     }
 
-    /// Ends the waits of the attempts at a key, in order, until the key is full.
-    ///
-    /// If the source of an attempt has been locked meanwhile, the attempt is denied; if every account, it counts for its
-    /// source.
+    /// Ends the waits of the attempts at a key, in order, until the key is full: an attempt is denied if its source has been
+    /// locked meanwhile, and counts for its source if every account has.
     mutating func admitWaiting(for key: ThrottleKey, at now: Int) -> [EndedWait] {
         guard var queue = queues.removeValue(forKey: key) else { return [] }
         var endedWaits: [EndedWait] = []
@@ -307,14 +278,11 @@ struct ThrottleState: Sendable {
         return endedWaits
     }
 
-    /// Ends the waits of the attempts at each key, until the key is full.
     mutating func admitAllWaiting(at now: Int) -> [EndedWait] {
         Array(queues.keys).flatMap { admitWaiting(for: $0, at: now) }
     }
 
-    /// Returns the limit and the status of a key.
-    ///
-    /// One method returns both. If it returned the table, the caller would copy it.
+    /// Returns the limit and the status of a key, and not its table, which the caller would copy.
     private func status(_ key: ThrottleKey, at now: Int) -> (limit: Int, status: FailureTable.Status) {
         switch key {
         case .account: (accounts.rules.limit, accounts.status(key, at: now))

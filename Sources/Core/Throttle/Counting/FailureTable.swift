@@ -24,8 +24,7 @@ struct FailureTable: Sendable {
 
         func slot(_ moment: Int) -> Int {
             let length = max(1, (window + FailureWindow.slots - 1) / FailureWindow.slots)
-            // A restored failure may be older than the start of the clock. Its moment is negative, and is rounded down
-            // too.
+            // The moment of a restored failure from before the start of the clock is negative, and is rounded down too.
             return moment >= 0 ? moment / length : -((length - 1 - moment) / length)
         }
     }
@@ -36,7 +35,6 @@ struct FailureTable: Sendable {
         let owner: ClientNetwork?
         var failures: FailureWindow
         var newest: Int
-        /// The end of the lock; nil if the key is not locked.
         var lockEnd: Int?
         /// The number of failures that caused the lock.
         var failuresAtLock = 0
@@ -57,9 +55,7 @@ struct FailureTable: Sendable {
     let rules: Rules
     /// The keys whose records have changed or were removed since the last write to the store.
     var changed: Set<ThrottleKey> = []
-    /// True if too many keys have changed to list them in ``changed``.
-    ///
-    /// Then all records must be stored again.
+    /// True if too many keys have changed to list them in ``changed``, so that all records must be stored again.
     var hasTooManyChanges = false
     private let isStored: Bool
     private var indexByKey: [ThrottleKey: Int32] = [:]
@@ -77,19 +73,16 @@ struct FailureTable: Sendable {
     }
 
     var count: Int { pool.count }
-
     /// All records, in no particular order.
     var records: [Record] { indexByKey.values.map { pool[$0] } }
 
-    /// Returns the record of a key; nil if there is no record, or if the record has expired.
+    /// Returns the record of a key, unless it has expired.
     func record(_ key: ThrottleKey, at now: Int) -> Record? {
         guard let index = indexByKey[key], !isExpired(index, at: now) else { return nil }
         return pool[index]
     }
 
-    /// Returns the number of keys that are locked.
-    ///
-    /// It takes time in proportion to the number of records with a lock.
+    /// Returns the number of locked keys, in time in proportion to it.
     func lockedCount(at now: Int) -> Int {
         var count = 0
         var index = locked.first
@@ -108,7 +101,6 @@ struct FailureTable: Sendable {
         case locked(failures: Int)
     }
 
-    /// Returns the status of a key.
     func status(_ key: ThrottleKey, at now: Int) -> Status {
         guard !indexByKey.isEmpty, let index = indexByKey[key], !isExpired(index, at: now) else {
             return .open(failures: 0)
@@ -117,12 +109,9 @@ struct FailureTable: Sendable {
         return .open(failures: pool[index].failures.count(in: rules.slot(now)))
     }
 
-    /// Counts a failure, and locks the key at the limit.
+    /// Counts a failure, and locks the key at the limit; returns the failure, and whether it has locked the key.
     ///
-    /// A failure of a locked key does not count.
-    ///
-    /// - Returns: The failure, and whether it has locked the key. If the key was locked before, the number of failures
-    ///   is that of those that caused the lock.
+    /// A failure of a locked key does not count, and has the number of failures that caused the lock.
     mutating func fail(
         _ key: ThrottleKey,
         owner: ClientNetwork?,
@@ -152,9 +141,7 @@ struct FailureTable: Sendable {
         return (CountedFailure(record: pool[index].number, slot: slot, failures: count), hasLocked)
     }
 
-    /// Withdraws a failure, and ends the lock if the key would not have been locked without it.
-    ///
-    /// Does nothing if the failure no longer counts, because its record was cleared or evicted, or its lock has ended.
+    /// Withdraws a failure that still counts, and ends the lock if the key would not have been locked without it.
     mutating func withdraw(_ failure: CountedFailure, of key: ThrottleKey, at now: Int) {
         guard let index = indexByKey[key], pool[index].number == failure.record else { return }
         guard !isExpired(index, at: now) else { return }
@@ -167,9 +154,7 @@ struct FailureTable: Sendable {
         markChanged(key)
     }
 
-    /// Restores a stored record.
-    ///
-    /// Does nothing if the key already has a record.
+    /// Restores a stored record, unless the key already has a record.
     mutating func restore(
         _ key: ThrottleKey,
         owner: ClientNetwork?,
@@ -197,14 +182,12 @@ struct FailureTable: Sendable {
         changed.insert(key)
     }
 
-    /// Removes all records.
     mutating func clearAll() {
         let number = lastNumber
         self = FailureTable(rules, isStored: isStored)
         lastNumber = number
     }
 
-    /// Removes the record of a key.
     mutating func clear(_ key: ThrottleKey) {
         if let index = indexByKey[key] { removeRecord(index) }
     }
@@ -225,9 +208,8 @@ struct FailureTable: Sendable {
         pool[index].failuresAtLock = failures
     }
 
-    /// Adds a record to its lists: a locked record to ``locked``, any other record to ``open`` and to its network's list.
-    ///
-    /// A locked record is not in its network's list, because records of that list are evicted first.
+    /// Adds a locked record to ``locked``, any other one to ``open`` and to its network's list, whose records are evicted
+    /// first.
     private mutating func link(_ index: Int32) {
         guard pool[index].lockEnd == nil else { return pool.append(index, to: &locked, in: .main) }
         pool.append(index, to: &open, in: .main)
@@ -259,9 +241,7 @@ struct FailureTable: Sendable {
         return pool[index].failures.count(in: rules.slot(now)) == 0
     }
 
-    /// Removes up to four expired records: two that are not locked, and two that are.
-    ///
-    /// Each failure calls this method and adds one record at most. So expired records do not accumulate.
+    /// Removes up to two expired records of each list; as a failure adds one record at most, they do not accumulate.
     private mutating func removeExpiredRecords(at now: Int) {
         for _ in 0..<2 where !open.isEmpty && isExpired(open.first, at: now) { removeRecord(open.first) }
         for _ in 0..<2 where !locked.isEmpty && isExpired(locked.first, at: now) { removeRecord(locked.first) }
@@ -280,20 +260,16 @@ struct FailureTable: Sendable {
 
 /// The number of failures within a window of time, in constant memory.
 ///
-/// Time is divided into slots. A slot is an eighth of the window. The caller numbers the slots. The failures of the
-/// present slot and of the eight slots before it count. Therefore a failure counts for at least the whole window, and for
-/// at most an eighth of the window longer.
+/// A slot is an eighth of the window, numbered by the caller. The failures of the present slot and of the eight before it
+/// count: each for at least the window, and for at most an eighth longer.
 struct FailureWindow: Sendable {
-    /// The number of slots in a window.
     static let slots = 8
 
     private var counts = InlineArray<9, UInt16>(repeating: 0)
     private var newest: Int
 
-    /// Creates a window without failures, whose first slot is `slot`.
     init(since slot: Int) { newest = slot }
 
-    /// Counts failures.
     mutating func add(_ failures: Int = 1, in slot: Int) {
         let slot = max(slot, newest)
         if slot - newest > Self.slots {

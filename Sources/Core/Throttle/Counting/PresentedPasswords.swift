@@ -4,11 +4,10 @@ internal import RealmKit
 
 /// The wrong passwords that each account received in logins that another realm accepted.
 ///
-/// A rule may name two realms. With each login, a user of the second realm presents their password to the first realm.
-/// The first realm rejects the same password each time, so it does not count as a failure there. An attacker who has an
-/// account in the second realm could change its password before each login, and so guess the password of the account of
-/// the same name in the first realm. Therefore only the first password in a window is exempt. Each different password
-/// counts as one failure, when it is presented for the first time.
+/// If a rule names two realms, a user of the second one presents the same password to the first one with each login, which
+/// is no failure there. But an attacker with an account in the second realm could change its password before each login, and
+/// so guess the password of the account of the same name in the first realm. Therefore only the first password in a window
+/// is exempt; each different one counts as a failure when it is presented for the first time.
 ///
 /// Passwords are recorded for accepted logins only, so there are at most as many entries as users.
 struct PresentedPasswords: Sendable {
@@ -24,7 +23,6 @@ struct PresentedPasswords: Sendable {
         var newest: Int
     }
 
-    /// The maximum number of passwords kept for one account.
     static let maximumPerAccount = 4
 
     private let window: Int
@@ -36,10 +34,7 @@ struct PresentedPasswords: Sendable {
         self.capacity = max(1, capacity)
     }
 
-    /// Records a password.
-    ///
-    /// - Returns: ``Decision/exempt`` for the first password within the window, and for a password that was recorded
-    ///   before. ``Decision/failure`` for any other password.
+    /// Records a password; it is exempt if it is the first within the window, or was recorded before.
     mutating func record(_ fingerprint: PasswordFingerprint, of account: ThrottleKey, at now: Int) -> Decision {
         if var entry = entries[account], now - entry.newest <= window {
             let known = entry.fingerprints.firstIndex(of: fingerprint)
@@ -58,9 +53,7 @@ struct PresentedPasswords: Sendable {
         return .exempt
     }
 
-    /// Removes the older half of the entries.
-    ///
-    /// At least capacity/2 logins then pass until the next removal.
+    /// Removes the older half of the entries, so that at least capacity/2 logins pass until the next removal.
     private mutating func removeOlderHalf() {
         let middle = entries.values.map(\.newest).sorted()[entries.count / 2]
         entries = entries.filter { $0.value.newest > middle }

@@ -2,10 +2,8 @@
 
 internal import RealmKit
 
-/// The records of each network, and the network with the most records.
-///
-/// Networks with the same number of records are in one list. So it takes constant time to add a record, to remove a
-/// record, and to find the network with the most records.
+/// The records of each network, and the network with the most records, all in constant time: networks with the same number
+/// of records are in one list.
 struct RecordsByNetwork: Sendable {
     typealias List = LinkedListPool<NetworkRecords>.List
 
@@ -13,9 +11,7 @@ struct RecordsByNetwork: Sendable {
     struct NetworkRecords: Sendable {
         let owner: ClientNetwork?
         var count = 0
-        /// The records, the oldest first.
-        ///
-        /// They are in the pool of the failure table.
+        /// The records in the pool of the failure table, the oldest first.
         var records = LinkedListPool<FailureTable.Record>.List()
     }
 
@@ -24,23 +20,18 @@ struct RecordsByNetwork: Sendable {
     private var networksByCount: [Int: List] = [:]
     private var largest = 0
 
-    /// The index of the network with the most records.
-    ///
-    /// If several networks have that number of records, the index is that of the first network to reach it.
+    /// The index of the network with the most records; of several ones, the first to reach that number.
     var largestNetwork: Int32? {
         guard largest > 0, let list = networksByCount[largest], !list.isEmpty else { return nil }
         return list.first
     }
 
-    /// The records of a network.
     subscript(index: Int32) -> LinkedListPool<FailureTable.Record>.List {
         get { pool[index].records }
         _modify { yield &pool[index].records }
     }
 
-    /// Adds 1 to the number of records of a network.
-    ///
-    /// - Returns: The index of the network.
+    /// Adds 1 to the number of records of a network, and returns its index.
     mutating func increment(_ owner: ClientNetwork?) -> Int32 {
         let index = indexByNetwork[owner] ?? pool.insert(NetworkRecords(owner: owner))
         indexByNetwork[owner] = index
@@ -48,9 +39,7 @@ struct RecordsByNetwork: Sendable {
         return index
     }
 
-    /// Subtracts 1 from the number of records of a network.
-    ///
-    /// A network without records is removed.
+    /// Subtracts 1 from the number of records of a network; one without records is removed.
     mutating func decrement(_ index: Int32) {
         move(index, by: -1)
         guard pool[index].count == 0 else { return }
@@ -69,18 +58,15 @@ struct RecordsByNetwork: Sendable {
         if step > 0 {
             largest = max(largest, count + step)
         } else if count == largest, networksByCount[count] == nil {
-            // No network has `count` records any more. The changed network has `count - 1`, which is now the largest
-            // number.
+            // No network has `count` records any more; the changed one has `count - 1`.
             largest = count - 1
         }
     }
 }
 
-/// An array whose elements are in doubly linked lists.
+/// An array whose elements are in two doubly linked lists each, a main list and a side list.
 ///
-/// An element can be in two lists: a main list and a side list. It can be removed from the middle of a list in constant
-/// time. The links are indices of the array, so they need no reference counting. The index of a removed element is
-/// reused.
+/// The links are indices of the array, so they need no reference counting. The index of a removed element is reused.
 struct LinkedListPool<Element: Sendable>: Sendable {
     private struct Links {
         var previous: Int32 = -1
@@ -100,7 +86,6 @@ struct LinkedListPool<Element: Sendable>: Sendable {
         var isEmpty: Bool { first < 0 }
     }
 
-    /// The kind of a list.
     enum ListKind: Int {
         case main = 0
         case side = 1
@@ -109,7 +94,6 @@ struct LinkedListPool<Element: Sendable>: Sendable {
     private var nodes: [Node] = []
     private var free: [Int32] = []
 
-    /// The number of elements.
     var count: Int { nodes.count - free.count }
 
     subscript(index: Int32) -> Element {
@@ -126,9 +110,7 @@ struct LinkedListPool<Element: Sendable>: Sendable {
         return Int32(nodes.count - 1)
     }
 
-    /// Removes an element.
-    ///
-    /// Unlink it from its lists first.
+    /// Removes an element that is in no list.
     mutating func remove(_ index: Int32) { free.append(index) }
 
     /// Returns the element after an element of a list; -1 at the end of the list.

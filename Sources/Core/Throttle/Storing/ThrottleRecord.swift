@@ -8,21 +8,15 @@ public import RealmKit
 public struct ThrottleRecord: Sendable, Hashable {
     /// The account or source.
     public var key: ThrottleKey
-    /// The network that caused the first failure.
-    ///
-    /// If the table is full, the oldest record of the network with the most records is removed.
+    /// The network that caused the first failure; a full table removes the oldest record of the network with the most.
     public var owner: ClientNetwork?
-    /// The number of failures within the window.
-    ///
-    /// If there is a lock, it is the number of failures that caused the lock.
+    /// The number of failures within the window, or the number that caused the lock.
     public var failures: Int
     /// The time of the last failure.
     public var newest: Int
     /// The end of the lock; nil if there is no lock.
     public var lockEnd: Int?
-    /// The time at which the record expires.
-    ///
-    /// An expired record may be removed.
+    /// The time at which the record expires, and may be removed.
     public var expiry: Int
 
     /// Creates a record.
@@ -95,9 +89,7 @@ public struct Lockout: Sendable, Hashable {
     public let key: ThrottleKey
     /// The number of failures that caused the lock.
     public let failures: Int
-    /// The end of the lock, in seconds since 1970.
-    ///
-    /// It is computed with the present time of the wall clock.
+    /// The end of the lock, in seconds since 1970, by the present time of the wall clock.
     public let end: Int
 
     /// Creates the lock of an account or a source.

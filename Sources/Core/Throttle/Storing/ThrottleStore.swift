@@ -2,9 +2,7 @@
 
 public import RealmKit
 
-/// A store that keeps failures and locks across restarts.
-///
-/// Other programs can list and clear the failures and locks in the store.
+/// A store that keeps failures and locks across restarts, where other programs can list and clear them.
 ///
 /// The counts in the memory of the throttle are authoritative. The throttle reads the store when it starts, and updates
 /// the store a little after each change. It calls one method at a time. ``clear(_:)`` is for other programs, which may
@@ -66,9 +64,7 @@ public struct LockoutReset: Sendable, Hashable {
         case all
     }
 
-    /// The number of the reset.
-    ///
-    /// Each reset has a higher number than all resets before it.
+    /// The number of the reset, higher than those of all resets before it.
     public let number: Int
     /// The failures and locks that the reset clears.
     public let scope: Scope

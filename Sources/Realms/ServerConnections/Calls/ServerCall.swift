@@ -6,14 +6,12 @@ package import RealmKit
 internal import Synchronization
 internal import Workers
 
-/// One call to the servers, with its deadline and its cancellation.
-///
-/// The thread of a connection waits for its server with ``wait(for:events:until:)``. Any thread may cancel the call,
-/// which ends the wait at once.
+/// One call to the servers, with its deadline and its cancellation, which any thread may request and which ends the wait of
+/// the call's thread at once.
 package final class ServerCall: Sendable {
     private struct State {
         var isCancelled = false
-        /// How the wait of the thread is interrupted; nil if it does not wait.
+        /// Nil if the thread does not wait.
         var interruption: WaitWatch.Interruption?
     }
 
@@ -21,26 +19,12 @@ package final class ServerCall: Sendable {
     package let deadline: UInt64
     private let state = Mutex(State())
 
-    /// Creates a call.
-    ///
-    /// - Parameter deadline: The time at which the call ends, of `MonotonicTime`.
-    package init(until deadline: UInt64) {
-        self.deadline = deadline
-    }
+    package init(until deadline: UInt64) { self.deadline = deadline }
 
-    /// Returns the earlier one of the deadline and a time from now.
-    ///
-    /// - Parameter limit: The time for one step of the call.
-    /// - Returns: A time of `MonotonicTime`.
-    package func end(within limit: Duration) -> UInt64 {
-        min(deadline, MonotonicTime.now &+ limit.nanoseconds)
-    }
+    /// Returns the end of one step of the call, of `MonotonicTime`: the deadline or, if it is earlier, a time from now.
+    package func end(within limit: Duration) -> UInt64 { min(deadline, MonotonicTime.now &+ limit.nanoseconds) }
 
-    /// Returns the time until the earlier one of the deadline and a time from now, for libraries that wait themselves.
-    ///
-    /// - Parameter limit: The time for one step of the call.
-    /// - Returns: The time, more than zero.
-    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
+    /// Returns the time left for one step of the call, more than zero, for libraries that wait themselves.
     package func timeLeft(atMost limit: Duration) throws(ServerFault) -> Duration {
         try check()
         let now = MonotonicTime.now
@@ -54,13 +38,8 @@ package final class ServerCall: Sendable {
         if MonotonicTime.now >= deadline { throw Self.late }
     }
 
-    /// Waits until a descriptor can be read or written, or has failed.
-    ///
-    /// - Parameters:
-    ///   - descriptor: An open socket. If the call is cancelled, it is shut down.
-    ///   - events: The events of poll(2).
-    ///   - time: The time at which the wait ends, of `MonotonicTime`.
-    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`.
+    /// Waits for events of poll(2) at an open socket, or its failure, until a time of `MonotonicTime`; a cancellation shuts
+    /// the socket down.
     package func wait(for descriptor: Int32, events: Int32, until time: UInt64) throws(ServerFault) {
         try interruptible(.shutdown(descriptor)) { () throws(ServerFault) in
             var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
@@ -74,15 +53,9 @@ package final class ServerCall: Sendable {
         }
     }
 
-    /// Calls a library that waits for a descriptor itself.
+    /// Calls a library that waits for an open socket itself, until a time of `MonotonicTime`.
     ///
-    /// - Parameters:
-    ///   - descriptor: An open socket. If the call is cancelled or the time is up, it is shut down, which ends the wait of
-    ///     the library.
-    ///   - time: The time at which the wait ends, of `MonotonicTime`.
-    ///   - body: Calls the library, and does not close the socket.
-    /// - Returns: The result of `body`.
-    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`, or the fault of `body`.
+    /// If the call is cancelled or the time is up, the socket is shut down, which ends the wait; `body` must not close it.
     @inlinable
     package func guarding<Value>(
         _ descriptor: Int32,
@@ -96,13 +69,8 @@ package final class ServerCall: Sendable {
         return try result.get()
     }
 
-    /// Calls a library that can be interrupted by a function.
-    ///
-    /// - Parameters:
-    ///   - time: The time at which the wait ends, of `MonotonicTime`.
-    ///   - interrupt: Ends the wait of the library; it is called on another thread, and must not block.
-    ///   - body: Calls the library.
-    /// - Throws: ``ServerFault`` of code `cancelled` or `timedOut`, or the fault of `body`.
+    /// Calls a library whose wait is ended by `interrupt`, on another thread and without blocking, at a time of
+    /// `MonotonicTime` or by a cancellation.
     package func interrupting(
         at time: UInt64,
         by interrupt: @escaping @Sendable () -> Void,
@@ -129,19 +97,14 @@ package final class ServerCall: Sendable {
         guard let number = WaitWatch.shared.add(interruption, until: time) else {
             throw ServerFault(.full, "the system has no more threads")
         }
-        var fault: ServerFault?
-        do throws(ServerFault) {
-            try interruptible(interruption, body)
-        } catch {
-            fault = error
-        }
+        let result = Result { () throws(ServerFault) in try interruptible(interruption, body) }
         let isLate = WaitWatch.shared.remove(number)
-        if let fault, fault.code == .cancelled { throw fault }
+        if case .failure(let fault) = result, fault.code == .cancelled { throw fault }
         guard !isLate else { throw Self.late }
-        if let fault { throw fault }
+        try result.get()
     }
 
-    /// Runs `body`, and shuts the socket down meanwhile if the call is cancelled.
+    /// Runs `body`, and interrupts it if the call is cancelled meanwhile.
     private func interruptible(
         _ interruption: WaitWatch.Interruption,
         _ body: () throws(ServerFault) -> Void
@@ -151,18 +114,13 @@ package final class ServerCall: Sendable {
             return state.isCancelled
         }
         guard !isCancelled else { throw Self.cancelled }
-        var fault: ServerFault?
-        do throws(ServerFault) {
-            try body()
-        } catch {
-            fault = error
-        }
+        let result = Result { () throws(ServerFault) in try body() }
         let wasCancelled = state.withLock { state in
             state.interruption = nil
             return state.isCancelled
         }
         guard !wasCancelled else { throw Self.cancelled }
-        if let fault { throw fault }
+        try result.get()
     }
 
     /// Cancels the call, and ends the wait of its thread.
@@ -177,17 +135,13 @@ package final class ServerCall: Sendable {
     private static let late = ServerFault(.timedOut, "no answer in time")
 }
 
-/// The error for a server that has given no usable answer.
-///
-/// Two faults are equal if their codes are equal.
+/// The error for a server that has given no usable answer; two are equal if their codes are equal.
 package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of faults.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// No connection could be made: the server cannot be reached, or its certificate is rejected.
         case unreachable
-        /// The server rejects the credentials of this program.
-        ///
-        /// It is not asked again for a minute, because it may lock the account of this program after some failures.
+        /// The server rejects the credentials of this program, and may lock its account after some failures, so it is not
+        /// asked again for a minute.
         case rejected
         /// The connection ended before the answer was complete.
         case lost
@@ -197,9 +151,8 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
         case unavailable
         /// The server has answered that it has too much to do, or too many connections.
         case overloaded
-        /// The server has answered with an error of the configuration or of the data, such as a missing table.
-        ///
-        /// Another server would answer the same, so none is asked.
+        /// The server has answered with an error of the configuration or of the data, such as a missing table, as any other
+        /// server would.
         case failed
         /// The caller has cancelled the call.
         case cancelled
@@ -207,16 +160,10 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
         case full
     }
 
-    /// The kind of the fault.
     package let code: Code
     /// The event for the log, without secrets.
     package let log: String
 
-    /// Creates a fault.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of the fault.
-    ///   - log: The event for the log, without secrets.
     package init(_ code: Code, _ log: String) {
         self.code = code
         // Names in a directory or a database may contain control characters.
@@ -244,12 +191,9 @@ package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
         ServerFault(.failed, "the user has more than \(maximum) groups (maximum-groups)")
     }
 
-    /// The text for the log.
     package var description: String { log }
 
-    /// Compares the codes.
     package static func == (left: ServerFault, right: ServerFault) -> Bool { left.code == right.code }
 
-    /// Hashes the code.
     package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -3,11 +3,8 @@
 internal import Glibc
 internal import Workers
 
-/// Interrupts waits whose time is up, for libraries that have no time limits of their own.
-///
-/// One thread serves all waits of the process. It sleeps until the earliest time.
+/// Interrupts waits whose time is up, for libraries without time limits of their own, on one thread for the whole process.
 final class WaitWatch: Sendable {
-    /// The watch of this process.
     static let shared = WaitWatch()
 
     /// How a wait is interrupted.
@@ -32,7 +29,6 @@ final class WaitWatch: Sendable {
         /// The time at which the thread wakes next.
         var wakeTime = UInt64.max
 
-        /// Interrupts the waits whose time is up.
         mutating func shutDown(at now: UInt64) {
             for (number, wait) in waits where wait.time <= now {
                 // The owner removes the wait before it closes the socket, so the descriptor is still that of the socket.
@@ -45,12 +41,7 @@ final class WaitWatch: Sendable {
 
     private let monitor = Monitor(State())
 
-    /// Watches a wait until it is removed.
-    ///
-    /// - Parameters:
-    ///   - interruption: How the wait is interrupted.
-    ///   - time: The time at which it is interrupted, of `MonotonicTime`.
-    /// - Returns: The number for ``remove(_:)``; nil if the system has no more threads.
+    /// Watches a wait until a time of `MonotonicTime`; returns the number for ``remove(_:)``, nil without more threads.
     func add(_ interruption: Interruption, until time: UInt64) -> UInt64? {
         let (number, mustStart, mustWake) = monitor.withLock { state in
             state.lastNumber += 1
@@ -69,12 +60,8 @@ final class WaitWatch: Sendable {
         return number
     }
 
-    /// Ends the watch of a wait; its socket can be closed after that.
-    ///
-    /// - Returns: True if it was interrupted.
-    func remove(_ number: UInt64) -> Bool {
-        monitor.withLock { $0.waits.removeValue(forKey: number) == nil }
-    }
+    /// Ends the watch of a wait, whose socket can be closed after that; returns true if it was interrupted.
+    func remove(_ number: UInt64) -> Bool { monitor.withLock { $0.waits.removeValue(forKey: number) == nil } }
 
     private func run() {
         while true {

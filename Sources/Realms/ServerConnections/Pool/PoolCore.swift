@@ -5,9 +5,7 @@ internal import DequeModule
 internal import RealmKit
 internal import Workers
 
-/// The threads behind a ``ServerPool``.
-///
-/// The threads retain this object but not the pool, so that the pool can be released.
+/// The threads behind a ``ServerPool``, which retain this object but not the pool, so that the pool can be released.
 final class PoolCore<Connection: ServerConnection>: Sendable {
     /// Runs a call, and returns the function that passes its result to the caller.
     typealias Job = @Sendable (WorkerConnections<Connection>) -> () -> Void
@@ -62,11 +60,9 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
 
     // MARK: Calls
 
-    /// Passes a call to a thread without one.
+    /// Passes a call to a thread without one; returns false if the system has no more threads.
     ///
     /// The number of calls at a time is limited by the caller.
-    ///
-    /// - Returns: False if the system has no more threads.
     func begin(_ job: @escaping Job) -> Bool {
         let (idle, isTaken) = state.withLock { state -> (Worker?, Bool) in
             if let worker = state.idle.popLast() { return (worker, true) }
@@ -86,7 +82,6 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
         worker.next.wakeOne()
     }
 
-    /// The life of a thread.
     private func serve(_ worker: Worker) {
         let connections = WorkerConnections(self)
         defer { connections.closeAll() }
@@ -120,29 +115,19 @@ final class PoolCore<Connection: ServerConnection>: Sendable {
 
     // MARK: Servers
 
-    /// Records a fault of a server, and starts a check of it.
-    ///
-    /// - Parameters:
-    ///   - fault: The fault.
-    ///   - server: The number of the server.
-    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
+    /// Records a fault of a server in a call that began at a time of `MonotonicTime`, and starts a check of it.
     func record(_ fault: ServerFault, of server: Int, begin: UInt64) {
         outages.write(fault.log, kind: fault.code.rawValue, server: servers.names[server])
         // A server that refuses connections or this program is down. One that is slow, or cannot answer one request, is
         // checked first.
         let state: ServerStates.State = fault.code == .unreachable || fault.code == .rejected ? .down : .suspect
         guard states.record(fault, of: server, as: state, begin: begin), !isClosed else { return }
-        guard WorkerThread.start(niceness: 0, work: { self.check(server, after: fault) }) else {
+        if !WorkerThread.start(niceness: 0, work: { self.check(server, after: fault) }) {
             _ = states.recordUp(server, begin: 0)
-            return
         }
     }
 
-    /// Records that a server has answered a call.
-    ///
-    /// - Parameters:
-    ///   - server: The number of the server.
-    ///   - begin: The time at which the call has begun, of `MonotonicTime`.
+    /// Records that a server has answered a call that began at a time of `MonotonicTime`.
     func recordAnswer(of server: Int, begin: UInt64) {
         if states.recordAnswer(of: server, begin: begin) { logAnswer(of: server) }
     }

@@ -7,30 +7,18 @@ package import Workers
 
 /// Connections to the servers of one realm, each with a thread, with a bounded queue of calls.
 ///
-/// A call uses the first server that is up. If that server fails, the call uses the next one, within the deadline of the
-/// call. The server is then checked by a thread of its own, and calls use it again when it answers. If no server is up,
-/// calls fail at once. The connections are closed when the pool is released.
+/// A call uses the first server that is up; if it fails, the next one, within the deadline of the call. The server is then
+/// checked by a thread of its own, and calls use it again when it answers. If no server is up, calls fail at once. The
+/// connections are closed when the pool is released.
 package final class ServerPool<Connection: ServerConnection>: Sendable {
-    /// The limits.
     package let settings: ServerPoolSettings
     private let slots: CallSlots
     private let core: PoolCore<Connection>
     /// The time of the last answer, of `MonotonicTime`.
     private let answered = Atomic<UInt64>(0)
 
-    /// Creates a pool; no connection is opened.
-    ///
-    /// - Parameters:
-    ///   - servers: The servers.
-    ///   - settings: The limits.
-    ///   - log: The log for servers that fail and that answer again; nil to discard the messages.
-    ///   - realmName: The name of the realm in messages.
-    package init(
-        _ servers: Servers<Connection>,
-        settings: ServerPoolSettings,
-        log: RealmLog?,
-        realmName: String
-    ) {
+    /// Creates a pool without connections, which logs the servers that fail and that answer again.
+    package init(_ servers: Servers<Connection>, settings: ServerPoolSettings, log: RealmLog?, realmName: String) {
         self.settings = settings
         slots = CallSlots(
             count: settings.connections,
@@ -48,19 +36,12 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
     /// The number of calls that have a slot.
     package var runningCalls: Int { settings.connections - slots.freeSlots }
 
-    /// The number of waiting calls.
     package var waitingCalls: Int { slots.waitingCalls }
 
-    /// Waits for a connection, and runs a call with it.
+    /// Waits for a connection, and runs a call with it, again after a fault if it is repeatable.
     ///
-    /// - Parameters:
-    ///   - owner: The source and the user of the call. Sources take turns; one source, and one user, hold at most half of
-    ///     the connections.
-    ///   - isRepeatable: True if the call may be made again after a fault, on a new connection or with another server.
-    ///   - note: Receives the faults of servers, for the administrator. It is called on any thread.
-    ///   - body: Makes the call. It runs on a thread that may block; all its waits must be waits of the `ServerCall`.
-    /// - Returns: The result of `body`.
-    /// - Throws: ``ServerFault``: the last fault of `body`, or the reason why it was not run.
+    /// Sources take turns; one source, and one user, hold at most half of the connections. `note` receives the faults of
+    /// servers, on any thread. `body` runs on a thread that may block; all its waits must be waits of the `ServerCall`.
     package func run<Value: Sendable>(
         for owner: JobOwner,
         isRepeatable: Bool = true,
@@ -74,12 +55,10 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
             result = try await slots.run(for: owner) { [core] in
                 let first = FirstValue<Result<Value, ServerFault>>()
                 let hasBegun = core.begin { connections in
-                    do throws(ServerFault) {
-                        let value = try connections.run(call, isRepeatable: isRepeatable, note: note, body)
-                        return { first.set(.success(value)) }
-                    } catch {
-                        return { first.set(.failure(error)) }
+                    let result = Result { () throws(ServerFault) in
+                        try connections.run(call, isRepeatable: isRepeatable, note: note, body)
                     }
+                    return { first.set(result) }
                 }
                 guard hasBegun else { return .failure(ServerFault(.full, "the system has no more threads")) }
                 return await withTaskCancellationHandler {
@@ -118,9 +97,8 @@ package struct ServerPoolSettings: Sendable, Hashable {
     /// The maximum number of waiting calls.
     package var queue = 512
     /// True to reject the oldest call of the source or user with the most waiting calls when the queue is full; false to
-    /// reject the new call or, if another source or user has more waiting calls, the newest call of that one.
-    ///
-    /// Of the calls of a user, it is one of the source with the most of them.
+    /// reject the new call or, if another source or user has more of them, the newest call of that one; of the calls of a
+    /// user, one of the source with the most.
     package var cancelsOldest = false
     /// The time for a call, from its arrival to its answer.
     package var timeout = Duration.seconds(10)
@@ -131,7 +109,6 @@ package struct ServerPoolSettings: Sendable, Hashable {
     /// True if the servers take turns; false if the first one that is up is used.
     package var isRoundRobin = false
 
-    /// Creates settings with the defaults.
     package init() {}
 
     /// The properties that ``init(_:connections:)`` reads, apart from the number of connections.
@@ -144,12 +121,7 @@ package struct ServerPoolSettings: Sendable, Hashable {
         Property("servers", .choice(["in-order", "round-robin"]), default: "in-order"),
     ]
 
-    /// Reads the limits from the properties of a realm.
-    ///
-    /// - Parameters:
-    ///   - properties: Properties whose schema contains ``properties``.
-    ///   - connections: The name of the property for the number of connections.
-    /// - Throws: ``BadRealm`` if a time is shorter than a millisecond or longer than an hour.
+    /// Reads the limits from properties whose schema contains ``properties``, and the number of `connections` by that name.
     package init(_ properties: RealmProperties, connections: String) throws(BadRealm) {
         self.init()
         self.connections = try properties.integer(connections)
@@ -161,13 +133,6 @@ package struct ServerPoolSettings: Sendable, Hashable {
         isRoundRobin = try properties.string("servers") == "round-robin"
     }
 
-    /// Reads a time from 1 millisecond to an hour.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the property.
-    ///   - properties: Properties whose schema contains the name.
-    /// - Returns: The time.
-    /// - Throws: ``BadRealm`` if the time is out of these bounds.
     package static func time(_ name: String, of properties: RealmProperties) throws(BadRealm) -> Duration {
         let time = try properties.duration(name)
         guard (Duration.milliseconds(1)...Duration.seconds(3600)).contains(time) else {

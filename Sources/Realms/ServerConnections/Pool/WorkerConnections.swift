@@ -12,7 +12,6 @@ final class WorkerConnections<Connection: ServerConnection> {
         connections = Array(repeating: nil, count: pool.servers.names.count)
     }
 
-    /// Closes all connections.
     func closeAll() {
         for server in connections.indices { close(server) }
     }
