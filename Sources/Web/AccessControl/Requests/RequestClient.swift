@@ -46,7 +46,10 @@ package struct RequestClient: Sendable {
     }
 
     /// Returns the host and port of the request, as text.
-    package func authority(_ fields: borrowing some RequestFields) -> String { forwardedAuthority ?? fields.hostText }
+    package func authority(_ fields: borrowing some RequestFields) -> String {
+        if let forwardedAuthority { return forwardedAuthority }
+        return fields.hostText
+    }
 }
 
 /// The client certificate of a connection, which TLS has verified; it is read once for all requests of the connection.
