@@ -2,16 +2,12 @@
 
 public import RealmKit
 
-/// The hash of a stored password.
-///
-/// Passwords are checked against it.
+/// The hash of a stored password, against which passwords are checked.
 ///
 /// It is immutable and may be used from any thread. A check blocks its thread while the hash is computed, so
 /// ``HashingPool`` computes checks on its own threads.
 public protocol PasswordHash: Sendable {
-    /// The cost of a check.
-    ///
-    /// It is the same for every password.
+    /// The cost of a check, the same for every password.
     var cost: HashCost { get }
 
     /// Checks a password.
@@ -25,9 +21,7 @@ public protocol PasswordHash: Sendable {
     ///   NUL byte. The code is `failed` if the library cannot compute the hash, for example because there is no memory.
     func matches(_ password: Secret) throws(HashFault) -> Bool
 
-    /// A hash of equal cost that no password matches.
-    ///
-    /// It is checked if the user does not exist or has no password.
+    /// A hash of equal cost that no password matches, checked if the user does not exist or has no password.
     var decoy: any PasswordHash { get }
 }
 
@@ -53,27 +47,19 @@ public struct StoredPassword: Sendable {
     /// The hash read from the text.
     public let hash: any PasswordHash
 
-    /// Creates a stored password whose hash was read in another way.
     init(text: String, hash: any PasswordHash) {
         self.text = text
         self.hash = hash
     }
 
-    /// Reads a stored password.
-    ///
-    /// - Parameters:
-    ///   - text: The stored text.
-    ///   - options: The options of the store.
-    /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
+    /// Reads a stored password, as ``PasswordFormats/read(_:options:)`` does.
     public init(_ text: String, options: FormatOptions = .init()) throws(BadHash) {
         self.text = text
         hash = try PasswordFormats.read(text, options: options)
     }
 }
 
-/// The cost of a check.
-///
-/// Checks of equal cost take the same time and the same memory.
+/// The cost of a check: checks of equal cost take the same time and the same memory.
 public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     /// The format's name, such as `argon2id`.
     public let format: String
@@ -81,30 +67,17 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     public let parameters: String
     /// The memory that a check takes, in bytes; 0 if it is negligible.
     public let memory: Int
-    /// The estimated time of a check on one core of a server of 2020; 0 if it is negligible or not known.
-    ///
-    /// It is computed from the parameters, so that it is the same on every machine.
+    /// The time of a check on one core of a server of 2020, estimated from the parameters; 0 if it is not known.
     package let time: Duration
     /// True if a check takes a few microseconds at most, less than passing it to another thread.
     package let isNegligible: Bool
 
-    /// Creates a cost.
-    ///
-    /// - Parameters:
-    ///   - format: The format's name.
-    ///   - parameters: The parameters that determine the cost.
-    ///   - memory: The memory that a check takes, in bytes.
+    /// Creates the cost of a check whose time is not known.
     public init(format: String, parameters: String = "", memory: Int = 0) {
         self.init(format: format, parameters: parameters, memory: memory, time: .zero)
     }
 
-    package init(
-        format: String,
-        parameters: String = "",
-        memory: Int = 0,
-        time: Duration,
-        isNegligible: Bool = false
-    ) {
+    package init(format: String, parameters: String = "", memory: Int = 0, time: Duration, isNegligible: Bool = false) {
         self.format = format
         self.parameters = parameters
         self.memory = memory
@@ -112,18 +85,11 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
         self.isNegligible = isNegligible
     }
 
-    /// The maximum number of checks that a login computes.
     package static let maximumChecks = 8
 
-    /// Returns the costs of which every login computes a check: the dearest ones, at most ``maximumChecks``, and at most
-    /// twice the longest check in all.
+    /// Returns the costs that every login computes, the dearest first: at most 8, and twice `longestCheck` in all.
     ///
-    /// A login of a user whose hash has another cost takes a little less time, and never more.
-    ///
-    /// - Parameters:
-    ///   - costs: The costs of a realm's hashes, each once.
-    ///   - longestCheck: The limit of the time of one check.
-    /// - Returns: The costs, the dearest first; at least one, unless `costs` is empty.
+    /// A login of a user whose hash has another cost takes a little less time, and never more. Each cost is given once.
     package static func checked(of costs: [HashCost], longestCheck: Duration) -> [HashCost] {
         var time = Duration.zero
         // The order of costs of the same time must be the same in every login.
@@ -136,11 +102,6 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns a warning if the hashes of a realm have many different costs.
-    ///
-    /// - Parameters:
-    ///   - costs: The costs, each once.
-    ///   - longestCheck: The limit of the time of one check.
-    /// - Returns: The warning; nil if there are only few costs.
     package static func warning(about costs: [HashCost], longestCheck: Duration) -> String? {
         let checked = checked(of: costs, longestCheck: longestCheck)
         guard costs.count > 3 || checked.count < costs.count else { return nil }
@@ -159,17 +120,11 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
 /// The error for a stored text that is not a usable password hash: its format is unknown, it is malformed, or a check
 /// would be too costly.
 public struct BadHash: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The text for the administrator.
-    ///
-    /// Of the stored text it quotes only the name of the format.
+    /// The text for the administrator; of the stored text it quotes only the name of the format.
     public let description: String
 
-    /// Creates an error.
-    ///
-    /// - Parameter description: The text for the administrator.
-    public init(_ description: String) {
-        self.description = description
-    }
+    /// Creates an error with a text for the administrator.
+    public init(_ description: String) { self.description = description }
 }
 
 /// The error for a password that could not be hashed or checked.
@@ -188,10 +143,6 @@ public struct HashFault: Error, Sendable, CustomStringConvertible {
     public let description: String
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of error.
-    ///   - description: The text for the log, without the password.
     public init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

@@ -5,7 +5,6 @@ internal import CArgon2
 
 /// Argon2 (RFC 9106), computed by libargon2.
 struct Argon2: KeyDerivation {
-    /// The variant of Argon2.
     enum Kind: String, Sendable, CaseIterable {
         case argon2d, argon2i, argon2id
 
@@ -18,7 +17,6 @@ struct Argon2: KeyDerivation {
         }
     }
 
-    /// The parameters that determine the cost.
     struct Parameters: Sendable, Hashable {
         /// The memory, in KiB.
         let memory: Int
@@ -29,9 +27,7 @@ struct Argon2: KeyDerivation {
         static let maximumMemory = 2 << 20
         static let maximumPasses = 64
         static let maximumLanes = 64
-        /// The maximum product of the memory in KiB and the passes.
-        ///
-        /// Such a hash takes about ten seconds.
+        /// The maximum product of the memory in KiB and the passes: about ten seconds.
         static let maximumWork = 16 << 20
     }
 
@@ -68,8 +64,7 @@ struct Argon2: KeyDerivation {
                     var context = unsafe argon2_context()
                     unsafe context.out = bytes.baseAddress
                     unsafe context.outlen = UInt32(clamping: bytes.count)
-                    // libargon2 does not write to the password and the salt, because the flags for wiping them are not
-                    // set.
+                    // libargon2 does not write to the password and the salt: the flags for wiping them are not set.
                     unsafe context.pwd = UnsafeMutablePointer(mutating: password.baseAddress)
                     unsafe context.pwdlen = UInt32(clamping: password.count)
                     unsafe context.salt = UnsafeMutablePointer(mutating: salt.baseAddress)
@@ -91,9 +86,7 @@ struct Argon2: KeyDerivation {
     }
 }
 
-/// The PHC strings of Argon2, such as `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`.
-///
-/// As in the reference implementation, a string without `v=` has version 0x10.
+/// The PHC strings of Argon2, such as `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`; without `v=` the version is 0x10.
 enum Argon2Format: PasswordFormat {
     static let names = Argon2.Kind.allCases.map(\.rawValue)
 
@@ -109,9 +102,7 @@ enum Argon2Format: PasswordFormat {
         let fields = all.fields.suffix(3)
         let first = fields.startIndex
         let isKeyed = fields[first].split(separator: ",").contains { $0.hasPrefix("keyid=") || $0.hasPrefix("data=") }
-        if isKeyed {
-            throw all.fault("keyid and data are not supported")
-        }
+        if isKeyed { throw all.fault("keyid and data are not supported") }
         let numbers = try all.numbers(
             fields[first],
             named: [

@@ -4,17 +4,12 @@ internal import CCrypt
 internal import Glibc
 internal import OpenSSLKit
 
-/// A hash of crypt(3).
-///
-/// A check hashes the password with the stored text as the setting. It then compares the result with the stored text.
+/// A hash of crypt(3): a check hashes the password with the stored text as the setting, and compares both texts.
 struct Crypt: PasswordAlgorithm {
-    /// A method of crypt(3).
     enum Method: String, Sendable {
         case bcrypt, bsdicrypt, descrypt, md5crypt, nt, sha1crypt, sha256crypt, sha512crypt, sunmd5, yescrypt
         case gostYescrypt = "gost-yescrypt"
-        /// scrypt in the format `$7$`.
-        ///
-        /// libxcrypt computes it, not OpenSSL, so its cost differs from that of ``Scrypt``.
+        /// scrypt in the format `$7$`: libxcrypt computes it, not OpenSSL, so its cost differs from that of ``Scrypt``.
         case scrypt7
 
         /// The length to which crypt(3) truncates a longer password silently, in bytes; nil if it does not.
@@ -28,7 +23,6 @@ struct Crypt: PasswordAlgorithm {
             }
         }
 
-        /// The maximum length of a password, in bytes.
         var maximumLength: Int { truncatesAfter ?? CryptLibrary.maximumLength }
 
         /// True if the method ignores the eighth bit of every byte.
@@ -38,11 +32,8 @@ struct Crypt: PasswordAlgorithm {
     let method: Method
     /// The stored text, checked by ``CryptFormat``.
     let stored: String
-    /// The parameters that determine the cost, such as `cost=12`.
     var parameters = ""
-    /// The estimated time of a check.
     var time = Duration.zero
-    /// The memory that a check takes, in bytes.
     var memory = 0
     var scheme: HashScheme?
     /// True if the part of a password that the method ignores is ignored, and the password is not rejected.
@@ -70,14 +61,8 @@ struct Crypt: PasswordAlgorithm {
         return try CryptLibrary.hash(password, setting: self.stored) { constantTimeEqual($0, stored.span) }
     }
 
-    /// Rejects a password if the method would ignore a part of it.
-    ///
-    /// - Throws: ``HashFault`` with code `unusable`.
-    static func check(
-        _ password: Span<UInt8>,
-        for method: Method,
-        ignoringBits: Bool = false
-    ) throws(HashFault) {
+    /// Throws `unusable` if the method would ignore a part of a password.
+    static func check(_ password: Span<UInt8>, for method: Method, ignoringBits: Bool = false) throws(HashFault) {
         guard password.count <= method.maximumLength else {
             throw HashFault(
                 .unusable,
@@ -98,21 +83,12 @@ struct Crypt: PasswordAlgorithm {
     }
 }
 
-/// The function crypt(3) of libxcrypt.
-///
-/// Every call has its own memory, so several threads can call it at the same time.
+/// The function crypt(3) of libxcrypt; every call has its own memory, so several threads can call it at the same time.
 enum CryptLibrary {
     /// The maximum length of a password, in bytes.
     static let maximumLength = Int(gatehouse_crypt_max_passphrase)
 
-    /// Hashes a password with a setting.
-    ///
-    /// - Parameters:
-    ///   - password: The password, without a NUL byte, with at most ``maximumLength`` bytes.
-    ///   - setting: The method, cost and salt: a stored hash, or the result of ``setting(_:cost:)``.
-    ///   - body: Reads the hash. The hash is wiped afterwards.
-    /// - Returns: The result of `body`.
-    /// - Throws: ``HashFault`` with code `unusable` if the setting is not valid, and `failed` if there is no memory.
+    /// Hashes a password without a NUL byte, and wipes the hash after `body`; throws `unusable` for a bad setting.
     static func hash<R>(
         _ password: Span<UInt8>,
         setting: String,
@@ -152,20 +128,9 @@ enum CryptLibrary {
         return result
     }
 
-    /// Creates a setting with a new salt.
-    ///
-    /// - Parameters:
-    ///   - prefix: The prefix of the method, such as `$2b$`.
-    ///   - cost: The method's cost.
-    /// - Returns: The setting.
-    /// - Throws: ``HashFault`` with code `failed` if the cost is out of bounds, or no random bytes can be generated.
+    /// Creates a setting with a new salt for the method of a prefix such as `$2b$`.
     static func setting(_ prefix: String, cost: Int) throws(HashFault) -> String {
-        let random: [UInt8]
-        do {
-            random = try RandomBytes.make(16)
-        } catch {
-            throw HashFault(error)
-        }
+        let random = try HashFault.randomBytes(16)
         let characters = random.map { CChar(bitPattern: $0) }
         var output = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
         let made = unsafe crypt_gensalt_rn(

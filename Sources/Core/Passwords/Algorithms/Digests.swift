@@ -3,12 +3,12 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// A column of a database with unsalted digests of passwords, or with passwords in clear text, as GlassFish's jdbc realm
-/// stores them.
+/// A column of a database with unsalted digests of passwords, or with passwords in clear text, as GlassFish's jdbc
+/// realm stores them.
 ///
-/// Such a column is read and never written: new passwords are hashed by a ``HashPolicy``. A text that begins with `$` or
-/// `{` is therefore read as a hash of ``PasswordFormats``. A stored digest has exactly the length of the algorithm, so
-/// that an empty or cut value matches no password, unlike in GlassFish.
+/// Such a column is never written: new passwords are hashed by a ``HashPolicy``. A text that begins with `$` or `{` is
+/// therefore read as a hash of ``PasswordFormats``. A stored digest has exactly the length of the algorithm, so that an
+/// empty or cut value matches no password, unlike in GlassFish.
 public struct DigestColumn: Sendable, Hashable {
     /// The encodings of digests.
     public enum Encoding: String, Sendable, Hashable, CaseIterable {
@@ -99,9 +99,7 @@ public struct DigestColumn: Sendable, Hashable {
     }
 }
 
-/// A digest of password and salt.
-///
-/// It is a weak hash, because a few rounds of a fast function make guessing cheap.
+/// A digest of password and salt: a weak hash, because a few rounds of a fast function make guessing cheap.
 struct SaltedDigest: KeyDerivation {
     let function: HashFunction
     /// The number of times that the function is applied: first to password and salt, then to its own result.
@@ -134,21 +132,15 @@ struct SaltedDigest: KeyDerivation {
     }
 }
 
-/// A password stored in clear text.
-///
-/// Only its SHA-256 is kept in memory, so that the time of a comparison does not depend on the length of the stored
-/// password.
+/// A password in clear text, kept as its SHA-256, so that the time of a comparison does not depend on its length.
 struct ClearText: KeyDerivation {
     let storedHash: [UInt8]
 
     var cost: HashCost { HashCost(format: "cleartext", time: .zero, isNegligible: true) }
 
     init(_ text: some StringProtocol) throws(BadHash) {
-        do {
-            storedHash = try Digest.sha256(Array(text.utf8)).bytes
-        } catch {
-            throw BadHash(error.description)
-        }
+        storedHash = try Result { () throws(OpenSSLError) in try Digest.sha256(Array(text.utf8)).bytes }
+            .mapError { BadHash($0.description) }.get()
     }
 
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {

@@ -2,11 +2,7 @@
 
 internal import OpenSSLKit
 
-/// Apache's variant of md5-crypt, `$apr1$`.
-///
-/// It is computed here because crypt(3) does not support it.
-///
-/// It is weak: 1000 rounds of MD5.
+/// Apache's variant of md5-crypt, `$apr1$`, which crypt(3) does not support; it is weak: 1000 rounds of MD5.
 struct ApacheMD5: KeyDerivation {
     let salt: [UInt8]
     let storedHash: [UInt8]
@@ -65,13 +61,9 @@ enum ApacheMD5Format: PasswordFormat {
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("$apr1$") else { return nil }
         let fields = try HashFields(stored.dropFirst(6), of: "apr1", counts: 2...2)
-        guard CryptAlphabet.isSalt(fields[0], lengths: 1...8) else {
-            throw fields.fault("the salt does not have 1 to 8 allowed characters")
-        }
+        try fields.checkSalt(fields[0], lengths: 1...8)
         guard CryptAlphabet.isCommon(fields[1], length: 22), let digest = CryptAlphabet.digest(fields[1], order: order)
-        else {
-            throw fields.fault("the hash does not have 22 characters of the alphabet")
-        }
+        else { throw fields.fault("the hash does not have 22 characters of the alphabet") }
         return ApacheMD5(salt: Array(fields[0].utf8), storedHash: digest)
     }
 
@@ -79,9 +71,7 @@ enum ApacheMD5Format: PasswordFormat {
     private static let order = [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5], [11]]
 }
 
-/// The MD5 of salt and password, and then many times the MD5 of the result and the password.
-///
-/// It is weak: guessing is cheap on graphics cards.
+/// The MD5 of salt and password, then many times that of the result and the password: cheap for graphics cards.
 struct Phpass: KeyDerivation {
     let rounds: Int
     let salt: [UInt8]
@@ -111,9 +101,8 @@ struct Phpass: KeyDerivation {
 
 /// The portable hashes of phpass: `$P$`, one character for the rounds, eight characters of salt, and the hash.
 ///
-/// WordPress before 6.8 and many other programs in PHP write them; phpBB writes `$H$`.
-///
-/// Source: `crypt_private` in PasswordHash.php of phpass 0.5.
+/// WordPress before 6.8 and other programs in PHP write them; phpBB writes `$H$`. Source: `crypt_private` in
+/// PasswordHash.php of phpass 0.5.
 enum PhpassFormat: PasswordFormat {
     static let names = ["phpass"]
 

@@ -10,8 +10,6 @@ struct PBKDF2: KeyDerivation {
     let salt: [UInt8]
     let storedHash: [UInt8]
 
-    /// The maximum number of iterations.
-    ///
     /// A check then takes three seconds with SHA-256, and thirteen seconds with SHA-512.
     static let maximumIterations = 10_000_000
 
@@ -55,7 +53,7 @@ extension HashFunction {
     /// The function's name as formats write it, such as `sha256`.
     var name: String { rawValue.lowercased() }
 
-    /// The estimated time of an iteration of PBKDF2, in nanoseconds.
+    /// The estimated time of an iteration, in nanoseconds.
     fileprivate var iterationTime: Int {
         switch self {
         case .md5, .sha1, .sha256: 400
@@ -64,9 +62,7 @@ extension HashFunction {
     }
 }
 
-/// passlib's format of PBKDF2, such as `$pbkdf2-sha256$29000$salt$hash`.
-///
-/// Its Base64 has a dot instead of the plus sign.
+/// passlib's format of PBKDF2, such as `$pbkdf2-sha256$29000$salt$hash`, in Base64 with a dot instead of the plus sign.
 enum PBKDF2Format: PasswordFormat {
     static let names = functions.map(\.name)
 
@@ -84,17 +80,11 @@ enum PBKDF2Format: PasswordFormat {
         )
     }
 
-    /// Reads iterations, salt and hash.
-    ///
-    /// The hash must be as long as a digest of the hash function.
+    /// Reads iterations, salt and hash; the hash must be as long as a digest of the hash function.
     static func pbkdf2(_ fields: HashFields, function: HashFunction, base64: Base64) throws(BadHash) -> PBKDF2 {
         PBKDF2(
             function: function,
-            iterations: try fields.number(
-                fields[0],
-                named: "the number of iterations",
-                in: 1...PBKDF2.maximumIterations
-            ),
+            iterations: try fields.iterations(fields[0]),
             salt: try fields.bytes(fields[1], named: "salt", base64: base64, in: 1...128),
             storedHash: try fields.bytes(
                 fields[2],
@@ -103,6 +93,12 @@ enum PBKDF2Format: PasswordFormat {
                 in: function.byteCount...function.byteCount
             )
         )
+    }
+}
+
+extension HashFields {
+    func iterations(_ text: some StringProtocol) throws(BadHash) -> Int {
+        try number(text, named: "the number of iterations", in: 1...PBKDF2.maximumIterations)
     }
 }
 

@@ -6,33 +6,22 @@ internal import RealmKit
 
 /// A hash algorithm with the salt, the parameters and the hash of one stored password.
 ///
-/// A ``PasswordFormat`` reads it from the stored text. Texts of different formats, such as `{CRYPT}$6$...` and
-/// `$6$...`, can have the same algorithm.
+/// Texts of different formats, such as `{CRYPT}$6$...` and `$6$...`, can have the same algorithm.
 protocol PasswordAlgorithm: Sendable {
-    /// The cost of one check.
     var cost: HashCost { get }
 
-    /// The scheme of the policy that creates such hashes.
-    ///
-    /// It is nil if no policy creates such hashes, or if the salt or the key is shorter than in a new hash.
+    /// The scheme of the policy that creates such hashes; nil also if salt or key is shorter than in new ones.
     var scheme: HashScheme? { get }
 
-    /// The number of bytes of a password that other programs hash, if they ignore the rest; nil if they ignore nothing.
+    /// The number of bytes of a password that other programs hash, if they ignore the rest.
     var truncatesAfter: Int? { get }
 
     /// The algorithm that ignores the part of a password that other programs ignore, and does not reject the password.
     var truncating: any PasswordAlgorithm { get }
 
-    /// Returns whether other programs ignore a part of a password.
     func ignoresPart(of password: Span<UInt8>) -> Bool
 
-    /// Returns whether a password is the stored password.
-    ///
-    /// The hash is computed completely and compared in constant time.
-    ///
-    /// - Parameter password: The password, with 1 to ``PasswordBounds/maximumLength`` bytes.
-    /// - Returns: True if it is the stored password.
-    /// - Throws: ``HashFault``.
+    /// Returns whether a password of 1 to ``PasswordBounds/maximumLength`` bytes is right, compared in constant time.
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
 }
 
@@ -45,15 +34,9 @@ extension PasswordAlgorithm {
 
 /// An algorithm that derives a hash from a password and compares it with the stored hash.
 protocol KeyDerivation: PasswordAlgorithm {
-    /// The stored hash.
     var storedHash: [UInt8] { get }
 
-    /// Derives a hash from a password.
-    ///
-    /// - Parameters:
-    ///   - password: The password.
-    ///   - bytes: Receives the hash. It has as many bytes as ``storedHash``.
-    /// - Throws: ``HashFault``.
+    /// Derives a hash of as many bytes as ``storedHash``.
     func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault)
 }
 
@@ -67,21 +50,14 @@ extension KeyDerivation {
 
 /// A key derivation that can write a new hash as text.
 protocol StorableKeyDerivation: KeyDerivation {
-    /// Returns the text to store, with the salt and cost of this value and the given key.
-    ///
-    /// - Parameter key: The bytes derived from the password.
-    /// - Returns: The text.
+    /// Returns the text to store, with the salt and cost of this value and the key derived from the password.
     func text(_ key: [UInt8]) -> String
 }
 
-/// The bounds of the length of passwords, the same for all formats.
 enum PasswordBounds {
-    /// The maximum length, in bytes.
-    ///
-    /// It is longer than real passwords, and short enough to be hashed quickly.
+    /// The maximum length of a password, in bytes: longer than real passwords, and short enough to be hashed quickly.
     static let maximumLength = 1024
 
-    /// Rejects a password that is too long.
     static func check(_ password: Secret) throws(HashFault) {
         if password.count > maximumLength {
             throw HashFault(.unusable, "the password has \(password.count) bytes; at most \(maximumLength) are allowed")
@@ -89,14 +65,10 @@ enum PasswordBounds {
     }
 }
 
-/// A hash read from a stored text.
-///
-/// It applies the rules that all formats share.
+/// A hash read from a stored text, with the rules that all formats share.
 struct StoredHash: PasswordHash {
     let algorithm: any PasswordAlgorithm
-    /// True if this is a decoy.
-    ///
-    /// A decoy has the cost of the hash from which it was made. No password matches it.
+    /// A decoy has the cost of the hash from which it was made, and no password matches it.
     var isDecoy = false
 
     var cost: HashCost { algorithm.cost }
@@ -123,22 +95,19 @@ extension HashFault {
         }
     }
 
-    /// Wraps an error of OpenSSL.
-    init(_ error: OpenSSLError) {
-        self.init(.failed, error.description)
+    init(_ error: OpenSSLError) { self.init(.failed, error.description) }
+
+    static func randomBytes(_ count: Int) throws(HashFault) -> [UInt8] {
+        try Result { () throws(OpenSSLError) in try RandomBytes.make(count) }.mapError(HashFault.init(_:)).get()
     }
 }
 
-/// Memory for data derived from a password.
-///
-/// It is never moved, and is wiped at the end of its scope.
+/// Memory for data derived from a password, never moved, and wiped at the end of its scope.
 @safe
 struct WipedBytes: ~Copyable {
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
-    /// Allocates memory filled with zeros.
-    ///
-    /// - Parameter count: The number of bytes, at least 1.
+    /// Allocates at least one byte, filled with zeros.
     init(count: Int) {
         unsafe storage = .allocate(capacity: count)
         unsafe storage.initialize(repeating: 0)
@@ -157,15 +126,12 @@ struct WipedBytes: ~Copyable {
         unsafe storage.deallocate()
     }
 
-    /// The number of bytes.
     var count: Int { unsafe storage.count }
 
-    /// Calls `body` with the bytes.
     func withBytes<R, Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> R) throws(Failure) -> R {
         try body(unsafe UnsafeBufferPointer(storage).span)
     }
 
-    /// Calls `body` with the bytes for writing.
     mutating func withMutableBytes<R, Failure: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(Failure) -> R
     ) throws(Failure) -> R {
@@ -173,7 +139,6 @@ struct WipedBytes: ~Copyable {
         return try body(&span)
     }
 
-    /// Calls `body` with the address.
     func withPointer<R>(_ body: (UnsafeMutableRawPointer?) -> R) -> R {
         unsafe body(UnsafeMutableRawPointer(storage.baseAddress))
     }

@@ -3,19 +3,14 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// bcrypt of a digest of the password, as Django, passlib and WordPress compute it.
-///
-/// Because of the digest, the password may have more than 72 bytes.
+/// bcrypt of a digest of the password, as Django, passlib and WordPress compute it for passwords of more than 72 bytes.
 struct PrehashedBcrypt: PasswordAlgorithm {
-    /// The digest of the password that bcrypt hashes.
     enum Prehash: String, Sendable {
         /// The 64 hexadecimal digits of the SHA-256, as in Django.
         case hexadecimal = "sha256-hex"
         /// The SHA-256 in Base64, as in passlib up to 1.7.2.
         case base64 = "sha256-base64"
-        /// The HMAC-SHA-256 in Base64, as in passlib since 1.7.3.
-        ///
-        /// The key is the text of the salt.
+        /// The HMAC-SHA-256 in Base64 with the text of the salt as the key, as in passlib since 1.7.3.
         case keyed = "hmac-sha256-base64"
         /// The HMAC-SHA-384 in Base64 with the key `wp-sha384`, as in WordPress since 6.8.
         case wordPress = "hmac-sha384-base64"
@@ -108,11 +103,7 @@ enum PrehashedBcryptFormat: PasswordFormat {
         return try algorithm(bcrypt, prehash: isKeyed ? .keyed : .base64)
     }
 
-    /// Reads the bcrypt hash of a digest of the password.
-    static func algorithm(
-        _ bcrypt: String,
-        prehash: PrehashedBcrypt.Prehash
-    ) throws(BadHash) -> PrehashedBcrypt {
+    static func algorithm(_ bcrypt: String, prehash: PrehashedBcrypt.Prehash) throws(BadHash) -> PrehashedBcrypt {
         guard bcrypt.hasPrefix("$2"), var crypt = try CryptFormat.crypt(bcrypt) else {
             throw BadHash("bcrypt-sha256: not a bcrypt hash")
         }

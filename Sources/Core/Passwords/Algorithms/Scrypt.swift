@@ -5,7 +5,6 @@ internal import OpenSSLKit
 
 /// scrypt (RFC 7914), computed by OpenSSL.
 struct Scrypt: KeyDerivation {
-    /// The parameters that determine the cost.
     struct Parameters: Sendable, Hashable {
         /// The binary logarithm of N.
         let logN: Int
@@ -13,17 +12,12 @@ struct Scrypt: KeyDerivation {
         let p: Int
 
         static let maximumMemory = 2 << 30
-        /// The maximum product of the memory in bytes and p.
-        ///
-        /// Such a hash takes about ten seconds.
+        /// The maximum product of the memory in bytes and p: about ten seconds.
         static let maximumWork = 8 << 30
 
-        /// The size of the array V, in bytes.
-        ///
-        /// V takes most of the memory.
+        /// The size of the array V, which takes most of the memory, in bytes.
         var memory: Int { 128 * r << logN }
 
-        /// Creates parameters; nil if they are out of bounds.
         init?(logN: Int, r: Int, p: Int) {
             guard (1...24).contains(logN), (1...256).contains(r), (1...256).contains(p),
                 128 * r << logN <= Self.maximumMemory, 128 * r * p << logN <= Self.maximumWork,
@@ -88,23 +82,15 @@ enum ScryptFormat: PasswordFormat {
         )
     }
 
-    /// Reads a key of 32 or 64 bytes.
+    /// Reads a key of 32 or 64 bytes; other lengths are rejected.
     ///
-    /// Other lengths are rejected. A short key of scrypt is the beginning of a longer key, so the password would also
-    /// match a truncated text.
-    ///
-    /// - Throws: ``BadHash`` if the key has another length.
+    /// A short key of scrypt is the beginning of a longer key, so the password would also match a truncated text.
     static func key(_ fields: HashFields, of text: some StringProtocol, base64: Base64) throws(BadHash) -> [UInt8] {
         let key = try fields.bytes(text, named: "hash", base64: base64, in: 32...64)
-        guard key.count == 32 || key.count == 64 else {
-            throw fields.fault("the hash has neither 32 nor 64 bytes")
-        }
+        guard key.count == 32 || key.count == 64 else { throw fields.fault("the hash has neither 32 nor 64 bytes") }
         return key
     }
 
-    /// Creates the parameters of scrypt.
-    ///
-    /// - Throws: ``BadHash`` if they are out of bounds.
     static func parameters(_ fields: HashFields, logN: Int, r: Int, p: Int) throws(BadHash) -> Scrypt.Parameters {
         guard let parameters = Scrypt.Parameters(logN: logN, r: r, p: p) else {
             throw fields.fault("the cost is out of bounds")
@@ -112,9 +98,6 @@ enum ScryptFormat: PasswordFormat {
         return parameters
     }
 
-    /// Returns the binary logarithm of the cost N.
-    ///
-    /// - Throws: ``BadHash`` if N is not a power of two.
     static func logarithm(_ fields: HashFields, of text: some StringProtocol) throws(BadHash) -> Int {
         let n = try fields.number(text, named: "N", in: 2...(1 << 24))
         guard n.nonzeroBitCount == 1 else { throw fields.fault("N is not a power of two") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CryptFormat {
-    /// yescrypt and gost-yescrypt: `params$salt$hash`.
+    /// `params$salt$hash`.
     static func yescrypt(_ stored: String, rest: Substring, method: Crypt.Method) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: method.rawValue, counts: 3...3)
         var reader = YescryptNumbers(fields[0])
@@ -34,11 +34,8 @@ extension CryptFormat {
         guard cut == 0 || cut == 2 && last < 4 || cut == 3 && last < 16 else {
             throw fields.fault("the salt is truncated")
         }
-        guard CryptAlphabet.isCommon(fields[2], length: 43) else {
-            throw fields.fault("the hash does not have 43 characters of the alphabet")
-        }
-        let others =
-            (flavor == 47 ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
+        try fields.checkHash(fields[2], length: 43)
+        let others = (flavor == 47 ? "" : ",flavor=\(flavor)") + (p == 1 ? "" : ",p=\(p)") + (t == 0 ? "" : ",t=\(t)")
         return Crypt(
             method: method,
             stored: stored,
@@ -50,9 +47,7 @@ extension CryptFormat {
         )
     }
 
-    /// The flavours that libxcrypt computes: 0 is scrypt, 1 is scrypt with the parameter t, and 47 is yescrypt.
-    ///
-    /// Most hashes have flavour 47, which is written as `j`.
+    /// The flavours that libxcrypt computes: 0 is scrypt, 1 adds the parameter t, and 47, written as `j`, is yescrypt.
     private static let flavors = [0, 1, 47]
 
     /// `$7$`, then N in one character, r and p in five characters each, the salt, and the hash.
@@ -66,9 +61,7 @@ extension CryptFormat {
             throw fields.fault("the cost is out of bounds")
         }
         try checkSalt(fields, salt: fields[0].dropFirst(11))
-        guard CryptAlphabet.isCommon(fields[1], length: 43) else {
-            throw fields.fault("the hash does not have 43 characters of the alphabet")
-        }
+        try fields.checkHash(fields[1], length: 43)
         return Crypt(
             method: .scrypt7,
             stored: stored,
@@ -85,25 +78,18 @@ extension CryptFormat {
     }
 }
 
-/// Reads the numbers of yescrypt's parameters.
-///
-/// A small number takes one character, a larger number several.
+/// The numbers of yescrypt's parameters: a small number takes one character, a larger number several.
 struct YescryptNumbers {
     private var characters: ArraySlice<UInt8>
 
-    init(_ text: Substring) {
-        characters = ArraySlice(text.utf8)
-    }
+    init(_ text: Substring) { characters = ArraySlice(text.utf8) }
 
     var isAtEnd: Bool { characters.isEmpty }
 
-    /// Reads the next number.
+    /// Reads the next number of at most 30 bits, where the first character of the alphabet encodes `minimum`.
     ///
     /// The first character determines how many characters follow. The values 0 to 47 are numbers of one character. The
     /// next 8 values begin numbers of two characters, the next 4 values numbers of three characters, and so on.
-    ///
-    /// - Parameter minimum: The smallest number. The first character of the alphabet encodes it.
-    /// - Returns: The number; nil if no valid number follows, or the number has more than 30 bits.
     mutating func next(from minimum: Int) -> Int? {
         guard let first = characters.popFirst().flatMap(CryptAlphabet.value) else { return nil }
         var (number, start, end, bits) = (minimum, 0, 47, 0)

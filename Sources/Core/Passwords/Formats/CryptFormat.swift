@@ -2,9 +2,7 @@
 
 internal import Bytes
 
-/// The hashes of crypt(3).
-///
-/// Every part of a hash is checked before the hash is passed to libxcrypt.
+/// The hashes of crypt(3), of which every part is checked before the hash is passed to libxcrypt.
 enum CryptFormat: PasswordFormat {
     static let names = [
         "yescrypt", "gost-yescrypt", "scrypt7", "bcrypt", "sha512crypt", "sha256crypt", "sha1crypt", "sunmd5",
@@ -15,13 +13,12 @@ enum CryptFormat: PasswordFormat {
         try crypt(stored)
     }
 
-    /// Reads a hash of crypt(3); returns nil for another format.
+    /// Reads a hash of crypt(3); nil for another format.
     static func crypt(_ stored: String) throws(BadHash) -> Crypt? {
         for (prefix, read) in readers where stored.hasPrefix(prefix) {
             return try read(stored, stored.dropFirst(prefix.count))
         }
-        // A DES hash has no prefix. It has 13 characters of the alphabet. The last character contains 4 bits of the
-        // hash and two zero bits.
+        // A DES hash has 13 characters of the alphabet; the last has 4 bits of the hash and two zero bits.
         guard CryptAlphabet.isCommon(stored, length: 13), endsInZeroBits(stored) else { return nil }
         return Crypt(method: .descrypt, stored: stored)
     }
@@ -58,8 +55,7 @@ enum CryptFormat: PasswordFormat {
         guard text.count == 53, values.count == 53 else {
             throw fields.fault("salt and hash together do not have 53 characters of the alphabet")
         }
-        // 22 characters encode the 16 bytes of the salt, and 31 characters the 23 bytes of the hash. The pad bits must
-        // be zero.
+        // 22 characters encode the 16 bytes of the salt, 31 the 23 bytes of the hash; the pad bits must be zero.
         guard values[21] % 16 == 0, values[52] % 4 == 0 else {
             throw fields.fault("the pad bits at the end of the salt or the hash are not zero")
         }
@@ -88,14 +84,9 @@ enum CryptFormat: PasswordFormat {
             rounds = try fields.number(fields[0].dropFirst(7), named: "rounds", in: CostBounds.shaRounds)
         }
         let salt = fields.fields.suffix(2).first ?? ""
-        guard CryptAlphabet.isSalt(salt, lengths: 1...16) else {
-            throw fields.fault("the salt does not have 1 to 16 allowed characters")
-        }
-        guard CryptAlphabet.isCommon(fields.fields.last ?? "", length: count) else {
-            throw fields.fault("the hash does not have \(count) characters of the alphabet")
-        }
-        // The parameters contain the number of rounds even if the text omits it because it is the default. Texts with
-        // and without the number then have the same cost.
+        try fields.checkSalt(salt, lengths: 1...16)
+        try fields.checkHash(fields.fields.last ?? "", length: count)
+        // With the default number of rounds in the parameters, texts with and without the number have the same cost.
         return Crypt(
             method: method,
             stored: stored,
@@ -106,9 +97,7 @@ enum CryptFormat: PasswordFormat {
         )
     }
 
-    /// Returns whether the two pad bits of the last character are zero.
-    ///
-    /// A DES hash has 64 bits, and its 11 characters encode 66 bits.
+    /// Returns whether the two pad bits are zero: a DES hash has 64 bits, and its 11 characters encode 66 bits.
     static func endsInZeroBits(_ stored: String) -> Bool {
         stored.utf8.last.flatMap(CryptAlphabet.value).map { $0 % 4 == 0 } ?? false
     }
@@ -125,23 +114,12 @@ extension CryptFormat {
             in: 1...CostBounds.maximumSHA1Rounds
         )
         guard CryptAlphabet.isSalt(fields[1], lengths: 1...64), fields[1].utf8.allSatisfy(CryptAlphabet.common.contains)
-        else {
-            throw fields.fault("the salt does not have 1 to 64 allowed characters")
-        }
-        guard CryptAlphabet.isCommon(fields[2], length: 28) else {
-            throw fields.fault("the hash does not have 28 characters of the alphabet")
-        }
-        return Crypt(
-            method: .sha1crypt,
-            stored: stored,
-            parameters: "rounds=\(rounds)",
-            time: .microseconds(rounds)
-        )
+        else { throw fields.fault("the salt does not have 1 to 64 allowed characters") }
+        try fields.checkHash(fields[2], length: 28)
+        return Crypt(method: .sha1crypt, stored: stored, parameters: "rounds=\(rounds)", time: .microseconds(rounds))
     }
 
-    /// SunMD5: `$md5$salt$hash` or `$md5,rounds=N$salt$hash`.
-    ///
-    /// A second `$` may stand before the hash.
+    /// SunMD5: `$md5$salt$hash` or `$md5,rounds=N$salt$hash`; a second `$` may stand before the hash.
     static func sunMD5(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "sunmd5", counts: 3...4)
         var rounds = 0
@@ -155,9 +133,7 @@ extension CryptFormat {
             fields[1].utf8.allSatisfy(CryptAlphabet.common.contains),
             fields.fields.count == 3 || fields[2].isEmpty
         else { throw fields.fault("the salt does not have 1 to 16 allowed characters") }
-        guard CryptAlphabet.isCommon(fields.fields.last ?? "", length: 22) else {
-            throw fields.fault("the hash does not have 22 characters of the alphabet")
-        }
+        try fields.checkHash(fields.fields.last ?? "", length: 22)
         // The method adds 4096 rounds to the number in the text.
         return Crypt(
             method: .sunmd5,
@@ -170,12 +146,8 @@ extension CryptFormat {
     /// md5-crypt: `$1$salt$hash`.
     static func md5(_ stored: String, rest: Substring) throws(BadHash) -> Crypt {
         let fields = try HashFields(rest, of: "md5crypt", counts: 2...2)
-        guard CryptAlphabet.isSalt(fields[0], lengths: 1...8) else {
-            throw fields.fault("the salt does not have 1 to 8 allowed characters")
-        }
-        guard CryptAlphabet.isCommon(fields[1], length: 22) else {
-            throw fields.fault("the hash does not have 22 characters of the alphabet")
-        }
+        try fields.checkSalt(fields[0], lengths: 1...8)
+        try fields.checkHash(fields[1], length: 22)
         return Crypt(method: .md5crypt, stored: stored, time: .microseconds(200))
     }
 

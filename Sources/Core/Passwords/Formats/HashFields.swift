@@ -4,18 +4,11 @@ internal import Bytes
 
 /// The fields of a stored text, and the name of its format for error messages.
 struct HashFields {
-    /// The format's name.
     let format: String
     /// The fields in order, including empty fields.
     let fields: [Substring]
 
-    /// Splits a text at its dollar signs.
-    ///
-    /// - Parameters:
-    ///   - text: The text after the format's prefix.
-    ///   - format: The format's name.
-    ///   - counts: The allowed numbers of fields.
-    /// - Throws: ``BadHash`` if the number of fields is not allowed.
+    /// Splits the text after the format's prefix at its dollar signs.
     init(_ text: some StringProtocol, of format: String, counts: ClosedRange<Int>) throws(BadHash) {
         self.format = format
         fields = text.split(separator: "$", maxSplits: counts.upperBound, omittingEmptySubsequences: false)
@@ -25,15 +18,10 @@ struct HashFields {
         }
     }
 
-    /// The field with an index.
     subscript(index: Int) -> Substring { fields[index] }
 
-    /// Creates an error for a text of this format.
     func fault(_ what: String) -> BadHash { BadHash("\(format): \(what)") }
 
-    /// Reads a whole number without leading zeros.
-    ///
-    /// - Throws: ``BadHash`` if the text is not such a number, or the number is out of bounds.
     func number(_ text: some StringProtocol, named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> Int {
         guard let number = Decimal.read(text) else { throw fault("\(what) is not a whole number") }
         guard bounds.contains(number) else {
@@ -42,11 +30,7 @@ struct HashFields {
         return number
     }
 
-    /// Reads the numbers of a field such as `m=256,t=2`.
-    ///
-    /// The field must contain exactly the given names, in the given order.
-    ///
-    /// - Throws: ``BadHash`` if the field has other names, or a number is out of bounds.
+    /// Reads the numbers of a field such as `m=256,t=2`, which must have exactly the given names in the given order.
     func numbers(_ field: Substring, named names: [(name: String, bounds: ClosedRange<Int>)]) throws(BadHash) -> [Int] {
         let parts = field.split(separator: ",", omittingEmptySubsequences: false)
         let expected = names.map { "\($0.name)=" }.joined(separator: ",")
@@ -59,9 +43,6 @@ struct HashFields {
         return numbers
     }
 
-    /// Decodes a field in Base64.
-    ///
-    /// - Throws: ``BadHash`` if the field is not valid Base64, or the number of bytes is out of bounds.
     func bytes(
         _ text: some StringProtocol,
         named what: String,
@@ -72,9 +53,6 @@ struct HashFields {
         return try checked(bytes, named: what, in: bounds)
     }
 
-    /// Returns the bytes if their number is within bounds.
-    ///
-    /// - Throws: ``BadHash`` if their number is out of bounds.
     func checked(_ bytes: [UInt8], named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> [UInt8] {
         guard bounds.contains(bytes.count) else {
             throw fault(
@@ -85,11 +63,24 @@ struct HashFields {
         }
         return bytes
     }
+
+    /// Throws unless a text can be a salt of crypt(3).
+    func checkSalt(_ text: Substring, lengths: ClosedRange<Int>) throws(BadHash) {
+        guard CryptAlphabet.isSalt(text, lengths: lengths) else {
+            throw fault("the salt does not have \(lengths.lowerBound) to \(lengths.upperBound) allowed characters")
+        }
+    }
+
+    /// Throws unless a text has so many characters of the common alphabet of crypt(3).
+    func checkHash(_ text: Substring, length: Int) throws(BadHash) {
+        guard CryptAlphabet.isCommon(text, length: length) else {
+            throw fault("the hash does not have \(length) characters of the alphabet")
+        }
+    }
 }
 
-/// Whole numbers in stored texts.
 enum Decimal {
-    /// Reads a number of at most 10 digits, without a sign or leading zeros; returns nil for any other text.
+    /// Reads a number of at most 10 digits, without a sign or leading zeros; nil for any other text.
     static func read(_ text: some StringProtocol) -> Int? {
         let digits = Array(text.utf8)
         guard (1...10).contains(digits.count), digits.count == 1 || digits[0] != UInt8(ascii: "0"),
@@ -99,14 +90,12 @@ enum Decimal {
     }
 }
 
-/// The two alphabets of crypt(3), with checks of texts.
 enum CryptAlphabet {
     /// `./0-9A-Za-z`, the alphabet of most methods.
     static let common = Array("./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
     /// `./A-Za-z0-9`, the alphabet of bcrypt.
     static let bcrypt = Array("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
 
-    /// Returns whether a text has the given length and contains only characters of the common alphabet.
     static func isCommon(_ text: some StringProtocol, length count: Int) -> Bool {
         text.utf8.count == count && text.utf8.allSatisfy(common.contains)
     }
@@ -117,16 +106,12 @@ enum CryptAlphabet {
             && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !Array(#"$!*:;\"#.utf8).contains($0) }
     }
 
-    /// Returns the value of a character of the common alphabet; nil for another character.
     static func value(_ character: UInt8) -> Int? { common.firstIndex(of: character) }
 
-    /// Decodes the 22 characters of an MD5 digest.
+    /// Decodes the 22 characters of an MD5 digest; nil if the pad bits at the end are not zero.
     ///
-    /// - Parameters:
-    ///   - text: Characters of the common alphabet.
-    ///   - order: The indexes of the digest's bytes that each group of characters encodes, the most significant byte
-    ///     first. A group has four characters and encodes three bytes. The last group has two and encodes one.
-    /// - Returns: The digest; nil if the pad bits at the end are not zero.
+    /// `order` has the indexes of the bytes that each group encodes, the most significant byte first. A group has four
+    /// characters and encodes three bytes; the last group has two and encodes one.
     static func digest(_ text: Substring, order: [[Int]]) -> [UInt8]? {
         var values = text.utf8.compactMap(value)[...]
         var digest = [UInt8](repeating: 0, count: 16)

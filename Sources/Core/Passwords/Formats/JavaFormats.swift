@@ -3,11 +3,9 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// The formats of Spring Security's DelegatingPasswordEncoder: the name of an encoder in braces, then the encoder's
-/// text.
+/// The formats of Spring Security's PasswordEncoderFactories: the encoder's name in braces, then its text.
 ///
-/// The encoders are those of PasswordEncoderFactories; ``NamedHashFormat`` reads `{bcrypt}` and `{argon2}`. LDAP uses some of the same names. In that case the text after
-/// the name determines the format.
+/// ``NamedHashFormat`` reads `{bcrypt}` and `{argon2}`. The text after a name that LDAP has too determines the format.
 enum SpringFormat: PasswordFormat {
     static let names = [
         "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
@@ -41,7 +39,7 @@ enum SpringFormat: PasswordFormat {
 
     /// Pbkdf2PasswordEncoder without an application secret: salt and hash in hexadecimal digits.
     ///
-    /// The text does not contain the number of iterations. `iterations` is the default of the encoder's version.
+    /// The text has no number of iterations: `iterations` is the default of the encoder's version.
     private static func pbkdf2(
         _ text: SchemeText,
         function: HashFunction,
@@ -68,19 +66,13 @@ enum SpringFormat: PasswordFormat {
             fields[1].utf8.allSatisfy(Array("0123456789abcdef".utf8).contains), let number = Int(fields[1], radix: 16)
         else { throw fields.fault("the parameters cannot be read") }
         return Scrypt(
-            parameters: try ScryptFormat.parameters(
-                fields,
-                logN: number >> 16,
-                r: number >> 8 & 255,
-                p: number & 255
-            ),
+            parameters: try ScryptFormat.parameters(fields, logN: number >> 16, r: number >> 8 & 255, p: number & 255),
             salt: try fields.bytes(fields[2], named: "salt", base64: .padded, in: 1...128),
             storedHash: try ScryptFormat.key(fields, of: fields[3], base64: .padded)
         )
     }
 
-    /// StandardPasswordEncoder: 8 bytes of salt, then a hash of 1024 rounds of SHA-256, the first over salt and
-    /// password.
+    /// StandardPasswordEncoder: 8 bytes of salt, then 1024 rounds of SHA-256, the first over salt and password.
     private static func standard(_ text: SchemeText) throws(BadHash) -> SaltedDigest {
         guard let bytes = Hexadecimal.decodeLowercase(text.rest), bytes.count == 40 else {
             throw BadHash("{sha256}: the salt with the hash is not in hexadecimal digits")
@@ -94,9 +86,7 @@ enum SpringFormat: PasswordFormat {
         )
     }
 
-    /// MessageDigestPasswordEncoder: the salt in braces, then the digest.
-    ///
-    /// The digest is computed over the password and the salt with its braces.
+    /// MessageDigestPasswordEncoder: the salt in braces, then the digest of the password and the salt with its braces.
     private static func digest(_ text: SchemeText, function: HashFunction) throws(BadHash) -> SaltedDigest {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
         var (salt, hash): (Substring, Substring) = ("", fields[0])
@@ -117,11 +107,10 @@ enum SpringFormat: PasswordFormat {
 
 /// The stored credentials of Tomcat's `MessageDigestCredentialHandler` and `SecretKeyCredentialHandler`.
 ///
-/// Tomcat stores `salt$iterations$hash` in hexadecimal digits, and has the algorithm in its configuration. Here the
-/// algorithm is a scheme before it: `{TOMCAT-SHA-256}` for a digest, first of the salt and the password and then of its
-/// own result, and `{TOMCAT-PBKDF2-SHA256}` for PBKDF2 with a key of any length up to the length of a digest.
-///
-/// Source: `DigestCredentialHandlerBase`, `ConcurrentMessageDigest` and `SecretKeyCredentialHandler` of Tomcat 9 to 11.
+/// Tomcat stores `salt$iterations$hash` in hexadecimal digits, and has the algorithm in its configuration. Here it is a
+/// scheme: `{TOMCAT-SHA-256}` for a digest, first of the salt and the password and then of its own result, and
+/// `{TOMCAT-PBKDF2-SHA256}` for PBKDF2 with a key of any length up to the length of a digest. Source:
+/// `DigestCredentialHandlerBase`, `ConcurrentMessageDigest` and `SecretKeyCredentialHandler` of Tomcat 9 to 11.
 enum TomcatFormat: PasswordFormat {
     static let names = (digests + keys).map { "{\($0.name)}" }
 
@@ -159,24 +148,17 @@ enum TomcatFormat: PasswordFormat {
         let fields = try HashFields(text.rest, of: "{\(name)}", counts: 3...3)
         return PBKDF2(
             function: function,
-            iterations: try fields.number(
-                fields[1],
-                named: "the number of iterations",
-                in: 1...PBKDF2.maximumIterations
-            ),
+            iterations: try fields.iterations(fields[1]),
             salt: try fields.hexadecimal(fields[0], named: "salt", in: 1...128),
             storedHash: try fields.hexadecimal(fields[2], named: "key", in: minimumKeyLength...function.byteCount)
         )
     }
 
-    /// The minimum length of a key: 128 bits.
+    /// 128 bits.
     private static let minimumKeyLength = 16
 }
 
 extension HashFields {
-    /// Decodes a field of lower-case hexadecimal digits.
-    ///
-    /// - Throws: ``BadHash`` if the field has other characters, or the number of bytes is out of bounds.
     fileprivate func hexadecimal(
         _ text: Substring,
         named what: String,

@@ -7,13 +7,7 @@ protocol PasswordFormat: Sendable {
     /// The names of the hashes that the format reads, such as `argon2id`.
     static var names: [String] { get }
 
-    /// Reads a stored text.
-    ///
-    /// - Parameters:
-    ///   - stored: The text, without leading and trailing blanks.
-    ///   - options: The options of the store.
-    /// - Returns: The algorithm with its parameters; nil for a text of another format.
-    /// - Throws: ``BadHash`` if a text of this format is malformed, or its cost is out of bounds.
+    /// Reads a stored text without leading and trailing blanks; nil for another format.
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)?
 }
 
@@ -42,9 +36,7 @@ public enum PasswordFormats {
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, PrehashedBcryptFormat.self,
         ApacheMD5Format.self, PhpassFormat.self,
     ]
-    /// The formats whose texts begin with `{`.
-    ///
-    /// The first four formats have names in common. Each of them returns nil for a text in another format.
+    /// The formats whose texts begin with `{`; the first four have names in common, and leave each other's texts.
     private static let inBraces: [any PasswordFormat.Type] = [
         GlassFishFormat.self, SpringFormat.self, NamedHashFormat.self, LDAPFormat.self, ClearTextFormat.self,
         TomcatFormat.self,
@@ -56,7 +48,7 @@ public enum PasswordFormats {
     private static let unusableSchemes = ["NOLOGIN", "NOPASSWORD", "DISABLED", "LOCKED", "NONE"]
     /// The schemes of clear text that Dovecot, LDAP and Spring Security use.
     static let clearTextSchemes = ["CLEAR", "CLEARTEXT", "PLAIN", "NOOP"]
-    /// The maximum length of a stored text, in bytes.
+    /// In bytes.
     private static let maximumLength = 2048
 
     /// The names of all formats, such as `argon2id`.

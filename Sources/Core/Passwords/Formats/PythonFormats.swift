@@ -3,9 +3,7 @@
 internal import Bytes
 internal import OpenSSLKit
 
-/// The hashes of Django.
-///
-/// They begin with the name of the algorithm, without a dollar sign before the name.
+/// The hashes of Django, which begin with the name of the algorithm, without a dollar sign before it.
 enum DjangoFormat: PasswordFormat {
     static let names = ["pbkdf2_sha256", "pbkdf2_sha1", "argon2", "bcrypt_sha256", "bcrypt", "scrypt"].map {
         "django \($0)"
@@ -37,11 +35,7 @@ enum DjangoFormat: PasswordFormat {
         let fields = try HashFields(rest, of: "pbkdf2_\(function.name)", counts: 3...3)
         return PBKDF2(
             function: function,
-            iterations: try fields.number(
-                fields[0],
-                named: "the number of iterations",
-                in: 1...PBKDF2.maximumIterations
-            ),
+            iterations: try fields.iterations(fields[0]),
             // The salt is not encoded: the bytes of the text are the salt.
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
             storedHash: try fields.bytes(
@@ -99,11 +93,7 @@ enum WerkzeugFormat: PasswordFormat {
         else { throw fields.fault("the method cannot be read") }
         return PBKDF2(
             function: function,
-            iterations: try fields.number(
-                method[2],
-                named: "the number of iterations",
-                in: 1...PBKDF2.maximumIterations
-            ),
+            iterations: try fields.iterations(method[2]),
             salt: salt,
             storedHash: try fields.checked(hash, named: "hash", in: function.byteCount...function.byteCount)
         )

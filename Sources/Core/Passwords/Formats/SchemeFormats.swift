@@ -5,19 +5,13 @@ internal import OpenSSLKit
 
 /// A stored text that begins with the name of its scheme in braces, such as `{SSHA}...`.
 struct SchemeText {
-    /// The name as it is written in the text.
     let name: Substring
-    /// The text after the braces.
     let rest: Substring
 
-    /// The name in upper case.
-    ///
-    /// In LDAP the case of the name does not matter (RFC 3112 section 2).
+    /// The case of the name does not matter in LDAP (RFC 3112 section 2).
     var uppercaseName: String { name.uppercased() }
 
-    /// Splits a text; nil if it does not begin with a name in braces.
-    ///
-    /// A name has at most 40 letters, digits and characters of `-_@.`.
+    /// Splits a text that begins with a name of at most 40 letters, digits and characters of `-_@.` in braces.
     init?(_ stored: String) {
         guard stored.utf8.first == UInt8(ascii: "{"), let end = stored.utf8.prefix(42).firstIndex(of: UInt8(ascii: "}"))
         else { return nil }
@@ -32,10 +26,7 @@ struct SchemeText {
         else { return nil }
     }
 
-    /// Returns the text without Dovecot's suffix of a name, which has the encoding of the rest: `.HEX`, `.B64`, `.BASE64`.
-    ///
-    /// - Returns: The text, with digests in Base64 as ``LDAPFormat`` reads them; nil if there is no such suffix.
-    /// - Throws: ``BadHash`` if the rest does not have this encoding.
+    /// Returns the text without Dovecot's `.HEX`, `.B64` or `.BASE64` after the name, which encodes the rest; else nil.
     func decoded() throws(BadHash) -> String? {
         guard let dot = name.lastIndex(of: ".") else { return nil }
         let (scheme, bytes): (Substring, [UInt8]?)
@@ -54,14 +45,11 @@ struct SchemeText {
 
 /// A name in braces before a hash that names its format itself, such as `{SHA512-CRYPT}$6$salt$hash`.
 ///
-/// Dovecot, Authelia, Spring Security and directories write such names, in upper or lower case. The hash determines the
-/// format, and a name that contradicts it is an error.
+/// Dovecot, Authelia, Spring Security and directories write such names. A name that contradicts the hash is an error.
 enum NamedHashFormat: PasswordFormat {
     static let names = schemes.map { "{\($0.name)}" }
 
-    /// The names, and the formats of the hashes behind them.
-    ///
-    /// Every format may stand behind `{CRYPT}`: Authelia wrote it before Argon2, too.
+    /// The formats of the hashes behind each name; any behind `{CRYPT}`, as Authelia wrote it before Argon2, too.
     private static let schemes: [(name: String, formats: [String])] = [
         ("CRYPT", []), ("SHA512-CRYPT", ["sha512crypt"]), ("SHA256-CRYPT", ["sha256crypt"]),
         ("MD5-CRYPT", ["md5crypt"]), ("DES-CRYPT", ["descrypt"]), ("BLF-CRYPT", ["bcrypt"]), ("BCRYPT", ["bcrypt"]),
@@ -98,23 +86,16 @@ enum NamedHashFormat: PasswordFormat {
         guard let key = Hexadecimal.decodeLowercase(fields[2]) else { throw fields.fault("the key is not hexadecimal") }
         return PBKDF2(
             function: .sha1,
-            iterations: try fields.number(
-                fields[1],
-                named: "the number of iterations",
-                in: 1...PBKDF2.maximumIterations
-            ),
+            iterations: try fields.iterations(fields[1]),
             salt: try fields.checked(Array(fields[0].utf8), named: "salt", in: 1...128),
             storedHash: try fields.checked(key, named: "key", in: 20...20)
         )
     }
 }
 
-/// The formats of the attribute userPassword in LDAP directories (RFC 2307 section 5.3, OpenLDAP's modules).
-///
-/// A text begins with its scheme in braces, in upper or lower case.
+/// The formats of userPassword in LDAP directories (RFC 2307 section 5.3, OpenLDAP's modules), in upper or lower case.
 enum LDAPFormat: PasswordFormat {
-    static let names =
-        (digests.keys.sorted() + derivations.keys.sorted()).map { "{\($0)}" }
+    static let names = (digests.keys.sorted() + derivations.keys.sorted()).map { "{\($0)}" }
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
@@ -142,7 +123,6 @@ enum LDAPFormat: PasswordFormat {
         "PBKDF2": .sha1, "PBKDF2-SHA1": .sha1, "PBKDF2-SHA256": .sha256, "PBKDF2-SHA512": .sha512,
     ]
 
-    /// Reads a digest followed by its salt.
     static func digest(
         _ fields: HashFields,
         function: HashFunction,
@@ -167,10 +147,8 @@ enum LDAPFormat: PasswordFormat {
 
 /// GlassFish's `{SSHA256}`: 100 rounds of SHA-256, the first over password and salt.
 ///
-/// LDAP uses the same name for another format. `{SSHA256}` is therefore read as GlassFish's format only if
-/// ``FormatOptions/isGlassFish`` is set. `{GF-SSHA256}` always has GlassFish's format.
-///
-/// `{SSHA}` means the same in GlassFish and LDAP.
+/// LDAP uses the same name for another format, so `{SSHA256}` has this one only with ``FormatOptions/isGlassFish``, and
+/// `{GF-SSHA256}` always. `{SSHA}` means the same in GlassFish and LDAP.
 enum GlassFishFormat: PasswordFormat {
     static let names = ["{GF-SSHA256}"]
 
@@ -185,9 +163,7 @@ enum GlassFishFormat: PasswordFormat {
     }
 }
 
-/// Converts stored passwords between GlassFish's key files and other stores.
-///
-/// In a key file `{SSHA256}` means GlassFish's format. In other stores it means LDAP's format.
+/// Converts stored passwords between GlassFish's key files, where `{SSHA256}` is GlassFish's format, and other stores.
 public enum GlassFishPassword {
     private static let keyFileScheme = "{SSHA256}"
     private static let portableScheme = "{GF-SSHA256}"
@@ -215,9 +191,7 @@ public enum GlassFishPassword {
     }
 }
 
-/// Passwords in clear text after a prefix such as `{CLEAR}`.
-///
-/// They are read only if ``FormatOptions/allowsClearText`` is set.
+/// Passwords in clear text after a prefix such as `{CLEAR}`, read only if ``FormatOptions/allowsClearText`` is set.
 enum ClearTextFormat: PasswordFormat {
     static let names = PasswordFormats.clearTextSchemes.map { "{\($0)}" }
 

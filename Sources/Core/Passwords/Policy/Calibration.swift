@@ -80,9 +80,7 @@ public struct Calibration: Sendable {
         return best
     }
 
-    /// Finds the highest cost of bcrypt whose hash takes about the target time.
-    ///
-    /// The result is at least 10.
+    /// Finds the highest cost of bcrypt, at least 10, whose hash takes about the target time.
     ///
     /// - Returns: The policy and the time of its hash.
     /// - Throws: ``HashFault`` if a hash cannot be computed.
@@ -95,9 +93,7 @@ public struct Calibration: Sendable {
         return best
     }
 
-    /// Measures two runs, and returns the shorter time.
-    ///
-    /// Other work of the machine can only make a run slower, so the shorter time is the more accurate one.
+    /// Returns the shorter time of two runs, because other work of the machine can only make a run slower.
     private func measure(_ scheme: HashScheme) throws(HashFault) -> Result {
         let policy = HashPolicy(scheme)
         var best = Duration.seconds(86_400)

@@ -58,7 +58,6 @@ extension HashScheme {
         }
     }
 
-    /// Sets one of the parameters.
     fileprivate mutating func set(_ name: String, to value: Int) {
         switch self {
         case .argon2id(let memory, let passes, let lanes):
@@ -92,11 +91,10 @@ extension HashPolicy: CustomStringConvertible {
     }
 }
 
-/// Sizes of memory as configurations write them.
 enum MemorySize {
     private static let units = [("GiB", 1 << 20), ("MiB", 1 << 10), ("KiB", 1)]
 
-    /// Reads a size such as `19MiB`, in KiB; returns nil for any other text.
+    /// Reads a size such as `19MiB`, in KiB.
     static func kibibytes(_ text: String) -> Int? {
         for (unit, factor) in units where text.hasSuffix(unit) {
             return Decimal.read(text.dropLast(unit.count)).map { $0 * factor }

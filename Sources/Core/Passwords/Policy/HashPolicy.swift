@@ -5,22 +5,14 @@ public import RealmKit
 
 /// The algorithm and cost with which new passwords are hashed.
 public struct HashPolicy: Sendable, Hashable {
-    /// OWASP's minimum for Argon2id: 19 MiB, 2 passes, 1 lane.
-    ///
-    /// A hash takes about 25 ms on one core.
+    /// OWASP's minimum for Argon2id: 19 MiB, 2 passes, 1 lane, which takes about 25 ms on one core.
     public static let standard = HashPolicy(.argon2id(memory: 19456, passes: 2, lanes: 1))
 
     /// The algorithm and the cost.
     public let scheme: HashScheme
 
-    /// Creates a policy.
-    ///
-    /// If the parameters are out of bounds, ``hash(_:)`` throws.
-    ///
-    /// - Parameter scheme: The algorithm and the cost.
-    public init(_ scheme: HashScheme) {
-        self.scheme = scheme
-    }
+    /// Creates a policy; if the parameters are out of bounds, ``hash(_:)`` throws.
+    public init(_ scheme: HashScheme) { self.scheme = scheme }
 
     /// Hashes a new password with a new salt.
     ///
@@ -68,11 +60,8 @@ public struct HashPolicy: Sendable, Hashable {
             stored = try template().map { $0.text($0.storedHash) }
         }
         guard let stored else { throw HashFault(.failed, "\(scheme.name) is not supported") }
-        do {
-            return try PasswordFormats.read(stored).decoy
-        } catch {
-            throw HashFault(.failed, error.description)
-        }
+        return try Result { () throws(BadHash) in try PasswordFormats.read(stored).decoy }
+            .mapError { HashFault(.failed, $0.description) }.get()
     }
 }
 
@@ -117,7 +106,7 @@ extension HashPolicy {
 }
 
 extension HashScheme {
-    /// The minimum parameters of this algorithm if the scheme is below them; otherwise nil.
+    /// The minimum parameters, if the scheme is below them.
     fileprivate var minimum: String? {
         switch self {
         case .argon2id(let memory, let passes, _):
@@ -140,9 +129,7 @@ extension HashScheme {
 }
 
 extension HashPolicy {
-    private static let saltBytes = 16
-
-    /// Returns the method and a new setting if crypt(3) computes the scheme; otherwise nil.
+    /// Returns the method and a new setting if crypt(3) computes the scheme.
     private func cryptSetting() throws(HashFault) -> (Crypt.Method, String)? {
         switch scheme {
         case .yescrypt(let cost): (.yescrypt, try CryptLibrary.setting("$y$", cost: cost))
@@ -154,12 +141,7 @@ extension HashPolicy {
 
     /// Returns a hash with a new salt and a key of zeros; nil if crypt(3) computes the scheme.
     private func template() throws(HashFault) -> (any StorableKeyDerivation)? {
-        let salt: [UInt8]
-        do {
-            salt = try RandomBytes.make(Self.saltBytes)
-        } catch {
-            throw HashFault(error)
-        }
+        let salt = try HashFault.randomBytes(16)
         let key = [UInt8](repeating: 0, count: 32)
         switch scheme {
         case .argon2id(let memory, let passes, let lanes):

@@ -4,13 +4,9 @@
 public enum HashScheme: Sendable, Hashable {
     /// Argon2id (RFC 9106) with the memory in KiB, the passes over the memory, and the lanes.
     case argon2id(memory: Int, passes: Int, lanes: Int)
-    /// yescrypt of crypt(3).
-    ///
-    /// A cost of 5 takes 16 MiB. Each step doubles the memory.
+    /// yescrypt of crypt(3): a cost of 5 takes 16 MiB, and each step doubles the memory.
     case yescrypt(cost: Int)
-    /// bcrypt, for passwords of at most 72 bytes.
-    ///
-    /// Each step of the cost doubles the time.
+    /// bcrypt, for passwords of at most 72 bytes; each step of the cost doubles the time.
     case bcrypt(cost: Int)
     /// SHA-512 crypt of crypt(3).
     case sha512crypt(rounds: Int)
@@ -36,9 +32,7 @@ extension HashScheme {
         }
     }
 
-    /// The description of a parameter that is out of bounds; nil if all parameters are within their bounds.
-    ///
-    /// It completes a sentence that begins with the scheme's name.
+    /// What is wrong with a parameter that is out of bounds, to complete a sentence that begins with the scheme's name.
     var boundsFault: String? {
         switch self {
         case .argon2id(let memory, let passes, let lanes):
@@ -67,9 +61,7 @@ extension HashScheme {
         return nil
     }
 
-    /// Returns whether guessing passwords is cheaper than with another scheme; nil if the algorithms differ.
-    ///
-    /// The number of lanes is not compared.
+    /// Returns whether guessing passwords is cheaper than with another scheme of this algorithm; lanes do not count.
     func isWeaker(than other: Self) -> Bool? {
         switch (self, other) {
         case (.argon2id(let memory, let passes, _), .argon2id(let otherMemory, let otherPasses, _)):
@@ -87,7 +79,7 @@ extension HashScheme {
         }
     }
 
-    /// Returns the cost for which libxcrypt uses these parameters of yescrypt; nil if there is no such cost.
+    /// Returns the cost for which libxcrypt uses these parameters of yescrypt.
     static func yescryptCost(logN: Int, r: Int) -> Int? {
         switch (r, logN) {
         case (8, 10...11): logN - 9
@@ -97,17 +89,11 @@ extension HashScheme {
     }
 }
 
-/// The bounds of the costs of stored hashes and policies.
-///
-/// Above the upper bounds one check takes about ten seconds or longer.
+/// The bounds of the costs of stored hashes and policies, above which one check takes about ten seconds or longer.
 enum CostBounds {
-    /// Each step doubles the time.
-    ///
-    /// A cost of 12 takes about a quarter of a second, a cost of 17 eight seconds.
+    /// Each step doubles the time: 12 takes about a quarter of a second, 17 eight seconds.
     static let bcrypt = 4...17
-    /// The lower bound is the same as in libxcrypt.
-    ///
-    /// The upper bound is a hundredth of the upper bound in libxcrypt.
+    /// From the lower bound of libxcrypt to a hundredth of its upper bound.
     static let shaRounds = 1000...10_000_000
     static let maximumSHA1Rounds = 10_000_000
     static let maximumSunRounds = 1_000_000

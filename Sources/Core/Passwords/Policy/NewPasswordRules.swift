@@ -2,9 +2,7 @@
 
 public import RealmKit
 
-/// The rules for new passwords.
-///
-/// A program provides them to its realms in ``RealmServices``.
+/// The rules for new passwords, which a program provides to its realms in ``RealmServices``.
 public struct NewPasswordRules: Sendable, Hashable {
     /// The minimum number of characters.
     ///
@@ -32,10 +30,7 @@ public struct NewPasswordRules: Sendable, Hashable {
         }
     }
 
-    /// Returns why a new password is refused; nil if it is accepted.
-    ///
-    /// - Parameter password: The new password.
-    /// - Returns: The reason, for the user.
+    /// Returns why a new password is refused, as a text for the user; nil if it is accepted.
     public func refusal(of password: Secret) -> String? {
         do throws(HashFault) {
             try check(password)

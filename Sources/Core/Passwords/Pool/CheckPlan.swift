@@ -2,26 +2,18 @@
 
 internal import RealmKit
 
-/// The checks that one login computes: one check for each cost in the realm, in the same order for every user; of very
-/// many costs, of the dearest ones.
+/// The checks that one login computes, in the same order for every user: one for each cost in the realm, of very many
+/// costs the dearest ones.
 ///
 /// The work is the same for all users, so response times do not reveal which users exist. A fixed response time would
 /// not hide this, because on a busy machine some checks take longer than any fixed time.
 struct CheckPlan: Sendable, CustomStringConvertible {
-    /// The checks.
-    ///
-    /// At most one of them is a check of the user's own hash.
+    /// At most one of them is a check of the user's own hash, at ``own``.
     private let checks: [any PasswordHash]
     private let own: Int?
-    /// The memory of the check that takes the most memory, in bytes.
-    ///
-    /// The checks are computed one after the other, so no more memory is needed for all of them.
+    /// The memory of the largest check, in bytes: the checks are computed one after the other.
     let memory: Int
 
-    /// - Parameters:
-    ///   - own: The user's hash; nil for a user without a usable hash.
-    ///   - hashPerCost: One hash or decoy for each cost in the realm.
-    ///   - longestCheck: The limit of the time of one check.
     init(own: (any PasswordHash)?, hashPerCost: [any PasswordHash], longestCheck: Duration = .seconds(2)) {
         let costs = Set(HashCost.checked(of: hashPerCost.map(\.cost), longestCheck: longestCheck))
         var checks = hashPerCost.filter { costs.contains($0.cost) }
@@ -46,9 +38,7 @@ struct CheckPlan: Sendable, CustomStringConvertible {
 
     var description: String { checks.map(\.cost.description).joined(separator: ", ") }
 
-    /// Computes all checks.
-    ///
-    /// An empty password never matches. A fixed password is checked instead, so that the login takes the same time.
+    /// Computes all checks; an empty password never matches, but takes the same time by a check of a fixed one.
     func compute(_ password: Secret) -> HashingResult {
         let isEmpty = password.isEmpty
         let password = isEmpty ? Secret(utf8: "empty") : password
@@ -62,8 +52,7 @@ struct CheckPlan: Sendable, CustomStringConvertible {
             } catch {
                 switch error.code {
                 // If the library cannot compute one of the hashes, the login fails, even if the hash is not the user's
-                // own. If only a failure of the user's own hash made the login fail, the response would reveal the cost
-                // of that hash.
+                // own. Otherwise the response would reveal the cost of the user's own hash.
                 case .failed: return .failed(error)
                 case .unusable: if index == own { result = .failed(error) }
                 }

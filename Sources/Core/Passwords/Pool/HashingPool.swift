@@ -30,10 +30,7 @@ public final class HashingPool: Sendable {
     /// The counters.
     public var statistics: HashingStatistics { scheduler.statistics }
 
-    /// Runs work at once, on the thread of the caller.
-    ///
-    /// - Parameter work: The work; it takes a few microseconds at most.
-    /// - Returns: The result of `work` and its running time.
+    /// Runs work of a few microseconds on the thread of the caller.
     func runAtOnce(_ work: () -> HashingResult) -> TimedHashingResult {
         let begin = scheduler.now()
         let result = work()
@@ -41,16 +38,10 @@ public final class HashingPool: Sendable {
         return TimedHashingResult(result: result, waitTime: 0, runTime: scheduler.now() &- begin)
     }
 
-    /// Queues work and runs it on a thread of the pool.
+    /// Queues work of `memory` bytes, and runs it on a thread of the pool; sources take turns.
     ///
-    /// - Parameters:
-    ///   - memory: The memory that the work takes, in bytes.
-    ///   - source: The source of the request. Sources take turns.
-    ///   - key: The identity of the work. Requests with the same key at the same time share one computation. Nil if the
-    ///     work is never shared.
-    ///   - work: The work. It may block its thread.
-    /// - Returns: The result of `work`, its time in the queue and its running time.
-    /// - Throws: ``HashingRefusal`` if the work was not run.
+    /// Requests with the same key at the same time share one computation; without a key the work is never shared. The
+    /// work may block its thread.
     func run(
         memory: Int,
         source: String,
@@ -82,9 +73,7 @@ public struct HashingSettings: Sendable, Hashable {
         case cancelOldest = "cancel-oldest"
     }
 
-    /// The number of checks that are computed at the same time, each on its own thread.
-    ///
-    /// The value is from 1 to 1024.
+    /// The number of checks that are computed at the same time, each on its own thread, from 1 to 1024.
     public var workers: Int
     /// The maximum memory of all running checks together, in bytes.
     ///
@@ -95,13 +84,9 @@ public struct HashingSettings: Sendable, Hashable {
     /// A check that takes longer is never computed, unless it is one of the policy. All checks of a login take at most twice
     /// this time. The default is 2 seconds: bcrypt with a cost of 15.
     public var longestCheck = Duration.seconds(2)
-    /// The maximum number of waiting checks.
-    ///
-    /// The default is 512.
+    /// The maximum number of waiting checks; the default is 512.
     public var queue = 512
-    /// The maximum time that a check waits.
-    ///
-    /// A check that has waited longer is rejected.
+    /// The maximum time that a check waits before it is rejected.
     ///
     /// The default is 5 seconds. Users who have to wait longer try again, and so increase the load.
     public var wait = Duration.seconds(5)
@@ -113,21 +98,15 @@ public struct HashingSettings: Sendable, Hashable {
     /// beside another program on the same processor still gets a quarter of it.
     public var niceness = 5
 
-    /// Creates settings with the defaults.
-    ///
-    /// - Parameter workers: The number of checks that are computed at the same time, usually the number of processors.
-    public init(workers: Int) {
-        self.workers = workers
-    }
+    /// Creates settings with the defaults; `workers` is usually the number of processors.
+    public init(workers: Int) { self.workers = workers }
 }
 
 /// The counters of a ``HashingPool``.
 public struct HashingStatistics: Sendable, Hashable {
     /// The number of checks that are being computed.
     public var running = 0
-    /// The number of waiting checks.
-    ///
-    /// Identical checks are counted once.
+    /// The number of waiting checks, identical ones counted once.
     public var waiting = 0
     /// The memory of the running checks, in bytes.
     public var memory = 0
@@ -143,36 +122,27 @@ public struct HashingStatistics: Sendable, Hashable {
     public var cancelled = 0
 }
 
-/// The result of work in a ``HashingPool``, with its times.
 struct TimedHashingResult: Sendable {
     let result: HashingResult
     /// The time between the request and the start of the work, in nanoseconds; 0 if the work was already running.
     let waitTime: UInt64
-    /// The running time of the work, in nanoseconds.
+    /// In nanoseconds.
     let runTime: UInt64
 }
 
-/// The result of work in a ``HashingPool``.
 enum HashingResult: Sendable {
-    /// The result of a check: true if the password matches.
+    /// True if the password matches.
     case checked(Bool)
-    /// A new hash.
     case hashed(String)
     /// The library could not compute the hash.
     case failed(HashFault)
 }
 
-/// The reason why work was not run.
 enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The queue is full.
     case full
-    /// The request has waited too long.
     case timedOut
-    /// The caller has cancelled the request.
     case cancelled
-    /// The work takes more memory than the limit for all work together.
     case exceedsMemoryLimit
-    /// No thread could be started.
     case noThread
 
     var description: String {

@@ -5,16 +5,12 @@ internal import Workers
 
 /// The queue and the threads behind ``HashingPool``.
 ///
-/// The threads retain this object but not the pool, so the pool can be released while threads are waiting. The pool
-/// then calls ``close()``, which ends the threads.
+/// The threads retain this object but not the pool, which can be released meanwhile, and then calls ``close()``.
 final class HashingScheduler: Sendable {
     typealias Answer = Result<TimedHashingResult, HashingRefusal>
-    /// Requests that are complete, with their results.
     typealias Completions = [(ticket: Ticket, answer: Answer)]
 
-    /// A request that waits for the result of a job.
-    ///
-    /// It is only accessed under the monitor's lock.
+    /// A request that waits for the result of a job; it is only accessed under the monitor's lock.
     final class Ticket: @unchecked Sendable {
         fileprivate var continuation: CheckedContinuation<Answer, Never>?
         fileprivate var isCancelled = false
@@ -22,7 +18,6 @@ final class HashingScheduler: Sendable {
         fileprivate var requestedAt: UInt64 = 0
     }
 
-    /// The work of a request, with its cost and its source.
     struct HashingRequest: Sendable {
         let memory: Int
         let source: String
@@ -69,7 +64,6 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    /// Counts work that was run on another thread.
     func countComputation() { monitor.withLock { $0.statistics.computed += 1 } }
 
     /// Ends the threads when the queue is empty.
@@ -80,7 +74,6 @@ final class HashingScheduler: Sendable {
 
     // MARK: Requests
 
-    /// Adds the request to a job with the same key, queues a new job, or rejects the request.
     func submit(_ ticket: Ticket, continuation: CheckedContinuation<Answer, Never>, request: HashingRequest) {
         let time = now()
         let completions = monitor.withLock { state -> Completions in
@@ -120,7 +113,6 @@ final class HashingScheduler: Sendable {
         complete(completions)
     }
 
-    /// Cancels a request.
     func cancel(_ ticket: Ticket) {
         let isWaiting = monitor.withLock { state -> Bool in
             ticket.isCancelled = true
@@ -145,9 +137,7 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    /// Rejects the jobs that have waited too long.
-    ///
-    /// Only the first job of each source is checked, because it has waited longest.
+    /// Rejects the jobs that have waited too long; the first job of each source has waited longest.
     private func dropExpired(_ state: inout State, at time: UInt64) -> Completions {
         guard state.queue.count > 0 else { return [] }
         var completions: Completions = []
@@ -175,8 +165,7 @@ final class HashingScheduler: Sendable {
 
     // MARK: Threads
 
-    /// Returns whether a thread will take the job; starts another thread if all threads are busy and the limit allows
-    /// another thread.
+    /// Returns whether a thread will take the job; starts another one if all are busy and the limit allows it.
     private func ensureThread(_ state: inout State) -> Bool {
         guard state.idle == 0 || state.queue.count >= state.idle, state.threads < settings.workers else {
             return state.threads > 0
@@ -188,7 +177,6 @@ final class HashingScheduler: Sendable {
         return state.threads > 0
     }
 
-    /// The loop of a worker thread.
     private func work() {
         while let task = take() {
             let begin = now()
@@ -197,7 +185,7 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    /// Waits for the next job; returns nil if the thread has to end.
+    /// Waits for the next job; nil if the thread has to end.
     private func take() -> Assignment? {
         while true {
             var isIdle = false
@@ -210,7 +198,7 @@ final class HashingScheduler: Sendable {
                     _ = state.queue.takeNext()
                     state.statistics.running += 1
                     state.statistics.memory += job.request.memory
-                    return .compute(Assignment(number: next, request: job.request))
+                    return .compute((next, job.request))
                 }
                 if state.isClosed, state.queue.count == 0 {
                     state.threads -= 1
@@ -228,10 +216,7 @@ final class HashingScheduler: Sendable {
         }
     }
 
-    private struct Assignment {
-        let number: UInt64
-        let request: HashingRequest
-    }
+    private typealias Assignment = (number: UInt64, request: HashingRequest)
 
     private enum Step {
         case complete(Completions)
@@ -239,9 +224,7 @@ final class HashingScheduler: Sendable {
         case end
     }
 
-    /// Returns whether the memory limit allows a job besides the running jobs.
-    ///
-    /// Otherwise the job waits until a running job ends.
+    /// Returns whether the memory limit allows a job now; otherwise it waits until a running job ends.
     private func fits(_ job: Job, in state: State) -> Bool {
         state.statistics.memory + job.request.memory <= settings.memory
     }

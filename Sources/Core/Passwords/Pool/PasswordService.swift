@@ -14,9 +14,7 @@ public final class PasswordService: Sendable {
     /// The pool that computes hashes.
     public let pool: HashingPool
     private let mac: HMACKey
-    /// The decoy that is checked in a realm without hashes.
-    ///
-    /// A check of the decoy costs as much as a check of a new hash.
+    /// The decoy that is checked in a realm without hashes, of the cost of a new hash.
     private let decoy: any PasswordHash
 
     /// Creates a service.
@@ -46,10 +44,7 @@ public final class PasswordService: Sendable {
         self.pool = pool
     }
 
-    /// Returns the reason why checks of a cost are never computed, so that users with such a hash cannot sign in.
-    ///
-    /// - Parameter cost: The cost.
-    /// - Returns: The limit that a check exceeds; nil if it can be computed.
+    /// Returns the limit that a check exceeds, so that users with a hash of this cost cannot sign in; nil if there is none.
     public func limitFault(_ cost: HashCost) -> String? {
         guard cost.memory <= pool.settings.memory else {
             return "a check of \(cost) takes more memory than the limit for all checks"
@@ -59,14 +54,15 @@ public final class PasswordService: Sendable {
         return "a check of \(cost) takes about \(time), more than longest-check (\(Self.text(longestCheck)))"
     }
 
-    /// The maximum time of a check: the limit of the pool, or the time of the policy if that is longer.
+    /// The limit of the pool, or the time of the policy if that is longer.
     package var longestCheck: Duration { max(pool.settings.longestCheck, decoy.cost.time) }
 
     /// Checks a password.
     ///
     /// One check is computed for each cost in `hashPerCost`, at most eight and at most twice the longest check, even if
-    /// `stored` is nil. The time therefore does not reveal whether the user exists or how the password is stored. Logins
-    /// with an identical check at the same time share one computation. If all checks are single digests, they are computed at once, on the thread of the login.
+    /// `stored` is nil. The time therefore does not reveal whether the user exists or how the password is stored.
+    /// Logins with an identical check at the same time share one computation. If all checks are single digests, they
+    /// are computed at once, on the thread of the login.
     ///
     /// - Parameters:
     ///   - password: The password that the client has sent.
@@ -75,8 +71,9 @@ public final class PasswordService: Sendable {
     ///   - attempt: The login. Its peer is the source of the request. A note with the waiting time and the running time
     ///     is added to its report.
     /// - Returns: True if `password` is the stored password. Always false if `stored` is nil or the password is empty.
-    /// - Throws: ``LoginFault``: `unavailable` if the queue is full, the check has waited too long, or the library
-    ///   fails; `unusableCredential` if the format would ignore a part of the password.
+    /// - Throws: ``LoginFault``: `overloaded` if the queue is full, the check has waited too long, or no thread could be
+    ///   started; `unavailable` if the login was cancelled or the library fails; `unusableCredential` if the format would
+    ///   ignore a part of the password.
     public func check(
         _ password: Secret,
         against stored: StoredPassword?,
@@ -154,17 +151,11 @@ public final class PasswordService: Sendable {
         )
     }
 
-    /// Returns the key of a check: identical checks have the same key.
+    /// Returns the key of a check, which is the same for identical checks.
     ///
     /// Every field is preceded by its length, so the input of the HMAC differs for different checks (CVE-2026-71326).
-    /// The stored text is one of the fields, so a login after a change of the password never shares a check of the old
-    /// password.
-    private func key(
-        _ password: Secret,
-        stored: StoredPassword?,
-        plan: CheckPlan,
-        attempt: LoginAttempt
-    ) -> Digest? {
+    /// The stored text is a field, so a login after a change of the password never shares a check of the old one.
+    private func key(_ password: Secret, stored: StoredPassword?, plan: CheckPlan, attempt: LoginAttempt) -> Digest? {
         do throws(OpenSSLError) {
             return try mac.tag { message in
                 message.append(field: attempt.realm.utf8Span.span)
@@ -193,7 +184,7 @@ public final class PasswordService: Sendable {
             + "\(statistics.refused + statistics.timedOut) refused"
     }
 
-    /// Returns the costs of the checks that a login has computed, from the note in its report; nil for another note.
+    /// Returns the costs of the checks of a login from the note in its report; nil for another note.
     package static func costs(inNote text: String) -> String? {
         guard text.firstRange(of: waiting) != nil, let end = text.firstRange(of: ": ") else { return nil }
         return String(text[..<end.lowerBound])
