@@ -24,7 +24,6 @@ extension ConformanceRun {
         return await !HashCosts.costs(of: result(of: trial).report).isEmpty
     }
 
-    /// Compares the hash computations of logins of every kind.
     func equalWork() async -> [String] {
         guard let user = test.users.first else { return [] }
         var trials = everyKind()
@@ -81,11 +80,7 @@ extension ConformanceRun {
         _ password: [UInt8],
         of user: RealmBackEndConformance.User
     ) async -> String {
-        let answers = PreparedConversation(
-            name: name.text,
-            password: Secret(password),
-            certificate: user.certificate
-        )
+        let answers = PreparedConversation(name: name.text, password: Secret(password), certificate: user.certificate)
         let conversation = RecordingConversation([.prepared(answers)])
         let computed = await test.computations?()
         let begin = ContinuousClock.now

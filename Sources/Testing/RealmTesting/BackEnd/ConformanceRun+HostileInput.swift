@@ -3,7 +3,6 @@
 internal import RealmKit
 
 extension ConformanceRun {
-    /// Logs in with all names and secrets of ``HostileInput``.
     func hostileInput() async -> [String] {
         var trials: [LoginTrial] = []
         for text in HostileInput.texts + HostileInput.longNames { trials += hostileName(text) }
@@ -21,7 +20,6 @@ extension ConformanceRun {
         return await violations(of: trials)
     }
 
-    /// Logs in with random changes of the names and secrets of ``HostileInput``.
     func randomInput() async -> [String] {
         var random = RandomNumbers(seed: test.seed)
         let trials = (0..<max(0, test.rounds)).flatMap { _ in randomTrials(&random) }
@@ -38,29 +36,21 @@ extension ConformanceRun {
         // With the right password of a user, a name that the realm takes for this user would be accepted.
         let right = isKnown ? nil : test.users.first?.password.map { Array($0.utf8) }
         return [wrongPassword(), right].compactMap(\.self).map { password in
-            hostile(name, password: password, "of the name \(Self.quoted(text))")
+            LoginTrial(label: "of the name \(Self.quoted(text))", username: name, password: password)
         }
     }
 
     private func otherSpelling(_ text: String, of user: RealmBackEndConformance.User) -> [LoginTrial] {
         guard let name = username(text), !isUser(name) else { return [] }
-        var right = hostile(
-            name,
+        let label = "of \(Self.quoted(text)), another spelling of \(user.username), with"
+        var right = LoginTrial(
+            label: "\(label) the right credentials",
+            username: name,
             password: user.password.map { Array($0.utf8) },
-            "of \(Self.quoted(text)), another spelling of \(user.username), with the right credentials"
+            certificate: user.certificate
         )
-        right.certificate = user.certificate
         if test.acceptsOtherSpellings { right.expected = .spelling(user) }
-        let wrong = hostile(
-            name,
-            password: wrongPassword(),
-            "of \(Self.quoted(text)), another spelling of \(user.username), with a wrong password"
-        )
-        return [right, wrong]
-    }
-
-    private func hostile(_ name: Username, password: [UInt8]?, _ label: String) -> LoginTrial {
-        LoginTrial(label, kind: .unknown, username: name, password: password, certificate: nil, expected: .refused)
+        return [right, LoginTrial(label: "\(label) a wrong password", username: name, password: wrongPassword())]
     }
 
     private func isUser(_ name: Username) -> Bool {
@@ -97,7 +87,6 @@ extension ConformanceRun {
         }
     }
 
-    /// Returns trials of users with the passwords of other users.
     private func swappedPasswords() -> [LoginTrial] {
         let pairs = zip(test.users, test.users.dropFirst() + test.users.prefix(1))
         return pairs.compactMap { user, other in
@@ -106,7 +95,6 @@ extension ConformanceRun {
         }
     }
 
-    /// Returns trials with certificates that cannot be read.
     private func hostileCertificates() -> [LoginTrial] {
         var trials: [LoginTrial] = []
         for user in test.users.prefix(2) {

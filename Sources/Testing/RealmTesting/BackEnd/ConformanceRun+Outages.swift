@@ -3,7 +3,6 @@
 internal import RealmKit
 
 extension ConformanceRun {
-    /// Causes every fault in turn.
     func outages() async -> [String] {
         var violations: [String] = []
         for fault in test.faults {
@@ -26,7 +25,6 @@ extension ConformanceRun {
         return violations
     }
 
-    /// Runs a check during a fault.
     func during(_ fault: BackEndFault, _ check: () async -> [String]) async -> [String] {
         do {
             try await fault.begin()
@@ -109,11 +107,7 @@ extension ConformanceRun {
                         + LoginModuleConformance.reason(result.report)
                 ]
             }
-            do {
-                try await Task.sleep(for: .milliseconds(20))
-            } catch {
-                return ["the test is cancelled"]
-            }
+            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return ["the test is cancelled"] }
         }
         return await normalLogins("after \(fault.name)")
     }
@@ -129,19 +123,15 @@ extension ConformanceRun {
         var found: [RealmBackEndConformance.Check: [String]] = [:]
         let before = secrets.loginCount
         for fault in hanging {
+            func make(_ check: RealmBackEndConformance.Check, _ body: () async -> [String]) async {
+                guard wanted.contains(check) else { return }
+                found[check, default: []] += await body().map { "while \(fault.name): \($0)" }
+            }
             let failures = await during(fault) {
-                if wanted.contains(.deadline) {
-                    found[.deadline, default: []] += await deadline().map { "while \(fault.name): \($0)" }
-                }
-                if wanted.contains(.release) {
-                    found[.release, default: []] += await release("a deadline").map { "while \(fault.name): \($0)" }
-                }
-                if wanted.contains(.cancellation) {
-                    found[.cancellation, default: []] += await cancellation().map { "while \(fault.name): \($0)" }
-                }
-                if wanted.contains(.release) {
-                    found[.release, default: []] += await release("a cancellation").map { "while \(fault.name): \($0)" }
-                }
+                await make(.deadline) { await deadline() }
+                await make(.release) { await release("a deadline") }
+                await make(.cancellation) { await cancellation() }
+                await make(.release) { await release("a cancellation") }
                 return []
             }
             report.violations += failures.map { "\(fault.name): \($0)" }

@@ -77,19 +77,15 @@ struct ConformanceRun: Sendable {
 
     // MARK: Logging in
 
-    /// Logs in with all credentials at once.
-    ///
-    /// - Parameters:
-    ///   - trials: The credentials.
-    ///   - limit: The time limit for all logins together; nil for the deadline and the slack.
-    /// - Returns: The results in the order of the trials; nil for a login that did not end in time.
-    func results(of trials: [LoginTrial], within limit: Duration? = nil) async -> [LoginTrial.Result?] {
+    /// Logs in with all credentials at once; a result is nil if the login did not end within the deadline and the
+    /// slack.
+    func results(of trials: [LoginTrial]) async -> [LoginTrial.Result?] {
         let journal = Journal<(index: Int, result: LoginTrial.Result)>()
         let tasks = trials.indices.map { index in
             Task { journal.add((index, await result(of: trials[index]))) }
         }
-        let limit = limit ?? test.deadline + test.slack
-        if await !RealTimeLimit(limit).wait(until: { journal.count >= trials.count }) { tasks.forEach { $0.cancel() } }
+        let limit = RealTimeLimit(test.deadline + test.slack)
+        if await !limit.wait(until: { journal.count >= trials.count }) { tasks.forEach { $0.cancel() } }
         var results = [LoginTrial.Result?](repeating: nil, count: trials.count)
         for (index, result) in journal.entries { results[index] = result }
         for result in results { if let result { secrets.examine(result) } }
@@ -130,22 +126,14 @@ struct ConformanceRun: Sendable {
 
     // MARK: Trials
 
-    func username(_ text: String) -> Username? {
-        do throws(BadUsername) {
-            return try Username(text)
-        } catch {
-            return nil
-        }
-    }
+    func username(_ text: String) -> Username? { try? Username(text) }
 
-    /// The bytes of a wrong password.
     func wrongPassword(_ text: String = "") -> [UInt8] { Array("wrong-\(marker)!\(text)".utf8) }
 
-    /// Returns a trial with the user's right credentials.
     func right(_ user: RealmBackEndConformance.User) -> LoginTrial? {
         username(user.username).map { name in
             LoginTrial(
-                "of \(user.username) with the right credentials",
+                label: "of \(user.username) with the right credentials",
                 kind: .right,
                 username: name,
                 password: user.password.map { Array($0.utf8) },
@@ -171,7 +159,7 @@ struct ConformanceRun: Sendable {
     ) -> LoginTrial? {
         username(user.username).map { name in
             LoginTrial(
-                "of \(user.username) with \(what)",
+                label: "of \(user.username) with \(what)",
                 kind: .wrong,
                 username: name,
                 password: password ?? wrongPassword(),
@@ -183,14 +171,7 @@ struct ConformanceRun: Sendable {
 
     func unknown(_ text: String, password: [UInt8]? = nil) -> LoginTrial? {
         username(text).map { name in
-            LoginTrial(
-                "of the unknown user \(text)",
-                kind: .unknown,
-                username: name,
-                password: password ?? wrongPassword(),
-                certificate: nil,
-                expected: .refused
-            )
+            LoginTrial(label: "of the unknown user \(text)", username: name, password: password ?? wrongPassword())
         }
     }
 

@@ -6,7 +6,6 @@ enum HostileInput {
     static let texts: [String] =
         options + directories + databases + shells + templates + paths + documents + characters
 
-    /// Options of programs.
     private static let options = ["-", "--", "-s", "--help", "-rf", "--user=root", "-oProxyCommand=id", "+x", "@file"]
 
     /// Filters and names of LDAP (RFC 4515, RFC 4514).
@@ -22,7 +21,6 @@ enum HostileInput {
         "true, true", "x' AND SLEEP(0) AND 'x'='x", "$$", "?", ":1", "NULL",
     ]
 
-    /// Shells.
     private static let shells = [
         "$(id)", "`id`", "; id", "| id", "&& id", "|| true", "& id &", "> out", "< in", "$HOME", "${IFS}", "~", "~root",
         "!ann", "!!", "#", "a b", "*?[a-z]", "{a,b}", "=id", "\\n",
@@ -34,7 +32,6 @@ enum HostileInput {
         "${7*7}", "${jndi:ldap://127.0.0.1/a}", "<%= 1 %>", "#{1}", "__proto__", "constructor",
     ]
 
-    /// Paths and addresses.
     private static let paths = [
         ".", "..", "/", "//", "../../etc/passwd", "/etc/passwd", "..\\..\\x", "%2e%2e%2f", "file:///etc/passwd",
         "http://127.0.0.1/", "a@b", "a@127.0.0.1", "a:b", ":", "a:", "DOMAIN\\ann", "ann@EXAMPLE.ORG", "ann%example",
@@ -128,7 +125,6 @@ struct RandomNumbers: RandomNumberGenerator, Sendable {
         return value ^ value >> 31
     }
 
-    /// Returns random bytes.
     mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }

@@ -28,34 +28,14 @@ struct LoginTrial: Sendable {
 
     /// The words after "the login" in a violation.
     var label: String
-    var kind: Kind
+    var kind = Kind.unknown
     let username: Username
     let password: [UInt8]?
     var certificate: [UInt8]?
-    var expected: Expectation
-
-    init(
-        _ label: String,
-        kind: Kind,
-        username: Username,
-        password: [UInt8]?,
-        certificate: [UInt8]?,
-        expected: Expectation
-    ) {
-        self.label = label
-        self.kind = kind
-        self.username = username
-        self.password = password
-        self.certificate = certificate
-        self.expected = expected
-    }
+    var expected = Expectation.refused
 
     var conversation: PreparedConversation {
-        PreparedConversation(
-            name: username.text,
-            password: password.map { Secret($0) },
-            certificate: certificate
-        )
+        PreparedConversation(name: username.text, password: password.map { Secret($0) }, certificate: certificate)
     }
 
     /// Returns the difference between the result and the expected result; nil if there is none.
@@ -107,12 +87,9 @@ struct LoginTrial: Sendable {
         realm: any Realm
     ) -> String? {
         guard report.identity != nil else { return unexpectedRefusal(report) }
-        do throws(BadUsername) {
-            guard realm.accountKey(of: username) == realm.accountKey(of: try Username(user.username)) else {
-                return "the login \(label) is accepted, but has another accountKey(of:) than \(user.username)"
-            }
-        } catch {
-            return "\(user.username) is not a valid user name"
+        guard let known = try? Username(user.username) else { return "\(user.username) is not a valid user name" }
+        guard realm.accountKey(of: username) == realm.accountKey(of: known) else {
+            return "the login \(label) is accepted, but has another accountKey(of:) than \(user.username)"
         }
         return difference(report, from: user)
     }

@@ -142,7 +142,15 @@ extension LoginModuleConformance {
         guard !usual.questions.isEmpty else { return [] }
 
         let conversation = RecordingConversation([.never])
-        let observed = ObservedModule(module)
+        let ended = Journal<LoginPhase>()
+        let observed = ScriptedModule(
+            .run { [module] (attempt) async throws(LoginFault) in
+                defer { ended.add(.login) }
+                return try await module.authenticateUser(attempt)
+            },
+            commit: .run { [module] (attempt) async throws(LoginFault) in try await module.commit(attempt) },
+            abort: .run { [module] (attempt) async throws(LoginFault) in try await module.abort(attempt) }
+        )
         let later = ScriptedModule()
         let task = Task { await login(credential, conversation: conversation, through: observed, before: [later]) }
         await conversation.untilCalled()
@@ -151,7 +159,7 @@ extension LoginModuleConformance {
         let report = await task.value
         if report?.identity != nil { violations.append("a cancelled login is accepted") }
         if later.phases.contains(.login) { violations.append("the next module is called after a cancellation") }
-        if await !RealTimeLimit(timeLimit).wait(until: { observed.ended.entries.contains(.login) }) {
+        if await !RealTimeLimit(timeLimit).wait(until: { ended.count > 0 }) {
             violations.append("the module does not return when its login is cancelled")
         }
         return violations
@@ -183,29 +191,4 @@ enum HashCosts {
     private static func text(_ costs: [String]) -> String {
         costs.isEmpty ? "no hash" : costs.joined(separator: ", ")
     }
-}
-
-/// A module that passes calls to another module, and records the end of each login call.
-private struct ObservedModule: LoginModule {
-    private let module: any LoginModule
-    let ended = Journal<LoginPhase>()
-
-    init(_ module: any LoginModule) {
-        self.module = module
-    }
-
-    init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        throw BadModule("can be created only in code")
-    }
-
-    func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        defer { ended.add(.login) }
-        return try await module.authenticateUser(attempt)
-    }
-
-    func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion { try await module.commit(attempt) }
-
-    func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion { try await module.abort(attempt) }
-
-    func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion { try await module.logout(attempt) }
 }

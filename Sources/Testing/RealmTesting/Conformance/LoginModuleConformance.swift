@@ -89,7 +89,7 @@ public struct LoginModuleConformance: Sendable {
         guard invalid.isEmpty else { return invalid.map { "\($0.debugDescription) is not a valid user name" } }
         let type = type(of: module)
         var violations = NameRules.violations(of: type.moduleNames, kind: "module name")
-        violations += SchemaRules(type.options, reserved: []).violations()
+        violations += NameRules.violations(of: type.options, reserved: [])
         violations += await decisions()
         violations += await visibleDifferences()
         violations += await passwordChecks()
@@ -102,14 +102,8 @@ public struct LoginModuleConformance: Sendable {
     // MARK: Logging in
 
     func request(_ credential: Credential) -> LoginRequest? {
-        do throws(BadUsername) {
-            return LoginRequest(
-                realm: "conformance",
-                username: try Username(credential.username),
-                service: "conformance"
-            )
-        } catch {
-            return nil
+        (try? Username(credential.username)).map { username in
+            LoginRequest(realm: "conformance", username: username, service: "conformance")
         }
     }
 

@@ -55,9 +55,9 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     ///
     /// - Returns: The violations, one sentence each; empty if there are none.
     public func violations() async -> [String] {
+        let reserved: Set = ["class", "assign-groups", "group-mapping"]
         var violations = NameRules.violations(of: RealmType.classNames, kind: "class name")
-        violations += SchemaRules(RealmType.properties, reserved: ["class", "assign-groups", "group-mapping"])
-            .violations()
+        violations += NameRules.violations(of: RealmType.properties, reserved: reserved)
         do throws(BadRealm) {
             let realm = try make(properties, realms)
             violations += refusals()
@@ -75,14 +75,8 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         _ properties: [String: [String]],
         _ realms: [String: [BoundRealm]]
     ) throws(BadRealm) -> RealmType {
-        var values = realms.mapValues { PropertyValue.realms($0) }
-        for (name, words) in properties {
-            do throws(BadValue) {
-                values[name] = try PropertyValue(words, as: RealmType.properties[name]?.kind ?? .list)
-            } catch {
-                throw BadRealm("\(error)", setting: name)
-            }
-        }
+        let values = try RealmKind.values(properties, schema: RealmType.properties)
+            .merging(realms.mapValues { .realms($0) }) { given, _ in given }
         return try RealmType(
             RealmProperties(values, schema: RealmType.properties, realmName: "conformance", services: services)
         )
@@ -102,12 +96,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     }
 
     private func accepts(_ properties: [String: [String]], _ realms: [String: [BoundRealm]]) -> Bool {
-        do throws(BadRealm) {
-            _ = try make(properties, realms)
-            return true
-        } catch {
-            return false
-        }
+        (try? make(properties, realms)) != nil
     }
 
     private func texts(of realm: RealmType) -> [String] {
@@ -166,19 +155,11 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     }
 }
 
-/// The rules for the schema of a realm or of a module.
-struct SchemaRules {
-    let schema: PropertySchema
-    let reserved: Set<String>
-
-    init(_ schema: PropertySchema, reserved: Set<String>) {
-        self.schema = schema
-        self.reserved = reserved
-    }
-
-    func violations() -> [String] {
+/// The rules for names and for schemas in a configuration.
+enum NameRules {
+    static func violations(of schema: PropertySchema, reserved: Set<String>) -> [String] {
         let names = schema.properties.map(\.name)
-        var violations = names.flatMap { NameRules.violations(ofWord: $0, kind: "property") }
+        var violations = names.flatMap { Self.violations(ofWord: $0, kind: "property") }
         for name in names where reserved.contains(name) {
             violations.append("the property name \(name) is reserved")
         }
@@ -186,10 +167,10 @@ struct SchemaRules {
             let twin = names[..<index].first { $0.lowercased() == name.lowercased() }
             if let twin { violations.append("the properties \(twin) and \(name) differ in case only") }
         }
-        return violations + schema.properties.flatMap(violations(of:))
+        return violations + schema.properties.flatMap(violations(ofDefault:))
     }
 
-    private func violations(of property: Property) -> [String] {
+    private static func violations(ofDefault property: Property) -> [String] {
         guard let text = property.defaultText else { return [] }
         guard !property.isRequired else { return ["\(property.name) is required and has a default"] }
         do throws(BadValue) {
@@ -200,10 +181,7 @@ struct SchemaRules {
             return ["the default of \(property.name) is invalid: it \(error)"]
         }
     }
-}
 
-/// The rules for a name in a configuration.
-enum NameRules {
     static func violations(of names: [String], kind: String) -> [String] {
         var violations = names.flatMap { Self.violations(ofWord: $0, kind: kind) }
         if names.isEmpty { violations.append("there is no \(kind)") }

@@ -33,9 +33,7 @@ public final class ManualClock: LoginClock {
     /// Creates a clock that does not move by itself.
     ///
     /// - Parameter now: The time it shows, in nanoseconds.
-    public init(now: UInt64 = 0) {
-        state = Mutex(State(now: now))
-    }
+    public init(now: UInt64 = 0) { state = Mutex(State(now: now)) }
 
     /// The time it shows, in nanoseconds.
     public var now: UInt64 { state.withLock { $0.now } }
@@ -125,9 +123,7 @@ public final class ManualClock: LoginClock {
 struct RealTimeLimit: Sendable {
     let limit: Duration
 
-    init(_ limit: Duration) {
-        self.limit = limit
-    }
+    init(_ limit: Duration) { self.limit = limit }
 
     /// Waits until a condition holds; returns false if it does not hold in time.
     func wait(until condition: @Sendable () async -> Bool) async -> Bool {
@@ -138,11 +134,7 @@ struct RealTimeLimit: Sendable {
         let begin = ContinuousClock.now
         while begin.duration(to: .now) < limit {
             if await condition() { return true }
-            do {
-                try await Task.sleep(for: .milliseconds(1))
-            } catch {
-                return await condition()
-            }
+            guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { break }
         }
         return await condition()
     }
@@ -158,10 +150,7 @@ struct RealClock: LoginClock {
     }
 
     func sleep(until deadline: UInt64) async throws(CancellationError) {
-        do {
-            try await ContinuousClock().sleep(until: begin.advanced(by: .nanoseconds(Int64(clamping: deadline))))
-        } catch {
-            throw CancellationError()
-        }
+        let end = begin.advanced(by: .nanoseconds(Int64(clamping: deadline)))
+        guard (try? await ContinuousClock().sleep(until: end)) != nil else { throw CancellationError() }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import RealmKit
-internal import Synchronization
 
 /// A module with scripted behaviour, correct or faulty, that records its calls.
 ///
@@ -55,7 +54,7 @@ public struct ScriptedModule: LoginModule {
     private let commit, abort, logout: Ending
     private let journal = Journal<Call>()
     private let latch = Latch()
-    private let forgery = Forgery()
+    private let forgery = Journal<Verdict>()
 
     /// Creates a module.
     ///
@@ -82,9 +81,7 @@ public struct ScriptedModule: LoginModule {
     ///   - realm: Any realm.
     ///   - options: No options.
     /// - Throws: Nothing.
-    public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        self.init()
-    }
+    public init(realm: any Realm, options: ModuleOptions) throws(BadModule) { self.init() }
 
     /// The calls so far, in order.
     public var calls: [Call] { journal.entries }
@@ -108,7 +105,8 @@ public struct ScriptedModule: LoginModule {
         case .ignore: return .ignored
         case .refuse(let failure): return .failed(failure)
         case .fail(let fault): throw fault
-        case .forge: return forgery.exchange(attempt.commit()) ?? .failed(.permissionDenied)
+        case .forge:
+            return forgery.add(attempt.commit()) == 0 ? .failed(.permissionDenied) : forgery.entries[0]
         case .hold(let groups):
             await latch.pass()
             return attempt.commit(groups: groups)
@@ -148,22 +146,6 @@ public struct ScriptedModule: LoginModule {
             await latch.pass()
             return .done
         case .run(let body): return try await body(attempt)
-        }
-    }
-}
-
-/// Storage for the first success of a module.
-private final class Forgery: Sendable {
-    private let kept = Mutex<Verdict?>(nil)
-
-    /// Returns the stored verdict; if there is no stored verdict, stores the given verdict and returns nil.
-    func exchange(_ verdict: Verdict) -> Verdict? {
-        kept.withLock { kept in
-            if kept == nil {
-                kept = verdict
-                return nil
-            }
-            return kept
         }
     }
 }

@@ -74,12 +74,9 @@ extension RealmKind {
         )
         guard let moduleKind = modules.first else { throw BadRealm("the type of realm has no module") }
         do throws(BadModule) {
-            let values: [String: PropertyValue]
-            do throws(BadRealm) {
-                values = try Self.values(options.mapValues { [$0] }, schema: moduleKind.options)
-            } catch {
-                throw BadModule(error.message, setting: error.setting)
-            }
+            let values = try Result { () throws(BadRealm) in
+                try Self.values(options.mapValues { [$0] }, schema: moduleKind.options)
+            }.mapError { BadModule($0.message, setting: $0.setting) }.get()
             let options = try ModuleOptions(values, schema: moduleKind.options, realmName: "conformance")
             return (realm, try moduleKind.makeModule(realm: realm, options: options))
         } catch {
@@ -87,7 +84,7 @@ extension RealmKind {
         }
     }
 
-    private static func values(
+    static func values(
         _ words: [String: [String]],
         schema: PropertySchema
     ) throws(BadRealm) -> [String: PropertyValue] {
@@ -127,11 +124,8 @@ extension RealmServices {
     ) -> RealmServices {
         var services = RealmServices()
         let pool = HashingPool(HashingSettings(workers: 1)) { DispatchTime.now().uptimeNanoseconds }
-        do throws(HashFault) {
-            services[PasswordService.self] = try PasswordService(policy: policy, pool: pool)
-        } catch {
-            // The realm reports that the service is missing.
-        }
+        // The realm reports that the service is missing.
+        services[PasswordService.self] = try? PasswordService(policy: policy, pool: pool)
         services[WallClock.self] = WallClock { seconds }
         services[RealmLog.self] = log.log
         return services

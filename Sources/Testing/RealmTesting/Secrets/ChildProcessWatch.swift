@@ -34,15 +34,11 @@ final class ChildProcessWatch: Sendable {
         }
     }
 
-    /// Looks at the processes again and again until ``stop()``.
+    /// Looks at the processes until ``stop()``.
     func run() async {
         while !state.withLock({ $0.isStopped }) {
             examine()
-            do {
-                try await Task.sleep(for: .milliseconds(1))
-            } catch {
-                return
-            }
+            guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { return }
         }
     }
 
@@ -52,7 +48,6 @@ final class ChildProcessWatch: Sendable {
         state.withLock { $0.isStopped = true }
     }
 
-    /// Looks at all processes once.
     func examine() {
         let here = ProcessFiles.own
         let others = state.withLock { $0.others }
@@ -91,10 +86,8 @@ final class ChildProcessWatch: Sendable {
 
 /// The files of processes in `/proc`, as in proc(5).
 enum ProcessFiles {
-    /// The number of this process.
     static var own: Int { Int(getpid()) }
 
-    /// Returns the numbers of all processes.
     static func numbers() -> [Int] {
         guard let folder = unsafe opendir("/proc") else { return [] }
         defer { unsafe closedir(folder) }

@@ -6,7 +6,6 @@ internal import Synchronization
 
 /// Searches texts for secrets, as they are, in base64, in hexadecimal digits and percent-encoded.
 struct SecretSearch: Sendable {
-    /// A secret to search for.
     struct Needle: Sendable {
         /// The words for the secret in a violation.
         let name: String
@@ -17,12 +16,8 @@ struct SecretSearch: Sendable {
         init(_ name: String, bytes: [UInt8]) {
             self.name = name
             self.bytes = bytes
-            digits = Array(bytes.flatMap { Array(Self.twoDigits($0).utf8) })
+            digits = bytes.flatMap { (($0 < 16 ? "0" : "") + String($0, radix: 16)).utf8 }
             base64 = (0..<3).map { Base64Text.inside(bytes, offset: $0) }
-        }
-
-        private static func twoDigits(_ byte: UInt8) -> String {
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }
     }
 
@@ -97,7 +92,6 @@ final class SecretWatch: Sendable {
 
     /// The violations so far, each once.
     var violations: [String] { state.withLock { $0.violations } }
-    /// The number of reports so far.
     var loginCount: Int { state.withLock { $0.loginCount } }
 
     /// The mean duration of the logins of each kind, as text.
@@ -157,14 +151,9 @@ enum Base64Text {
         }
     }
 
-    /// Returns the characters that bytes have inside a longer text in base64.
+    /// Returns the characters that bytes have inside a longer text in base64, after a number of bytes modulo 3.
     ///
     /// Characters that also depend on the bytes before or after them are left out.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - offset: The number of bytes before them, modulo 3.
-    /// - Returns: The characters.
     static func inside(_ bytes: [UInt8], offset: Int) -> [UInt8] {
         let end = 8 * (offset + bytes.count)
         let begin = (8 * offset + 5) / 6

@@ -5,9 +5,8 @@ internal import HTTPLimits
 
 /// The deadlines of one HTTP/1 or HTTP/2 connection.
 ///
-/// This type stores the start times of the current operations. At each tick of its ``EventLoopState`` the connection
-/// checks whether an operation has exceeded its time limit. All times are in nanoseconds and come from
-/// ``EventLoopState/now``.
+/// It stores the start times of the current operations; the connection checks them at each tick of its
+/// ``EventLoopState``. All times are in nanoseconds and come from ``EventLoopState/now``.
 struct ConnectionDeadlines {
     /// The start of the connection's state, or of the header that is being received.
     private var start: UInt64
@@ -19,35 +18,25 @@ struct ConnectionDeadlines {
     private var unsentCount = 0
     private var hasReceivedRequest = false
 
-    init(at now: UInt64) {
-        start = now
-    }
+    init(at now: UInt64) { start = now }
 
     // MARK: - Events of the connection
 
-    /// Restarts the time limit, because a new state or a new header begins.
+    /// Begins a new state or a new header.
     mutating func restart(at now: UInt64) { start = now }
 
-    /// Records a request.
-    ///
     /// After the first request, ``TimeLimits/idle`` applies to the time between requests.
     mutating func recordRequest() { hasReceivedRequest = true }
 
-    /// Records whether the client reads the bytes that are sent.
     mutating func recordWritability(_ isWritable: Bool, at now: UInt64) { blockedSince = isWritable ? nil : now }
 
-    /// Records that a task waits until a part of its response is sent.
     mutating func beginAwaitedWrite(at now: UInt64) { awaitedSince = now }
 
-    /// Records that no task waits any more.
     mutating func endAwaitedWrite() { awaitedSince = nil }
 
-    /// True if the client reads the bytes that are sent.
     var isWritable: Bool { blockedSince == nil }
 
-    /// True if bytes wait for the client to read them.
-    ///
-    /// The time limit for writing then applies.
+    /// True if bytes wait for the client to read them, so that the time limit for writing applies.
     var isWriteTimed: Bool { blockedSince != nil || awaitedSince != nil }
 
     /// Restarts the time limit if the client has read some of the waiting bytes.
@@ -66,29 +55,15 @@ struct ConnectionDeadlines {
     /// Returns the time since the start of the connection's state.
     func elapsed(at now: UInt64) -> UInt64 { now &- start }
 
-    /// Returns whether the client has read nothing for longer than the limit.
     func isWriteOverdue(at now: UInt64, times: TimeLimits) -> Bool {
         if let blockedSince, now &- blockedSince > times.write { return true }
         if let awaitedSince, now &- awaitedSince > times.write { return true }
         return false
     }
 
-    /// Returns whether the TLS handshake has taken longer than its limit.
-    func isHandshakeOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.handshake }
-
-    /// Returns whether a header has been incomplete for longer than its limit.
-    func isHeaderOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.header }
-
-    /// Returns whether the connection has waited for a request for longer than the limit.
     func isRequestOverdue(at now: UInt64, times: TimeLimits) -> Bool {
         now &- start > (hasReceivedRequest ? times.idle : times.header)
     }
-
-    /// Returns whether sending the last response has taken longer than its limit.
-    func isLastResponseOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.write }
-
-    /// Returns whether the client has not closed the connection within the limit after the last response.
-    func isCloseOverdue(at now: UInt64, times: TimeLimits) -> Bool { now &- start > times.linger }
 }
 
 /// The time limits of ``HTTPLimits`` in nanoseconds.
@@ -114,25 +89,17 @@ struct TimeLimits {
 /// During the first ``TimeLimits/body`` nanoseconds any rate is accepted. After that the body must arrive at the rate
 /// ``TimeLimits/bodyRate``.
 struct BodyPace {
-    /// The number of bytes that have arrived.
     private(set) var receivedCount = 0
-    /// The time when the body began, plus the excluded periods, in nanoseconds.
-    ///
-    /// The sum can be later than the current time.
+    /// The time when the body began, plus the excluded periods; it can be later than the current time.
     private var start: UInt64
 
-    init(at now: UInt64) {
-        start = now
-    }
+    init(at now: UInt64) { start = now }
 
-    /// Records bytes that have arrived.
     mutating func recordReceived(_ count: Int) { receivedCount += count }
 
     /// Excludes a period in which the client could not send from the measurement.
     mutating func exclude(_ nanoseconds: UInt64) { start &+= nanoseconds }
 
-    /// Returns whether fewer bytes have arrived than ``TimeLimits/bodyRate`` requires for the time after
-    /// ``TimeLimits/body``.
     func isTooSlow(at now: UInt64, times: TimeLimits) -> Bool {
         guard now > start else { return false }
         let elapsed = now - start

@@ -16,23 +16,19 @@ final class EventLoopState {
     /// The interval at which deadlines are checked.
     static let tick = TimeAmount.milliseconds(250)
 
+    /// All functions are called on it.
     let eventLoop: any EventLoop
     let limits: HTTPLimits
     let times: TimeLimits
     let parser: HeadParser
     var responder: any Responder
-    /// Called with each completed handshake.
     let onHandshake: (@Sendable (TLSHandshakeCompleted) -> Void)?
-    /// The time of the last tick, in nanoseconds.
-    ///
-    /// The clock stands still while the process or the machine is suspended.
+    /// The time of the last tick in nanoseconds, without the time while the process or the machine is suspended.
     private(set) var now: UInt64 = 0
     private var lastTick: UInt64 = 0
-    /// The Date field.
     private(set) var date: ByteBuffer
     /// The value of the Date field.
     private(set) var dateText = ""
-    /// True if the server is stopping.
     private(set) var isDraining = false
 
     /// A buffer for the fields of the header that is being read.
@@ -45,14 +41,9 @@ final class EventLoopState {
     private var first: EventLoopConnection?
     private var deadlineTimer: RepeatedTask?
     private var dateSecond = -1
+    /// Returns the seconds since 1970-01-01 00:00 UTC.
     private let clock: @Sendable () -> Int
 
-    /// - Parameters:
-    ///   - eventLoop: The event loop. All functions are called on it.
-    ///   - limits: The limits for clients.
-    ///   - responder: The responder for all requests.
-    ///   - clock: Returns the seconds since 1970-01-01 00:00 UTC.
-    ///   - onHandshake: Called with each completed handshake.
     init(
         _ eventLoop: any EventLoop,
         limits: HTTPLimits,
@@ -71,7 +62,6 @@ final class EventLoopState {
         tick()
     }
 
-    /// Starts to check deadlines.
     func start() {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         flushAll = { bound.value.flushUnflushed() }
@@ -87,7 +77,6 @@ final class EventLoopState {
         flushAll = nil
     }
 
-    /// Returns the collected responses, and empties the buffer.
     func takeOutput() -> ByteBuffer {
         let taken = output
         output = ByteBuffer()
@@ -127,25 +116,16 @@ final class EventLoopState {
         connection.next = nil
     }
 
-    /// Ends all connections, and accepts no further connections.
-    ///
-    /// Each connection first answers the requests that have begun.
+    /// Ends all connections after the requests that have begun, and accepts no further connections.
     func drain() {
         isDraining = true
         retire()
     }
 
-    /// Ends the connections that are open now.
-    ///
-    /// Each connection first answers the requests that have begun.
-    func retire() {
-        forEach { $0.drain() }
-    }
+    /// Ends the connections that are open now after the requests that have begun.
+    func retire() { forEach { $0.drain() } }
 
-    /// Ends all connections now.
-    func closeAll() {
-        forEach { $0.abort() }
-    }
+    func closeAll() { forEach { $0.abort() } }
 
     private func expire() {
         let now = now
@@ -181,19 +161,14 @@ class EventLoopConnection {
     var next: EventLoopConnection?
     var previous: EventLoopConnection?
 
-    /// Ends the connection if one of its deadlines has passed.
-    ///
-    /// - Parameter now: The time in nanoseconds, from ``EventLoopState/now``.
+    /// Ends the connection if one of its deadlines has passed at the ``EventLoopState/now`` of its event loop.
     func closeIfExpired(at now: UInt64) {}
 
     /// Ends the connection after the requests that have begun are answered.
     func drain() {}
 
-    /// Ends the connection now.
     func abort() {}
 
-    /// Sends the waiting responses.
-    ///
-    /// ``EventLoopState/flushLater(_:)`` schedules this call.
+    /// Sends the waiting responses, as ``EventLoopState/flushLater(_:)`` has scheduled.
     func flushNow() {}
 }

@@ -10,7 +10,6 @@ internal import NIOCore
 final class HTTP1Exchange: ResponseSink {
     /// True if the client waits for 100 (Continue), which it does not get, before it sends the body.
     private(set) var isBodyWithheld = false
-    /// True if a part of the response has been written.
     private(set) var hasBegunResponse = false
 
     // This is a reference cycle until the connection releases its exchange.
@@ -42,17 +41,12 @@ final class HTTP1Exchange: ResponseSink {
         if !hasBody { finishBody() }
     }
 
-    /// Starts the task that prepares and sends the whole response.
     func prepare(onEventLoop: Bool, _ prepare: @escaping @Sendable () async -> PreparedResponse) {
         isBodyWithheld = head.summary.expectsContinue
-        let eventLoop = handler.loop.eventLoop
-        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
-        task = sender.start(onEventLoop: onEventLoop, prepare)
+        task = ResponseSender(self, on: handler.loop.eventLoop).start(onEventLoop: onEventLoop, prepare)
     }
 
-    /// Cancels the task.
-    ///
-    /// Everything that the task still sends is dropped.
+    /// Cancels the task; everything that it still sends is dropped.
     func cancel() {
         task?.cancel()
         produce = nil
@@ -61,9 +55,7 @@ final class HTTP1Exchange: ResponseSink {
     /// True while the exchange waits for the rest of the body, without a task.
     var awaitsBody: Bool { produce != nil }
 
-    /// Keeps a piece of the body for the task; the body of a request that does not need it is dropped.
-    ///
-    /// - Returns: False if the body is too long.
+    /// Keeps a piece of the body for the task, or drops it if there is none; false if the body is too long.
     func receive(_ data: inout ByteBuffer) -> Bool {
         guard awaitsBody else { return true }
         body.writeBuffer(&data)
@@ -73,8 +65,7 @@ final class HTTP1Exchange: ResponseSink {
     /// Starts the task after the last piece of the body.
     func finishBody() {
         guard let produce = produce.take() else { return }
-        let eventLoop = handler.loop.eventLoop
-        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
+        let sender = ResponseSender(self, on: handler.loop.eventLoop)
         let request = Request(head: head.request, body: RequestBody(buffer: body))
         body = ByteBuffer()
         task = Task { await sender.send(await produce(request)) }
@@ -147,9 +138,7 @@ final class HTTP1Exchange: ResponseSink {
         )
     }
 
-    /// Appends a piece of the body to the output.
-    ///
-    /// - Returns: False if the body is longer than announced.
+    /// Appends a piece of the body to the output; false if the body is longer than announced.
     private func encode(_ bytes: ByteBuffer) -> Bool {
         switch framing {
         case .none: return true
@@ -166,9 +155,7 @@ final class HTTP1Exchange: ResponseSink {
         return true
     }
 
-    /// Ends the body in the output.
-    ///
-    /// - Returns: False if the body is shorter than announced.
+    /// Ends the body in the output; false if the body is shorter than announced.
     private func finish() -> Bool {
         switch framing {
         case .none, .untilClose: return true

@@ -4,14 +4,11 @@ internal import HTTPLimits
 internal import NIOCore
 
 extension HTTP1Handler {
-    /// The maximum number of steps of a connection before other connections are served.
-    ///
-    /// A request without a body is one step. A request with a body is two steps.
+    /// The maximum number of steps before other connections are served: a request is one, with a body two.
     private static let maximumSteps = 32
     /// The maximum number of bytes that are read from the network while a response is in progress.
     private static let readAhead = 16_384
 
-    /// True if more may be read from the network.
     var mayRead: Bool {
         switch state {
         case .handshaking, .sendingLast, .lingering, .closed: true
@@ -44,9 +41,7 @@ extension HTTP1Handler {
         }
     }
 
-    /// Does one step of processing.
-    ///
-    /// - Returns: True if another step may be possible.
+    /// Does one step of processing; true if another step may be possible.
     private func advance(_ context: ChannelHandlerContext) -> Bool {
         switch state {
         case .handshaking, .closed: return false
@@ -108,14 +103,11 @@ extension HTTP1Handler {
             finishResponse(context)
         case .prepared(let beginsOnEventLoop, let prepare):
             if summary.expectsContinue, body != nil { closesAfterResponse = true }
-            enter(.answering)
-            let exchange = HTTP1Exchange(self, head: head)
-            self.exchange = exchange
-            exchange.prepare(onEventLoop: beginsOnEventLoop, prepare)
+            beginExchange(head).prepare(onEventLoop: beginsOnEventLoop, prepare)
         case .deferred(let produce):
             if case .length(let length) = summary.body, length > ResponseMode.maximumBody { throw .bodyTooLong }
             if summary.expectsContinue, body != nil { loop.output.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
-            startExchange(head, producing: produce)
+            beginExchange(head).start(hasBody: body != nil, produce)
         }
     }
 
@@ -141,14 +133,10 @@ extension HTTP1Handler {
         guard body == nil, exchange == nil else { return false }
         return finishBody(context)
     }
-}
 
-extension HTTP1Handler {
-    /// Appends a response to the output buffer of the event loop.
-    ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - request: The request; nil if it could not be parsed.
+    // MARK: - Writing
+
+    /// Appends a response to the output buffer of the event loop; `request` is nil if it could not be parsed.
     func write(_ response: PreparedResponse, to request: RequestHead.Summary?) {
         loop.output.writeImmutableBuffer(response.head)
         let option = connectionOption(for: request?.version ?? .http11)
@@ -157,15 +145,12 @@ extension HTTP1Handler {
         if let context, loop.output.readableBytes > EventLoopState.outputSize { flush(context) }
     }
 
-    /// Returns the Connection field of the response to a request of an HTTP version.
     func connectionOption(for version: RequestHead.Version) -> ResponseEncoder.ConnectionOption {
         if closesAfterResponse { return .close }
         return version == .http10 ? .keepAlive : .implied
     }
 
-    /// Writes the output buffer to the channel.
-    ///
-    /// The channel is flushed at the end of the event loop's round.
+    /// Writes the output buffer to the channel, which is flushed at the end of the event loop's round.
     func flush(_ context: ChannelHandlerContext) {
         guard loop.output.readableBytes > 0 else { return }
         let isFirst = unflushedCount == 0
@@ -186,11 +171,10 @@ extension HTTP1Handler {
 
     /// Restarts the time limit for writing if the client has read some bytes.
     func extendWriteDeadline(_ now: UInt64) {
-        guard deadlines.isWriteTimed, let context, let options = context.channel.syncOptions else { return }
-        do {
-            deadlines.recordUnsentCount(try options.getOption(.bufferedWritableBytes), at: now)
-        } catch {
-            // On a channel without this option the time limit is not restarted.
-        }
+        // On a channel without this option the time limit is not restarted.
+        guard deadlines.isWriteTimed, let context, let options = context.channel.syncOptions,
+            let unsentCount = try? options.getOption(.bufferedWritableBytes)
+        else { return }
+        deadlines.recordUnsentCount(unsentCount, at: now)
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HummingbirdCore
 internal import NIOCore
 
 extension HTTP1Handler {
@@ -27,7 +26,6 @@ extension HTTP1Handler {
         /// The connection is closed, or HTTP/2 has taken it over.
         case closed
 
-        /// Returns whether a connection may change from this state to another state.
         func mayBecome(_ next: State) -> Bool {
             switch next {
             case .handshaking: false
@@ -40,7 +38,6 @@ extension HTTP1Handler {
             }
         }
 
-        /// True if the connection accepts no more requests.
         var isEnding: Bool {
             switch self {
             case .sendingLast, .lingering, .closed: true
@@ -51,15 +48,12 @@ extension HTTP1Handler {
 
     // MARK: - Requests
 
-    /// Begins an exchange whose task produces the response after the body has arrived.
-    func startExchange(
-        _ head: RequestHead,
-        producing produce: @escaping @Sendable (Request) async -> Response
-    ) {
+    /// Begins an exchange, whose task produces the response.
+    func beginExchange(_ head: RequestHead) -> HTTP1Exchange {
         enter(.answering)
         let exchange = HTTP1Exchange(self, head: head)
         self.exchange = exchange
-        exchange.start(hasBody: body != nil, produce)
+        return exchange
     }
 
     /// Continues after a response: reads the rest of the body, awaits the next request, or ends the connection.
@@ -76,9 +70,7 @@ extension HTTP1Handler {
         }
     }
 
-    /// Continues after the body of an answered request: awaits the next request, or ends the connection.
-    ///
-    /// - Returns: True if the next request may be read.
+    /// Awaits the next request after the body of an answered request, or ends the connection; true if it may be read.
     func finishBody(_ context: ChannelHandlerContext) -> Bool {
         guard !closesAfterResponse else {
             linger(context)
@@ -120,9 +112,7 @@ extension HTTP1Handler {
         }
     }
 
-    /// Records that the client sends no more data.
-    ///
-    /// Complete requests are still answered.
+    /// Records that the client sends no more data; complete requests are still answered.
     func peerEnded() {
         hasPeerEnded = true
         switch state {
@@ -180,15 +170,12 @@ extension HTTP1Handler {
         if hasPeerEnded { abort() }
     }
 
-    /// Drops the request in progress and all input after it.
     private func dropAll() {
         input = ByteBuffer()
         dropRequest()
     }
 
-    /// Drops the request and leaves the list of connections.
-    ///
-    /// Later calls have no effect.
+    /// Drops the request and leaves the list of connections; later calls have no effect.
     func end() {
         if state == .closed { return }
         enter(.closed)

@@ -6,11 +6,9 @@ internal import NIOOpenSSL
 
 /// An HTTP/1 connection.
 ///
-/// It reads and writes plaintext, and handles one request after the other.
-///
-/// Responses that the responder returns at once are written here. The responses to all requests of one read are written
-/// together. Other responses are produced by an ``HTTP1Exchange`` in a task. The connection handles the next request
-/// after that response is written, so the order of responses is kept.
+/// It reads and writes plaintext, and handles one request after the other. Responses that the responder returns at once
+/// are written here, those to all requests of one read together. Other responses are produced by an ``HTTP1Exchange``
+/// in a task. The next request is handled after that response is written, so the order of responses is kept.
 ///
 /// ``State`` and the functions that change it are in `HTTP1Handler+State.swift`.
 final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
@@ -22,6 +20,7 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
     /// The place among all connections; nil if the connection is not counted.
     let place: ConnectionPlace?
     let onError: (any Error, Connection) -> Void
+    /// Called once, when the connection has ended.
     let onEnd: () -> Void
     var context: ChannelHandlerContext?
     var connection = Connection(peer: nil)
@@ -36,9 +35,7 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
     var body: BodyReader?
     /// The exchange of the request while ``State/answering``.
     var exchange: HTTP1Exchange?
-    /// True if the connection ends after the response to the current request.
-    ///
-    /// If no request is in progress, the connection ends after the response to the next request.
+    /// True if the connection ends after the response to the current request, or to the next if none is in progress.
     var closesAfterResponse = false
 
     // The channel
@@ -51,11 +48,6 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
     /// The number of written bytes that are not flushed yet.
     var unflushedCount = 0
 
-    /// - Parameters:
-    ///   - loop: The shared state of the connection's event loop.
-    ///   - place: The place among all connections; nil if the connection is not counted.
-    ///   - onError: Called with each error of the connection.
-    ///   - onEnd: Called once, when the connection has ended.
     init(
         _ loop: EventLoopState,
         place: ConnectionPlace? = nil,
@@ -114,14 +106,9 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
     }
 
     private func recordHandshake(_ handshake: TLSHandshakeCompleted, context: ChannelHandlerContext) {
-        do {
-            let tls = try context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self)
-            let chain = tls.verifiedPeerChain()
-            connection = Connection(peer: connection.peer, serverName: handshake.serverName, clientChain: chain)
-        } catch {
-            // A pipeline without a TLS handler has no certificate.
-            connection = Connection(peer: connection.peer, serverName: handshake.serverName)
-        }
+        // A pipeline without a TLS handler has no certificate.
+        let chain = (try? context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self))?.verifiedPeerChain()
+        connection = Connection(peer: connection.peer, serverName: handshake.serverName, clientChain: chain ?? [])
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -161,23 +148,22 @@ final class HTTP1Handler: EventLoopConnection, ChannelDuplexHandler {
     // MARK: - The event loop
 
     override func closeIfExpired(at now: UInt64) {
-        let times = loop.times
-        place?.recordIdleTime(isIdle ? deadlines.elapsed(at: now) : nil)
+        let (times, elapsed) = (loop.times, deadlines.elapsed(at: now))
+        place?.recordIdleTime(isIdle ? elapsed : nil)
         extendWriteDeadline(now)
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
         switch state {
-        case .handshaking: if deadlines.isHandshakeOverdue(at: now, times: times) { abort() }
+        case .handshaking: if elapsed > times.handshake { abort() }
         // The next request is not read until the client has read the responses before it.
         case .awaitingRequest where !deadlines.isWritable: break
-        case .awaitingRequest where input.readableBytes > 0:
-            if deadlines.isHeaderOverdue(at: now, times: times) { refuse(.timedOut) }
+        case .awaitingRequest where input.readableBytes > 0: if elapsed > times.header { refuse(.timedOut) }
         case .awaitingRequest: if deadlines.isRequestOverdue(at: now, times: times) { close() }
         // The client was not asked for the body, so this time is not counted against the client.
         case .answering where exchange?.isBodyWithheld ?? false:
             body?.exclude(UInt64(EventLoopState.tick.nanoseconds))
         case .answering, .discardingBody: if let body, body.isTooSlow(at: now, times: times) { refuse(.timedOut) }
-        case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
-        case .lingering: if deadlines.isCloseOverdue(at: now, times: times) { abort() }
+        case .sendingLast: if elapsed > times.write { abort() }
+        case .lingering: if elapsed > times.linger { abort() }
         case .closed: break
         }
     }
@@ -210,18 +196,11 @@ extension HTTP1Handler: RemovableChannelHandler {
 
     /// Replaces this handler with an ``HTTP2Handler``.
     ///
-    /// The connection stays counted by the ``ConnectionCounter``.
-    ///
-    /// This function is called when the TLS handshake is complete, before any plaintext arrives.
+    /// It is called after the TLS handshake, before any plaintext arrives. The connection stays counted by the
+    /// ``ConnectionCounter``.
     func switchToHTTP2(_ context: ChannelHandlerContext) {
         leaveLoop()
-        let successor = HTTP2Handler(
-            loop,
-            place: place,
-            connection: connection,
-            onError: onError,
-            onEnd: onEnd
-        )
+        let successor = HTTP2Handler(loop, place: place, connection: connection, onError: onError, onEnd: onEnd)
         let operations = context.pipeline.syncOperations
         do {
             try operations.addHandlers(successor.makeHandlers(), position: .after(self))

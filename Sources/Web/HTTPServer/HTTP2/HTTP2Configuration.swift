@@ -4,26 +4,19 @@ internal import HTTPLimits
 internal import NIOCore
 internal import NIOHTTP2
 
-/// The configuration of NIOHTTP2, with limits for clients.
-///
-/// The reasons are in `docs/decisions/0007-http2.md`.
+/// The configuration of NIOHTTP2, with limits for clients; the reasons are in `docs/decisions/0007-http2.md`.
 enum HTTP2Configuration {
-    /// The flow-control window of a connection and of a stream, in bytes: the default of HTTP/2.
-    ///
-    /// It limits the bytes of request bodies that wait to be read.
+    /// The window of a connection and of a stream in bytes, as HTTP/2 has it by default; it limits the bodies that
+    /// wait.
     static let windowSize = 65_535
-    /// The maximum number of rejected requests of a connection.
-    ///
-    /// A further rejected request ends the connection.
+    /// The maximum number of rejected requests of a connection; a further one ends it.
     static let maximumFaults = 32
 
     /// Returns the maximum length of a header list in bytes, counted as in RFC 9113 section 6.5.2.
     ///
-    /// A longer list ends the connection.
-    ///
-    /// A shorter list that exceeds ``HTTPLimits`` is answered with 431. Such a list must still be decoded, because both
-    /// sides share the state of the compression. Decoding needs a limit, because a small block can expand to a long
-    /// list.
+    /// A longer list ends the connection. A shorter list that exceeds ``HTTPLimits`` is answered with 431; it must
+    /// still be decoded, because both sides share the state of the compression. Decoding needs a limit, because a small
+    /// block can expand to a long list.
     static func maximumHeaderListSize(_ limits: HTTPLimits) -> Int {
         max(4 * limits.header, 262_144) + fieldOverhead * (limits.fieldCount + 4)
     }
@@ -31,16 +24,12 @@ enum HTTP2Configuration {
     /// The number of bytes that RFC 9113 section 6.5.2 adds to each field's name and value.
     private static let fieldOverhead = 32
 
-    /// Returns the settings that restrict clients.
-    ///
-    /// They apply only after the client has acknowledged them.
+    /// Returns the settings that restrict clients; they apply only after the client has acknowledged them.
     static func restrictiveSettings(_ limits: HTTPLimits) -> [HTTP2Setting] {
         [HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.streams)]
     }
 
-    /// Returns the settings and limits of a connection.
-    ///
-    /// The settings apply at once, see ``EarlySettings``.
+    /// Returns the settings and limits of a connection; the settings apply at once, see ``EarlySettings``.
     static func connection(_ limits: HTTPLimits) -> NIOHTTP2Handler.ConnectionConfiguration {
         var configuration = NIOHTTP2Handler.ConnectionConfiguration()
         configuration.initialSettings = [
@@ -101,11 +90,7 @@ struct EarlySettings {
     private var state = State.preface(EarlySettings.prefaceLength)
     private var isFirst = true
 
-    /// Filters received bytes for NIOHTTP2.
-    ///
-    /// - Parameter bytes: The received bytes.
-    /// - Returns: The bytes for NIOHTTP2: an acknowledgement is inserted after the client's first frame, and the client's
-    ///   first acknowledgement is removed. The bytes of an incomplete frame header are returned later.
+    /// Filters received bytes for NIOHTTP2; the bytes of an incomplete frame header are returned later.
     mutating func filter(_ bytes: ByteBuffer) -> ByteBuffer {
         if case .done = state { return bytes }
         var (input, output) = (bytes, ByteBuffer())

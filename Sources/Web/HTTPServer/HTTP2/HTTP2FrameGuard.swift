@@ -36,9 +36,7 @@ final class HTTP2FrameGuard: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     private var promises: [EventLoopPromise<Void>] = []
     private var isFlushScheduled = false
 
-    init(_ loop: EventLoopState) {
-        self.loop = loop
-    }
+    init(_ loop: EventLoopState) { self.loop = loop }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -108,7 +106,6 @@ final class HTTP2FrameGuard: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         context.close(mode: mode, promise: promise)
     }
 
-    /// Sends the collected frames.
     func flushNow() {
         isFlushScheduled = false
         guard let context else { return }
@@ -128,9 +125,7 @@ final class HTTP2FrameGuard: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
     }
 }
 
-/// Tracks the frames that a client sends (RFC 9113 section 4.1).
-///
-/// Payloads are not read.
+/// Tracks the frames that a client sends (RFC 9113 section 4.1), without reading their payloads.
 ///
 /// NIOHTTP2 reports only complete frames and complete header blocks. The tracker detects a client that never completes
 /// a frame or a header block.
@@ -139,9 +134,7 @@ struct FrameTracker {
     private static let prefaceLength = 24
     private static let headerLength = 9
 
-    /// The number of complete frames.
-    ///
-    /// A header block and its CONTINUATION frames count as one frame.
+    /// The number of complete frames; a header block and its CONTINUATION frames count as one.
     private(set) var completedCount = 0
 
     /// The number of missing bytes of the preface or of the current frame's payload.
@@ -155,7 +148,6 @@ struct FrameTracker {
     /// True if a header block, or a frame other than DATA, is incomplete.
     var isIncomplete: Bool { isInHeaderBlock || headerBytesRead > 0 || remaining > 0 && type != 0 }
 
-    /// Processes received bytes.
     mutating func consume(_ bytes: Span<UInt8>) {
         var position = 0
         while position < bytes.count {

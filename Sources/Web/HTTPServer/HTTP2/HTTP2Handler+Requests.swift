@@ -6,7 +6,6 @@ internal import NIOHPACK
 internal import NIOHTTP2
 
 extension HTTP2Handler {
-    /// Reads the fields of a request, and answers it.
     func receiveRequest(_ payload: HTTP2Frame.FramePayload.Headers, id: HTTP2StreamID) {
         lastStream = max(lastStream, id)
         // NIOHTTP2 enforces the limit for streams only after the client has acknowledged the settings.
@@ -57,7 +56,6 @@ extension HTTP2Handler {
         }
     }
 
-    /// Passes a piece of the body to its stream.
     func receiveData(_ payload: HTTP2Frame.FramePayload.Data, of stream: HTTP2Stream) {
         guard case .byteBuffer(let data) = payload.data else { return }
         if data.readableBytes > 0 { frameGuard.resetIdleCount() }
@@ -65,9 +63,7 @@ extension HTTP2Handler {
         creditStream(stream, count: data.readableBytes + (payload.paddingBytes.map { $0 + 1 } ?? 0))
     }
 
-    /// Ends the body at its trailers.
-    ///
-    /// The fields of the trailers are dropped.
+    /// Ends the body at its trailers, whose fields are dropped.
     func receiveTrailers(_ payload: HTTP2Frame.FramePayload.Headers, of stream: HTTP2Stream) {
         guard payload.endStream, HTTP2HeadReader.areTrailers(payload.headers) else {
             reset(stream, code: .protocolError)
@@ -85,9 +81,7 @@ extension HTTP2Handler {
         }
     }
 
-    /// Answers a request that is rejected, and ends its stream.
-    ///
-    /// The connection stays open.
+    /// Answers a request that is rejected, and ends its stream; the connection stays open.
     func refuse(_ stream: HTTP2Stream, because fault: RequestFault) {
         guard !stream.hasResponseBegun else { return reset(stream, code: .cancel) }
         stream.end()
@@ -99,9 +93,9 @@ extension HTTP2Handler {
         faultCount += 1
         if faultCount > HTTP2Configuration.maximumFaults { fail(.enhanceYourCalm) }
     }
-}
 
-extension HTTP2Handler {
+    // MARK: - Windows
+
     /// Enlarges the connection's window, if half of the window is used.
     func creditConnection() {
         guard isServing, deadlines.isWritable, window <= HTTP2Configuration.windowSize / 2 else { return }

@@ -24,7 +24,6 @@ extension HTTP2Handler {
         goAway(code, thenLinger: true)
     }
 
-    /// Stops accepting requests.
     func stopAcceptingRequests() {
         guard isServing else { return }
         state = .draining
@@ -59,9 +58,7 @@ extension HTTP2Handler {
         if hasPeerEnded { abort() }
     }
 
-    /// Records that the client sends no more data.
-    ///
-    /// Complete requests are still answered.
+    /// Records that the client sends no more data; complete requests are still answered.
     func peerEnded() {
         hasPeerEnded = true
         switch state {
@@ -102,9 +99,7 @@ extension HTTP2Handler {
         for stream in ended.values { stream.end() }
     }
 
-    /// Ends all streams and leaves the list of connections.
-    ///
-    /// Later calls have no effect.
+    /// Ends all streams and leaves the list of connections; later calls have no effect.
     func end() {
         if state == .closed { return }
         state = .closed

@@ -7,17 +7,14 @@ internal import NIOHTTP2
 
 /// An HTTP/2 connection.
 ///
-/// It reads and writes frames, and handles several requests at a time.
-///
-/// Requests take the same two lanes as in ``HTTP1Handler``. NIOHTTP2 checks the syntax and the order of frames.
+/// It reads and writes frames, and handles several requests at a time. Requests take the same two lanes as in
+/// ``HTTP1Handler``. NIOHTTP2 checks the syntax and the order of frames.
 final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame
     typealias OutboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
-    /// The state of a connection.
-    ///
-    /// The state only changes to a later case.
+    /// The state of a connection; it only changes to a later case.
     enum State {
         /// Requests are accepted.
         case open
@@ -36,6 +33,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     let place: ConnectionPlace?
     let connection: Connection
     let onError: (any Error, Connection) -> Void
+    /// Called once, when the connection has ended.
     let onEnd: () -> Void
     private(set) var context: ChannelHandlerContext?
     var state = State.open
@@ -58,12 +56,6 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     /// True if this connection is in the list of its loop.
     private(set) var isInLoop = false
 
-    /// - Parameters:
-    ///   - loop: The shared state of the connection's event loop.
-    ///   - place: The place among all connections; nil if the connection is not counted.
-    ///   - connection: The connection's properties, for responders.
-    ///   - onError: Called with each error of the connection.
-    ///   - onEnd: Called once, when the connection has ended.
     init(
         _ loop: EventLoopState,
         place: ConnectionPlace?,
@@ -80,9 +72,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
         deadlines = ConnectionDeadlines(at: loop.now)
     }
 
-    /// Makes the handlers of a connection, in the order from the network.
-    ///
-    /// This handler is the last.
+    /// Makes the handlers of a connection, in the order from the network; this handler is the last.
     func makeHandlers() -> [any ChannelHandler] {
         frameGuard.owner = self
         let frames = NIOHTTP2Handler(
@@ -94,9 +84,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
         return [frameGuard, frames, self]
     }
 
-    /// Sends the settings of ``HTTP2Configuration/restrictiveSettings(_:)``.
-    ///
-    /// It is called when all handlers are in the pipeline.
+    /// Sends the settings of ``HTTP2Configuration/restrictiveSettings(_:)``; all handlers must be in the pipeline.
     func begin() {
         write(.settings(.settings(HTTP2Configuration.restrictiveSettings(loop.limits))), to: .rootStream)
         flush()
@@ -182,16 +170,16 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     // MARK: - The event loop
 
     override func closeIfExpired(at now: UInt64) {
-        let times = loop.times
-        place?.recordIdleTime(isIdle ? deadlines.elapsed(at: now) : nil)
+        let (times, elapsed) = (loop.times, deadlines.elapsed(at: now))
+        place?.recordIdleTime(isIdle ? elapsed : nil)
         if deadlines.isWriteOverdue(at: now, times: times) { return abort() }
         switch state {
         case .open, .draining:
             if let start = frameGuard.incompleteSince, now &- start > times.header { return fail(.enhanceYourCalm) }
             guard streams.isEmpty else { return expireStreams(now) }
             if deadlines.isRequestOverdue(at: now, times: times) { goAway(.noError, thenLinger: true) }
-        case .sendingLast: if deadlines.isLastResponseOverdue(at: now, times: times) { abort() }
-        case .lingering: if deadlines.isCloseOverdue(at: now, times: times) { abort() }
+        case .sendingLast: if elapsed > times.write { abort() }
+        case .lingering: if elapsed > times.linger { abort() }
         case .closed: break
         }
     }
@@ -227,8 +215,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
         if unsentCount != countedUnsent { countUnsent() }
     }
 
-    /// Counts the responses that wait for the windows of the client, and resets their streams if there are too many for its
-    /// address, or in all.
+    /// Counts the responses that wait for the windows of the client, and resets their streams if there are too many.
     func countUnsent() {
         let isAllowed = place?.replaceUnsentCount(countedUnsent, by: unsentCount) ?? true
         countedUnsent = unsentCount
@@ -241,11 +228,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
     /// Returns whether a stream belongs to this connection and is not closed.
     func isOpen(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
 
-    func write(
-        _ payload: HTTP2Frame.FramePayload,
-        to id: HTTP2StreamID,
-        promise: EventLoopPromise<Void>? = nil
-    ) {
+    func write(_ payload: HTTP2Frame.FramePayload, to id: HTTP2StreamID, promise: EventLoopPromise<Void>? = nil) {
         guard let context else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
@@ -253,9 +236,7 @@ final class HTTP2Handler: EventLoopConnection, ChannelDuplexHandler {
         context.write(wrapOutboundOut(HTTP2Frame(streamID: id, payload: payload)), promise: promise)
     }
 
-    /// Sends the written frames.
-    ///
-    /// During a read this function does nothing, because the frames are sent at the end of the read.
+    /// Sends the written frames; during a read this does nothing, because they are sent at the end of the read.
     func flush() {
         if !isReading { context?.flush() }
     }

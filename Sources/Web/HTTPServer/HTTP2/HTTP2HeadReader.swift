@@ -36,15 +36,9 @@ struct HTTP2HeadReader {
         bytes.reserveCapacity(512)
     }
 
-    /// Reads the fields of a request.
+    /// Reads the fields of a request; a body of unknown length is marked as chunked.
     ///
-    /// - Parameters:
-    ///   - block: The fields as received.
-    ///   - endsStream: True if no body follows.
-    ///   - limits: The limits for fields.
-    ///   - fields: A buffer for the fields; its content is replaced.
-    /// - Returns: The head. A body of unknown length is marked as chunked.
-    /// - Throws: The reason why the request is rejected.
+    /// The content of the buffer `fields` is replaced.
     static func read(
         _ block: HPACKHeaders,
         endsStream: Bool,

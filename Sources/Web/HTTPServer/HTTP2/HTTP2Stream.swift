@@ -7,9 +7,7 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// A request of an HTTP/2 connection and its response.
-///
-/// A task may produce the response.
+/// A request of an HTTP/2 connection and its response, which a task may produce.
 ///
 /// The connection keeps the object in a table until NIOHTTP2 has closed the stream.
 final class HTTP2Stream: ResponseSink {
@@ -25,7 +23,6 @@ final class HTTP2Stream: ResponseSink {
             handler.unsentCount += 1
         }
     }
-    /// True if a part of the response has been written.
     private(set) var hasResponseBegun = false
     /// The number of received bytes for which the stream's window has not been enlarged yet.
     var uncreditedCount = 0
@@ -69,27 +66,18 @@ final class HTTP2Stream: ResponseSink {
 
     private func startTask() {
         guard let (head, produce) = waiting.take() else { return }
-        let eventLoop = handler.loop.eventLoop
         let request = Request(head: head.request, body: RequestBody(buffer: body))
         body = ByteBuffer()
-        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
+        let sender = ResponseSender(self, on: handler.loop.eventLoop)
         task = Task { await sender.send(await produce(request)) }
     }
 
-    /// Starts the task that prepares and sends the whole response.
-    func prepare(
-        _ head: RequestHead,
-        onEventLoop: Bool,
-        by prepare: @escaping @Sendable () async -> PreparedResponse
-    ) {
+    func prepare(_ head: RequestHead, onEventLoop: Bool, by prepare: @escaping @Sendable () async -> PreparedResponse) {
         isBodyWithheld = head.summary.expectsContinue
-        let eventLoop = handler.loop.eventLoop
-        let sender = ResponseSender(NIOLoopBound<any ResponseSink>(self, eventLoop: eventLoop), on: eventLoop)
-        let started = sender.start(onEventLoop: onEventLoop, prepare)
+        let started = ResponseSender(self, on: handler.loop.eventLoop).start(onEventLoop: onEventLoop, prepare)
         if !hasResponseEnded { task = started }
     }
 
-    /// The reason why a piece of a body is rejected.
     enum BodyFault {
         /// The body is longer or shorter than the client has announced.
         case mismatch
@@ -97,10 +85,9 @@ final class HTTP2Stream: ResponseSink {
         case tooLong
     }
 
-    /// Keeps a piece of the body for the task, which begins after the last piece; the body of a request that does not need
-    /// it is dropped.
+    /// Keeps a piece of the body for the task, which begins after the last piece; drops it if there is none.
     ///
-    /// - Returns: The reason if the piece is rejected; nil if it is accepted.
+    /// The result is the reason if the piece is rejected.
     func receive(_ data: ByteBuffer, isLast: Bool) -> BodyFault? {
         if hasResponseEnded {
             // The response is complete, so the task no longer reads the body.
@@ -122,7 +109,6 @@ final class HTTP2Stream: ResponseSink {
         return nil
     }
 
-    /// Ends the body at its trailers.
     func receiveTrailers() -> BodyFault? { receive(ByteBuffer(), isLast: true) }
 
     /// True if the stream waits for the rest of its body, or for the client to open its windows.
@@ -142,10 +128,8 @@ final class HTTP2Stream: ResponseSink {
         unsentCount > 0 && now &- unsentSince > handler.loop.times.write
     }
 
-    /// Excludes a period in which the client could not send from the measurement of the body's rate.
     func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
-    /// Returns whether the body arrives too slowly.
     func isTooSlow(at now: UInt64) -> Bool {
         !hasRequestEnded && !hasResponseEnded && pace.isTooSlow(at: now, times: handler.loop.times)
     }
@@ -158,7 +142,6 @@ final class HTTP2Stream: ResponseSink {
         handler.flush()
     }
 
-    /// Sends a complete response.
     func answer(_ response: PreparedResponse) {
         var fields = response.fields
         fields.add(name: "date", value: handler.loop.dateText)
@@ -195,9 +178,7 @@ final class HTTP2Stream: ResponseSink {
         if handler.isOpen(self) { handler.reset(self, code: .internalError) }
     }
 
-    /// Sends 100 (Continue).
-    ///
-    /// The client waits for it before it sends the body.
+    /// Sends 100 (Continue), for which the client waits before it sends the body.
     func writeContinue() {
         var fields = HPACKHeaders()
         fields.add(name: ":status", value: "100")
@@ -242,9 +223,7 @@ final class HTTP2Stream: ResponseSink {
         handler.write(.data(.init(data: .byteBuffer(bytes), endStream: isLast)), to: id, promise: promise)
     }
 
-    /// Makes a promise that resets the stream after the response is sent, if the request is incomplete.
-    ///
-    /// The rest of the request is not needed (RFC 9113 section 8.1).
+    /// Makes a promise that resets the stream after the response, if the request is incomplete (RFC 9113 section 8.1).
     private func lastPromise(_ promise: EventLoopPromise<Void>?) -> EventLoopPromise<Void>? {
         guard !hasRequestEnded else { return promise }
         let sent = promise ?? handler.loop.eventLoop.makePromise()

@@ -21,10 +21,8 @@ final class ConnectionCounter: Sendable {
         var clients: [AddressKey: Client] = [:]
         var waiter: CheckedContinuation<Void, Never>?
 
-        /// The address with the most connections.
         var largestClient: AddressKey? { clients.max { $0.value.places.count < $1.value.places.count }?.key }
 
-        /// Returns the connection of an address that has been idle for the longest time; nil if none is idle.
         func idlest(of address: AddressKey) -> ConnectionPlace? {
             ConnectionCounter.idlest(of: (clients[address]?.places ?? [:]).values)
         }
@@ -67,7 +65,6 @@ final class ConnectionCounter: Sendable {
         perAddress = limits.connectionsPerAddress
     }
 
-    /// The number of counted connections.
     var count: Int { state.withLock { $0.total } }
 
     /// The number of counted connections, and of responses that wait for their clients.
@@ -95,14 +92,12 @@ final class ConnectionCounter: Sendable {
         return admission
     }
 
-    /// The decision about a new connection.
     enum Admission {
         case admitted
         case full
         case fullForAddress
     }
 
-    /// Removes a connection from the count.
     func release(_ place: ConnectionPlace) {
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             guard state.clients[place.address]?.places.removeValue(forKey: ObjectIdentifier(place)) != nil else {
@@ -119,9 +114,7 @@ final class ConnectionCounter: Sendable {
 
     /// Replaces the number of responses of a connection that wait until the client opens the windows of HTTP/2.
     ///
-    /// The limits for connections are also the limits for these responses.
-    ///
-    /// - Returns: False if the address, or all addresses together, have too many of these.
+    /// The limits for connections also apply to these; false if the address, or all together, exceed them.
     func replaceUnsentCount(_ old: Int, by new: Int, at address: AddressKey) -> Bool {
         state.withLock { state in
             state.unsentCount += new - old
@@ -131,9 +124,7 @@ final class ConnectionCounter: Sendable {
         }
     }
 
-    /// Waits until all connections have ended.
-    ///
-    /// It must be called only once.
+    /// Waits until all connections have ended; it must be called only once.
     func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in
@@ -151,12 +142,9 @@ final class ConnectionPlace: Sendable {
     let address: AddressKey
     private let counter: ConnectionCounter
     private let idle = Atomic<UInt64>(1)
+    /// Called when the connection must end, if it is idle.
     private let onEviction: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - counter: The counter.
-    ///   - address: The address of the client.
-    ///   - onEviction: Called when the connection must end, if it is idle.
     init(_ counter: ConnectionCounter, address: AddressKey, onEviction: @escaping @Sendable () -> Void) {
         self.counter = counter
         self.address = address
@@ -166,14 +154,12 @@ final class ConnectionPlace: Sendable {
     /// The time for which the connection waits for its client; 0 if a task is running for it.
     var idleTime: UInt64 { idle.load(ordering: .relaxed) }
 
-    /// Records the time for which the connection waits for its client; nil if a task is running for it.
     func recordIdleTime(_ time: UInt64?) { idle.store(time.map { $0 &+ 1 } ?? 0, ordering: .relaxed) }
 
     func evict() { onEviction() }
 
     func release() { counter.release(self) }
 
-    /// See ``ConnectionCounter/replaceUnsentCount(_:by:at:)``.
     func replaceUnsentCount(_ old: Int, by new: Int) -> Bool {
         counter.replaceUnsentCount(old, by: new, at: address)
     }

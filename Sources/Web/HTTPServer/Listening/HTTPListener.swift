@@ -136,18 +136,15 @@ public final class HTTPListener: Sendable {
 
     /// Ends the connections that are open now.
     ///
-    /// Each connection first answers the requests that have begun.
-    ///
-    /// New connections are still accepted.
+    /// Each connection first answers the requests that have begun. New connections are still accepted.
     public func retireConnections() {
         onEachLoop { $0.retire() }
     }
 
     /// Ends all connections, and returns when all have ended.
     ///
-    /// Each connection first answers the requests that have begun.
-    ///
-    /// If the task is cancelled, the remaining connections are closed at once.
+    /// Each connection first answers the requests that have begun. If the task is cancelled, the remaining connections
+    /// are closed at once.
     public func drain() async {
         onEachLoop { $0.drain() }
         await withTaskCancellationHandler {
@@ -171,18 +168,14 @@ public enum ConnectionRefused: Error, Sendable, Hashable {
 ///
 /// SwiftNIO keeps the first buffer of a connection, and reads into it again. For a connection that reads once per turn
 /// of its event loop (`maxMessagesPerRead` is 1), it keeps no other buffer, if the allocator announces that the next
-/// buffer may be larger. So the first buffer is tiny, and is never used again: the first read takes the beginning of the
-/// handshake. The allocations make no difference that `make bench-http` would show.
+/// buffer may be larger. So the first buffer is tiny, and is never used again: the first read takes the beginning of
+/// the handshake. The allocations make no difference that `make bench-http` would show.
 struct UnpooledReceiveBuffers: RecvByteBufferAllocator {
-    /// The size of the buffer that SwiftNIO keeps, in bytes.
-    ///
-    /// A smaller one would occupy as much memory.
+    /// The size of the buffer that SwiftNIO keeps, in bytes; a smaller one would occupy as much memory.
     static let keptSize = 16
     /// The size of a buffer in bytes; most requests fit.
     static let usualSize = 2048
-    /// The size of the buffer after a read that has filled its buffer, in bytes.
-    ///
-    /// The records of TLS have up to 16 KiB.
+    /// The size after a read that has filled its buffer, in bytes: the records of TLS have up to 16 KiB.
     static let largeSize = 32_768
 
     private var size = keptSize

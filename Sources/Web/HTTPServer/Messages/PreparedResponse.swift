@@ -51,12 +51,7 @@ enum ResponseEncoder {
         }
     }
 
-    /// Appends Date, Connection and the empty line.
-    ///
-    /// - Parameters:
-    ///   - date: The whole Date field with its line end.
-    ///   - connection: The Connection field.
-    ///   - buffer: The buffer.
+    /// Appends Date, Connection and the empty line; `date` is the whole field with its line end.
     static func finish(date: ByteBuffer, connection: ConnectionOption, into buffer: inout ByteBuffer) {
         buffer.writeImmutableBuffer(date)
         switch connection {
@@ -66,7 +61,6 @@ enum ResponseEncoder {
         }
     }
 
-    /// The Connection field of a response.
     enum ConnectionOption {
         /// No field. The connection stays open, which is the default in HTTP/1.1.
         case implied
@@ -79,9 +73,7 @@ enum ResponseEncoder {
 
 /// Converts the fields of responses to the form of HTTP/2 (RFC 9113 section 8.3.2).
 enum HTTP2Fields {
-    /// Returns `:status` and the fields, with names in lower case.
-    ///
-    /// Fields that only HTTP/1 has are left out.
+    /// Returns `:status` and the fields, with names in lower case; fields that only HTTP/1 has are left out.
     static func fields(of response: HTTPResponse) -> HPACKHeaders {
         var fields = HPACKHeaders()
         fields.reserveCapacity(response.headerFields.count + 2)
@@ -111,16 +103,10 @@ enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Returns the field with its line end.
-    ///
-    /// - Parameter text: The value, from ``text(_:)``.
-    /// - Returns: For example `Date: Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns the field with its line end, such as `Date: Sun, 06 Nov 1994 08:49:37 GMT`.
     static func field(_ text: String) -> ByteBuffer { ByteBuffer(string: "Date: \(text)\r\n") }
 
-    /// Returns an IMF-fixdate, RFC 9110 section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    ///
-    /// - Parameter seconds: Seconds since 1970-01-01 00:00 UTC; 0 or more.
-    /// - Returns: The date.
+    /// Returns an IMF-fixdate (RFC 9110 section 5.6.7) of seconds since 1970-01-01 00:00 UTC.
     static func text(_ seconds: Int) -> String {
         let seconds = max(0, seconds)
         let day = seconds / 86_400
@@ -129,8 +115,6 @@ enum HTTPDate {
         return "\(days[day % 7]), \(padded(dayOfMonth)) \(months[month - 1]) \(year) \(clock) GMT"
     }
 
-    /// Returns the date in the Gregorian calendar.
-    ///
     /// Years begin in March here, so that a leap day is the last day of a year.
     private static func date(_ daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
         // Days are counted from 0000-03-01, in eras of 400 years. An era has 146,097 days.

@@ -32,7 +32,6 @@ public struct RequestHead {
         case http2
     }
 
-    /// The length of the body.
     enum Body: Hashable {
         case none
         case length(Int)
@@ -52,7 +51,6 @@ public struct RequestHead {
         var range: Range<Int> { Int(start)..<Int(end) }
     }
 
-    /// A header field.
     struct Field {
         let kind: FieldKind
         let name: Slice
@@ -230,9 +228,7 @@ extension RequestHead {
             headerFields: fields
         )
     }
-}
 
-extension RequestHead {
     /// The target without the scheme and authority of its absolute form.
     private var pathAndQuery: String {
         let bytes = bytes.readableBytesUInt8Span

@@ -5,8 +5,8 @@ public import OpenSSLKit
 
 /// Answers requests: at once on the event loop (the fast lane), or in a task (the async lane).
 ///
-/// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections. It must not wait or compute for
-/// long. For such work it returns ``ResponseMode/deferred(_:)`` or ``ResponseMode/prepared(beginsOnEventLoop:_:)``.
+/// ``respond(to:on:)`` runs on an event loop that serves thousands of other connections. It must not wait or compute
+/// for long. For such work it returns ``ResponseMode/deferred(_:)`` or ``ResponseMode/prepared(beginsOnEventLoop:_:)``.
 public protocol Responder: Sendable {
     /// Answers a request at once, or returns a function that answers it later. Called on the event loop.
     ///

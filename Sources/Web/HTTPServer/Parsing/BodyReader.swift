@@ -24,7 +24,6 @@ struct BodyReader {
         pace = BodyPace(at: now)
     }
 
-    /// True if all of the body has been read.
     var isDone: Bool {
         switch framing {
         case .length(let remaining): remaining == 0
@@ -32,9 +31,7 @@ struct BodyReader {
         }
     }
 
-    /// Moves the bytes of the body from `input` to `output`.
-    ///
-    /// Bytes after the body stay in `input`.
+    /// Moves the bytes of the body from `input` to `output`; bytes after the body stay in `input`.
     mutating func read(
         _ input: inout ByteBuffer,
         into output: inout ByteBuffer,
@@ -56,13 +53,10 @@ struct BodyReader {
     /// Excludes a period in which the server did not read the body.
     mutating func exclude(_ nanoseconds: UInt64) { pace.exclude(nanoseconds) }
 
-    /// Returns whether the body arrives too slowly.
     func isTooSlow(at now: UInt64, times: TimeLimits) -> Bool { pace.isTooSlow(at: now, times: times) }
 }
 
-/// Decodes a chunked body (RFC 9112 section 7.1).
-///
-/// Extensions and trailers are dropped.
+/// Decodes a chunked body (RFC 9112 section 7.1); extensions and trailers are dropped.
 struct ChunkedDecoder {
     private enum State {
         case size(digits: Int)
@@ -85,23 +79,12 @@ struct ChunkedDecoder {
     private var overhead = 0
     private static let maximumOverhead = 16_384
 
-    /// True if the end of the body has been decoded.
     var isDone: Bool {
         if case .done = state { true } else { false }
     }
 
-    /// Removes the bytes of the body from `input` and appends the decoded data to `output`.
-    ///
-    /// - Parameters:
-    ///   - input: The received bytes. Bytes after the end of the body stay.
-    ///   - output: The buffer for data.
-    ///   - limit: The maximum number of bytes of data that this call may append.
-    /// - Throws: 400 for a malformed chunk, 413 for a body that is too long.
-    mutating func decode(
-        _ input: inout ByteBuffer,
-        into output: inout ByteBuffer,
-        limit: Int
-    ) throws(RequestFault) {
+    /// Removes the bytes of the body from `input` and appends at most `limit` bytes of decoded data to `output`.
+    mutating func decode(_ input: inout ByteBuffer, into output: inout ByteBuffer, limit: Int) throws(RequestFault) {
         var room = limit
         while !isDone, input.readableBytes > 0 {
             if case .data = state {

@@ -12,13 +12,7 @@ internal import HTTPLimits
 struct HeadParser {
     let limits: HTTPLimits
 
-    /// Parses a head.
-    ///
-    /// - Parameters:
-    ///   - bytes: The head from the method to the empty line, without bytes after the empty line.
-    ///   - fields: A buffer for the fields; its content is replaced.
-    /// - Returns: The request line, and the values of the fields about the connection and the body.
-    /// - Throws: A fault with status 400, 414, 417, 431 or 505.
+    /// `bytes` is the head from the method to the empty line and no further; the content of `fields` is replaced.
     func parse(_ bytes: Span<UInt8>, into fields: inout [RequestHead.Field]) throws(RequestFault) -> RequestHead.Summary
     {
         fields.removeAll(keepingCapacity: true)
@@ -101,31 +95,22 @@ struct HeadParser {
     }
 }
 
-/// Finds the end of a header whose bytes arrive in several pieces.
-///
-/// Each byte is scanned only once.
+/// Finds the end of a header whose bytes arrive in several pieces, each byte of which is scanned only once.
 struct HeadScanner {
-    /// True if an empty line precedes this header.
     let followsEmptyLine: Bool
     private var scanned = 0
     private var lineStart = 0
     private var lineCount = 0
 
-    init(followsEmptyLine: Bool = false) {
-        self.followsEmptyLine = followsEmptyLine
-    }
+    init(followsEmptyLine: Bool = false) { self.followsEmptyLine = followsEmptyLine }
 
-    /// True if a part of the header has arrived.
     var hasBegun: Bool { scanned > 0 }
 
     /// Scans the bytes that have arrived since the last call.
     ///
-    /// - Parameters:
-    ///   - bytes: All bytes from the beginning of the header.
-    ///   - limits: The limits for the header's length.
-    /// - Returns: The number of bytes of the header, including its empty line; nil if its end has not arrived.
-    /// - Throws: A fault with status 414 or 431 as soon as a line or the header is too long. If both are too long, the
-    ///   fault is for the limit that is exceeded at the earlier byte, however the bytes are divided into pieces.
+    /// `bytes` has all bytes of the header so far. The result is the length of the header with its empty line; nil if
+    /// the end has not arrived. A line or a header that is too long is an error at once. If both are too long, the
+    /// error is for the limit that is exceeded at the earlier byte, however the bytes are divided into pieces.
     mutating func end(of bytes: Span<UInt8>, limits: HTTPLimits) throws(RequestFault) -> Int? {
         let count = bytes.count
         while scanned < count {

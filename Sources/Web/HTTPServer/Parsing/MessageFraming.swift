@@ -2,9 +2,7 @@
 
 internal import Bytes
 
-/// Reads the fields of a head that decide the length of the body and whether the connection stays open.
-///
-/// The rules are in RFC 9112 sections 3.2, 6 and 9.3.
+/// The fields that decide the length of the body and whether the connection stays open (RFC 9112 sections 3.2, 6, 9.3).
 struct MessageFraming {
     private var hostCount = 0
     private var hasLength = false
@@ -12,7 +10,6 @@ struct MessageFraming {
     private var closes = false
     private var keepsAlive = false
 
-    /// Records a field.
     mutating func process(
         _ field: RequestHead.Field,
         in bytes: Span<UInt8>,
@@ -43,7 +40,6 @@ struct MessageFraming {
         }
     }
 
-    /// Completes the summary after the last field.
     mutating func finish(_ bytes: Span<UInt8>, into summary: inout RequestHead.Summary) throws(RequestFault) {
         if hasCoding {
             guard !hasLength else { throw .malformed("both Content-Length and Transfer-Encoding") }
@@ -91,9 +87,7 @@ struct MessageFraming {
 
 /// The host and port of a request (RFC 9110 section 7.2, RFC 3986 section 3.2).
 enum Authority {
-    /// Returns whether bytes are a host with an optional port.
-    ///
-    /// User information (`user@host`) is not allowed in a request.
+    /// Returns whether bytes are a host with an optional port; user information (`user@host`) is not allowed.
     static func isValid(_ bytes: Span<UInt8>) -> Bool {
         guard !bytes.isEmpty, bytes.count <= 300 else { return false }
         var end = 0
@@ -144,9 +138,7 @@ enum Authority {
         }
     }
 
-    /// Returns whether a byte is a character of a host name or an IPv4 address.
-    ///
-    /// These are the `unreserved` characters of RFC 3986 section 2.3. The other characters of `reg-name` are rejected.
+    /// The `unreserved` characters of RFC 3986 section 2.3; the other characters of `reg-name` are rejected.
     private static func isNameCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
