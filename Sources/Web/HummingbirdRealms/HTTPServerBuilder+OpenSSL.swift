@@ -93,7 +93,6 @@ final class ConnectionCertificate: Sendable {
 
     private let state = Mutex(Handshake())
 
-    /// The values of the completed handshake.
     var handshake: Handshake { state.withLock { $0 } }
 
     fileprivate func complete(_ handshake: Handshake) { state.withLock { $0 = handshake } }
@@ -120,7 +119,6 @@ final class HandshakeRecorder: ChannelInboundHandler {
     }
 }
 
-/// The connection that a request came over.
 struct ClientConnection: Sendable {
     /// The address at the other end of the connection; nil if it is not known.
     let peer: String?

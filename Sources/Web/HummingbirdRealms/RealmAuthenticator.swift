@@ -9,8 +9,8 @@ public import RealmKit
 ///
 /// Requests without a user are passed on too.
 ///
-/// If a request passes several authenticators, the last authenticator decides. If it does not accept the user's realm or
-/// scheme, it authenticates the request again, and the earlier user is removed from the context.
+/// If a request passes several authenticators, the last authenticator decides. If it does not accept the user's realm
+/// or scheme, it authenticates the request again, and the earlier user is removed from the context.
 ///
 /// An ambiguous or malformed request gets 400. An authenticated request from a page of another site gets 403 if its
 /// method is not safe.
@@ -90,8 +90,8 @@ enum CacheHeaders {
 
     /// Makes a response, and adds the header fields to it or to its `HTTPError`.
     ///
-    /// It gets `Vary`. If the request is authenticated, it also gets `Cache-Control: no-store`, unless its `Cache-Control`
-    /// already contains `no-store` or `private`.
+    /// It gets `Vary`. If the request is authenticated, it also gets `Cache-Control: no-store`, unless its
+    /// `Cache-Control` already contains `no-store` or `private`.
     static func add(isPersonal: Bool, _ respond: () async throws -> Response) async throws -> Response {
         do {
             var response = try await respond()

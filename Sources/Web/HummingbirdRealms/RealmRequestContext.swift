@@ -84,8 +84,8 @@ public struct RealmIdentity: Sendable {
         return user
     }
 
-    /// Creates the identity of a request that has not been authenticated, with the peer address and the client certificate
-    /// of its connection.
+    /// Creates the identity of a request that has not been authenticated, with the peer address and the client
+    /// certificate of its connection.
     ///
     /// - Parameter source: The source from which Hummingbird makes the context of the request.
     public init(source: ApplicationRequestContextSource) {
@@ -98,13 +98,9 @@ public struct RealmIdentity: Sendable {
     /// Creates the identity of a request that has not been authenticated, for a context without a Hummingbird source.
     ///
     /// - Parameter peer: The address at the other end of the connection; nil if it is not known.
-    public init(peer: String?) {
-        connection = ClientConnection(peer: peer, certificate: nil)
-    }
+    public init(peer: String?) { connection = ClientConnection(peer: peer, certificate: nil) }
 
-    /// The error for a request that no middleware has checked.
-    ///
-    /// If an application forgets the middleware, routes that require a user fail with 500. They are not open.
+    /// The error for a request that no middleware has checked: a forgotten middleware must not open its routes.
     static let notChecked = HTTPError(.internalServerError)
 }
 

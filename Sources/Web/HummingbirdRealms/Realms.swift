@@ -108,20 +108,16 @@ public final class Realms: Service {
         SessionWatch(realms: self, events: try access.events(of: session))
     }
 
-    /// Checks the realms for changed users now.
-    ///
-    /// ``run()`` checks them every second.
+    /// Checks the realms for changed users now; ``run()`` does every second.
     package func refresh() async { await signIn.refresh() }
 
-    /// Ends all event streams.
-    ///
-    /// The last event of each stream reports that the server is shutting down.
+    /// Ends all event streams, with a last event that the server is shutting down.
     package func close() { signIn.close() }
 
     /// Waits for a graceful shutdown, and then ends all event streams.
     ///
-    /// Hummingbird waits for open responses first and stops its services afterwards. So a service could not end the
-    /// streams in time.
+    /// Hummingbird waits for open responses before it stops its services, so a service could not end the streams in
+    /// time.
     func closeAtShutdown() async {
         // If the stream ends before a shutdown, the task is cancelled.
         if (try? await gracefulShutdown()) != nil { close() }

@@ -31,9 +31,7 @@ public struct RequireGroup<Context: RealmRequestContext>: RouterMiddleware {
     /// Creates middleware that allows users who are in at least one of the groups.
     ///
     /// - Parameter groups: The names of the groups. They are case-sensitive.
-    public init(_ groups: String...) {
-        self.groups = groups
-    }
+    public init(_ groups: String...) { self.groups = groups }
 
     /// Passes on the request of a member.
     public func handle(

@@ -4,17 +4,15 @@ public import Hummingbird
 
 /// Serves the sign-in page, the account page and the session API, and passes other requests on.
 ///
-/// Add it to the router, not to a route group, because the pages are not routes. Add it before all middleware that denies
-/// requests. With `sign-in { prefix /gatehouse; }`, the paths of the pages begin with `/gatehouse`.
+/// Add it to the router, not to a route group, because the pages are not routes. Add it before all middleware that
+/// denies requests. With `sign-in { prefix /gatehouse; }`, the paths of the pages begin with `/gatehouse`.
 public struct SignInPages<Context: RealmRequestContext>: RouterMiddleware {
     private let realms: Realms
 
     /// Creates the pages of a configuration.
     ///
     /// - Parameter realms: The realms.
-    public init(_ realms: Realms) {
-        self.realms = realms
-    }
+    public init(_ realms: Realms) { self.realms = realms }
 
     /// Responds to a request for one of the pages, and passes on any other request.
     public func handle(

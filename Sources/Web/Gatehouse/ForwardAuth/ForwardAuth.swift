@@ -13,18 +13,15 @@ internal import SignIn
 ///
 /// A response states whether the proxy may pass the original request on to the application.
 ///
-/// Each proxy gets only statuses that it understands. nginx treats every status except 2xx, 401 and 403 as an error, which
-/// is right for 503 only. Envoy can be configured to allow a request after a 5xx. An ambiguous request is denied.
+/// Each proxy gets only statuses that it understands. nginx treats every status except 2xx, 401 and 403 as an error,
+/// which is right for 503 only. Envoy can be configured to allow a request after a 5xx. An ambiguous request is denied.
 struct ForwardAuth: Sendable {
-    /// The contents of a forward-auth request.
     struct Check: Sendable {
         let proxy: ForwardAuthProxy
         let original: OriginalRequest
-        /// The kind of the client behind the proxy.
         let clientKind: ClientKind
         /// The index of the translation that the user prefers.
         let language: Int
-        /// The cookies of the original request.
         let cookies: OurCookies
         /// True if the proxy requests the page for a check that was refused.
         var isPage = false
@@ -204,21 +201,13 @@ struct ForwardAuth: Sendable {
         return response(redirect.isSafe ? .found : .seeOther, fields: fields, text: "not signed in")
     }
 
-    private func unauthorized(
-        _ challenge: Challenge,
-        for check: Check,
-        fields: HTTPFields = [:]
-    ) -> RenderedResponse {
+    private func unauthorized(_ challenge: Challenge, for check: Check, fields: HTTPFields = [:]) -> RenderedResponse {
         var headers = fields
         challenge.add(to: &headers, signInAt: context.links.page, putsBasicFirst: check.proxy == .nginx)
         return response(.unauthorized, fields: headers, text: "not signed in")
     }
 
-    private func response(
-        _ status: HTTPResponse.Status,
-        fields: HTTPFields = [:],
-        text: String
-    ) -> RenderedResponse {
+    private func response(_ status: HTTPResponse.Status, fields: HTTPFields = [:], text: String) -> RenderedResponse {
         var headers = fields
         headers[.contentType] = "text/plain; charset=utf-8"
         headers[.cacheControl] = "no-store"

@@ -11,11 +11,9 @@ struct OriginalRequest: Sendable, Hashable {
     struct Description {
         /// Returns all values of a header field, in order; the name is in lower case.
         let values: (StaticString) -> [UTF8Text]
-        /// The method of the forward-auth request, for Envoy.
+        // The method, the target and the host of the forward-auth request, for Envoy.
         var method = ""
-        /// The target of the forward-auth request, for Envoy.
         var target = ""
-        /// The host of the forward-auth request, for Envoy.
         var host: String?
         /// The path to which Envoy appends the target of the original request.
         var prefix = "/auth/envoy"
@@ -23,9 +21,7 @@ struct OriginalRequest: Sendable, Hashable {
         var allowsAmbiguousPath = false
     }
 
-    /// The result of reading a description.
     enum Outcome: Sendable, Hashable {
-        /// The original request.
         case request(OriginalRequest)
         /// The description is incomplete, invalid or ambiguous. The value is the reason, for the log.
         case rejected(String)
@@ -172,8 +168,8 @@ extension OriginalRequest.Description {
 extension OriginalRequest.Description {
     /// The host and the path as a description states them, for the log and the page of a rejected request.
     ///
-    /// They are not checked, so nothing may be decided by them. They have no user name, no query, at most 512 bytes and no
-    /// characters other than visible ASCII.
+    /// They are not checked, so nothing may be decided by them. They have no user name, no query, at most 512 bytes and
+    /// no characters other than visible ASCII.
     struct Claim: Sendable, Hashable {
         let method: String
         /// The host and the path, such as `app.example.com/a%2fb`.

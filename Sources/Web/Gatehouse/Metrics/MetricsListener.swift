@@ -16,18 +16,18 @@ internal import Synchronization
 /// | `/health/live` | 200: the process answers |
 /// | `/health/ready` | 200 while the server listens; 503 before and after |
 ///
-/// A connection has one answer. Nothing here needs a login, so the addresses should be reachable only by the monitoring.
+/// A connection has one answer. Nothing here needs a login, so the addresses should be reachable only by the
+/// monitoring.
 struct MetricsListener {
     /// The maximum number of connections, so that a client cannot take the descriptors of the server.
     ///
-    /// At the maximum, the oldest connection is closed for a new one. It has had its time: an answer takes milliseconds.
+    /// At the maximum, the oldest is closed for a new one: it has had its time, as an answer takes milliseconds.
     static let maximumConnections = 16
     /// The time after which a connection is closed, whatever its client does.
     static let timeLimit = TimeAmount.seconds(10)
 
     let metrics: ServerMetrics
     let group: any EventLoopGroup
-    /// The connections of all addresses.
     private let connections = OpenConnections()
 
     init(metrics: ServerMetrics, group: any EventLoopGroup) {
@@ -82,9 +82,7 @@ private final class MetricsHandler: ChannelDuplexHandler {
     private let metrics: ServerMetrics
     private var isAnswered = false
 
-    init(metrics: ServerMetrics) {
-        self.metrics = metrics
-    }
+    init(metrics: ServerMetrics) { self.metrics = metrics }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Further requests and the body are not used. A client that does not read gets no second answer.
@@ -131,8 +129,8 @@ private final class MetricsHandler: ChannelDuplexHandler {
         return host.name != "localhost" && !isAddress
     }
 
-    /// Returns the authority of a target in absolute form, which every server must accept (RFC 9112 section 3.2.2), and the
-    /// target without it.
+    /// Returns the authority of a target in absolute form, which every server must accept (RFC 9112 section 3.2.2), and
+    /// the target without it.
     private static func parts(of target: String) -> (authority: String?, target: String) {
         let bytes = Array(target.utf8)
         let scheme = Array("http://".utf8)

@@ -11,12 +11,9 @@ internal import Synchronization
 /// The number of time series is limited, so that labels from outside cannot fill the memory. Metrics beyond the limit
 /// are counted in `gatehouse_dropped_series_total` and have no values.
 package final class PrometheusRegistry: MetricsFactory {
-    /// The media type of the text.
     package static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// The upper bounds of a histogram's buckets, in seconds.
-    ///
-    /// They reach from a check without a hash to the longest time limits of modules.
+    /// The upper bounds of a histogram's buckets in seconds, from a check without a hash to the longest time limits.
     package static let buckets = [0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
     /// The number of time series that are kept; histograms count as one.
@@ -32,9 +29,7 @@ package final class PrometheusRegistry: MetricsFactory {
     private let state = Mutex(State())
 
     /// `help` has a sentence about each metric, by its name.
-    package init(help: [String: String] = [:]) {
-        self.help = help
-    }
+    package init(help: [String: String] = [:]) { self.help = help }
 
     /// The values of all metrics, sorted by name.
     package var text: String {
@@ -74,11 +69,7 @@ package final class PrometheusRegistry: MetricsFactory {
         series(label, dimensions, .gauge) { PrometheusValue() }
     }
 
-    package func makeRecorder(
-        label: String,
-        dimensions: [(String, String)],
-        aggregate: Bool
-    ) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         if aggregate { return series(label, dimensions, .histogram) { PrometheusHistogram(Self.buckets) } }
         return series(label, dimensions, .gauge) { PrometheusValue() }
     }

@@ -21,11 +21,7 @@ final class PrometheusValue: PrometheusValues, CounterHandler, FloatingPointCoun
         var present = bits.load(ordering: .relaxed)
         while true {
             let sum = (Double(bitPattern: present) + amount).bitPattern
-            let (isExchanged, found) = bits.weakCompareExchange(
-                expected: present,
-                desired: sum,
-                ordering: .relaxed
-            )
+            let (isExchanged, found) = bits.weakCompareExchange(expected: present, desired: sum, ordering: .relaxed)
             if isExchanged { return }
             present = found
         }
@@ -87,18 +83,14 @@ final class PrometheusHistogram: PrometheusValues, RecorderHandler, TimerHandler
     }
 }
 
-/// The text format of Prometheus, version 0.0.4.
-///
-/// Source: "Exposition formats" of the Prometheus documentation.
+/// The text format of Prometheus, version 0.0.4: "Exposition formats" of the Prometheus documentation.
 enum PrometheusText {
     /// Returns a valid name of a metric: letters, digits, `_` and `:`; any other character becomes `_`.
     static func name(_ label: String) -> String {
         valid(label) { $0 == ":" }
     }
 
-    /// Returns labels without braces, such as `realm="people",outcome="accepted"`.
-    ///
-    /// If a name is repeated, its first value is used.
+    /// Returns labels without braces, such as `realm="people",outcome="accepted"`; the first value of a repeated name.
     static func labels(_ dimensions: [(String, String)]) -> String {
         var names: [String] = []
         var texts: [String] = []
@@ -113,7 +105,6 @@ enum PrometheusText {
 
     static func braced(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
 
-    /// Returns the text of a HELP line.
     static func helpText(_ text: String) -> String { escaped(text, quotes: false) }
 
     /// Returns a number as text; whole numbers without a fraction.

@@ -9,9 +9,7 @@ internal import OpenSSLKit
 internal import SignIn
 internal import Synchronization
 
-/// The metrics of a server, and whether it is ready.
-///
-/// A server without a `metrics` block has none, and spends no time on them.
+/// The metrics of a server, and whether it is ready; a server without a `metrics` block has none.
 final class ServerMetrics: Sendable {
     enum Phase {
         case starting

@@ -60,7 +60,8 @@ struct AccessLog {
         var length = 0
         /// The original request of a forward-auth request.
         var original: OriginalRequest?
-        /// Texts at the end of the line, each with a space before it: remarks, the reason of a denied request, its rule.
+        /// Texts at the end of the line, each with a space before it: remarks, the reason of a denied request, its
+        /// rule.
         var remarks = ("", "", "")
     }
 

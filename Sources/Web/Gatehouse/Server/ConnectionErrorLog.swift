@@ -9,8 +9,8 @@ internal import Synchronization
 
 /// Logs the errors of connections.
 ///
-/// Clients can cause these errors. They are logged at the levels debug and trace, which are disabled by default, so that
-/// an attacker cannot fill the log.
+/// Clients can cause these errors. They are logged at the levels debug and trace, which are disabled by default, so
+/// that an attacker cannot fill the log.
 enum ConnectionErrorLog {
     static func log(_ error: any Error, _ connection: Connection, _ logger: Logger, plainHTTP: PlainHTTPLog) {
         if (error as? NIOOpenSSLError)?.code == .plainHTTP { plainHTTP.log(peer: connection.peer) }
@@ -58,9 +58,7 @@ final class PlainHTTPLog: Sendable {
     }
 }
 
-/// The response to a plain HTTP request on the TLS port.
-///
-/// It is the same for all requests: nothing of a request that others can read and change is used.
+/// The response to a plain HTTP request on the TLS port, without anything of the request, which others can change.
 enum PlainHTTPResponse {
     static let bytes: ByteBuffer = {
         let body = """

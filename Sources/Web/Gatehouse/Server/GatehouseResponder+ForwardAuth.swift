@@ -131,10 +131,7 @@ extension GatehouseResponder {
         )
     }
 
-    func description(
-        _ head: borrowing RequestHead,
-        of proxy: ForwardAuthProxy
-    ) -> OriginalRequest.Description {
+    func description(_ head: borrowing RequestHead, of proxy: ForwardAuthProxy) -> OriginalRequest.Description {
         let fields = copy head
         var description = OriginalRequest.Description(values: { fields.values(named: $0) })
         description.allowsAmbiguousPath = accessController.rules.allowsAmbiguousPaths

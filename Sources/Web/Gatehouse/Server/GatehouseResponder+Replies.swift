@@ -70,13 +70,7 @@ extension GatehouseResponder {
         return response
     }
 
-    func logAccess(
-        _ received: ReceivedRequest,
-        user: (Username, String)?,
-        status: Int,
-        length: Int,
-        reason: String
-    ) {
+    func logAccess(_ received: ReceivedRequest, user: (Username, String)?, status: Int, length: Int, reason: String) {
         guard log.isEnabled else { return }
         let entry = AccessLog.Entry(
             peer: received.client.address,

@@ -191,11 +191,7 @@ final class GatehouseResponder: Responder {
                 if let fault = completed.certificateFault {
                     received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
                 }
-                let prepared = responses.prepared(
-                    response,
-                    as: received.representation,
-                    for: completed.authentication
-                )
+                let prepared = responses.prepared(response, as: received.representation, for: completed.authentication)
                 return finish(prepared, to: received, after: completed.report, for: completed.authentication)
             }
         }

@@ -46,10 +46,7 @@ extension GatehouseServer {
         return listening
     }
 
-    private func listen(
-        _ server: HTTPListener,
-        on sockets: [InheritedSocket]
-    ) async throws(BindFailure) -> Listening {
+    private func listen(_ server: HTTPListener, on sockets: [InheritedSocket]) async throws(BindFailure) -> Listening {
         var listening = Listening()
         for socket in sockets {
             do {

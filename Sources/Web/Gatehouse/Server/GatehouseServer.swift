@@ -18,8 +18,8 @@ internal import UnixSignals
 /// The initializer checks the configuration and binds no address. ``run()`` listens until the graceful shutdown of its
 /// `ServiceGroup`, or until its task is cancelled. It then waits for open requests. SIGHUP reloads the configuration.
 ///
-/// It reports its states to the service manager: that it listens, each reload, the stop, and, as long as all event loops
-/// run, that it is alive.
+/// It reports its states to the service manager: that it listens, each reload, the stop, and, as long as all event
+/// loops run, that it is alive.
 public struct GatehouseServer: Service {
     /// The time that open requests have to finish at a shutdown: 10 seconds.
     public static let drainTime = Duration.seconds(10)

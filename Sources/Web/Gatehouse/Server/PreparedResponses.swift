@@ -56,7 +56,6 @@ struct PreparedResponses: Sendable {
         return PreparedResponse(renderer.render(response, as: representation, for: authentication))
     }
 
-    /// Returns the response to a request that is not valid HTTP.
     func prepared(_ fault: RequestFault) -> PreparedResponse {
         let page = Page.fault(fault)
         // The header fields may be unknown. Only browsers are known to send so many bytes.

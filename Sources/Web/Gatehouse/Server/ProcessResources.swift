@@ -30,7 +30,8 @@ enum DescriptorLimit {
 
 /// Returns freed memory to the system after a peak of connections and requests.
 ///
-/// The allocator of glibc keeps freed memory for later allocations, so a server would keep the size of its largest peak.
+/// The allocator of glibc keeps freed memory for later allocations, so a server would keep the size of its largest
+/// peak.
 enum MemoryTrimming {
     /// The smallest peak after which memory is returned: some megabytes.
     private static let smallestPeak = 200

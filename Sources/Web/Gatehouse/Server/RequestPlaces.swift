@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// The requests in progress: those that wait for their body or are answered in a task, of each client and in all.
 ///
-/// A client behind a trusted proxy is counted by its own address, so that it cannot use up the places of the proxy. At the
-/// limit for all, a client with few requests still gets a place.
+/// A client behind a trusted proxy is counted by its own address, so that it cannot use up the places of the proxy. At
+/// the limit for all, a client with few requests still gets a place.
 final class RequestPlaces: Sendable {
     private struct State {
         var total = 0
@@ -29,7 +29,8 @@ final class RequestPlaces: Sendable {
         self.perClient = perClient
     }
 
-    /// The places for the limits for connections: a quarter of these, because a request takes more memory than a connection.
+    /// The places for the limits for connections: a quarter of these, because a request takes more memory than a
+    /// connection.
     convenience init(_ limits: HTTPLimits) {
         self.init(
             total: max(Self.minimum, limits.connections / 4),

@@ -48,7 +48,6 @@ public struct InheritedSocket: Sendable, Hashable {
 
     private var label: String { name.map { "descriptor \(descriptor) (\($0))" } ?? "descriptor \(descriptor)" }
 
-    /// Sets close-on-exec, and checks that the descriptor is a listening TCP socket.
     private func check() throws(ServiceManagerFault) {
         let flags = fcntl(descriptor, F_GETFD)
         guard flags >= 0, fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) == 0 else {

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// The program that has started this process as a service: systemd, or another that has its protocols.
 ///
-/// The protocols are those of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3). Each part is optional: a process
-/// that was started by hand has none of them.
+/// The protocols are those of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3). Each part is optional: a
+/// process that was started by hand has none of them.
 public struct ServiceManager: Sendable {
     /// The listening sockets that were passed to this process.
     public let sockets: [InheritedSocket]

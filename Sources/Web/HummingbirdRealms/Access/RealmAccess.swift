@@ -13,7 +13,8 @@ internal import SignIn
 
 /// The access control of an application that uses Hummingbird's server.
 ///
-/// It uses the ``AccessController`` and the renderer of the Gatehouse server, so both make the same decisions and pages.
+/// It uses the ``AccessController`` and the renderer of the Gatehouse server, so both make the same decisions and
+/// pages.
 struct RealmAccess: Sendable {
     private let components: AccessComponents
     private let proxies: TrustedProxies
@@ -41,7 +42,6 @@ struct RealmAccess: Sendable {
         try components.accessController.sessions.events(of: session, after: nil)
     }
 
-    /// The guard that applies the rules of the configuration.
     var rulesGuard: RouteGuard {
         RouteGuard(access: self, accessController: components.accessController, usesPath: true, challenge: nil)
     }
@@ -89,7 +89,6 @@ struct RealmAccess: Sendable {
         }
     }
 
-    /// Returns the response of the sign-in pages, the session API or the realm API.
     private func answer(
         at route: Route,
         to webRequest: WebRequest,
@@ -114,7 +113,6 @@ struct RealmAccess: Sendable {
 
     // MARK: Requests
 
-    /// The client of a request, or the reason why the request is malformed.
     enum ClientResult {
         case client(RequestClient)
         case malformed(String)
@@ -175,7 +173,6 @@ struct RealmAccess: Sendable {
             .response(isHead: request.method == .head)
     }
 
-    /// Returns the response to a request from a page of another site.
     func crossOriginRejection(of request: Request) -> Response {
         Page.crossOrigin.rendered(as: representation(for: request), in: components.renderer.context)
             .response(isHead: request.method == .head)
@@ -220,7 +217,6 @@ extension Request: RequestFields {
         for field in headers.texts(of: .cookie) { body(field.string.utf8Span.span) }
     }
 
-    /// The request target as it was received.
     var target: String { head.path ?? "" }
 
     /// True if the method is safe (RFC 9110 section 9.2.1).

@@ -12,17 +12,13 @@ internal import SignIn
 
 /// Authenticates the requests of an application, and decides whether they are allowed.
 struct RouteGuard: Sendable {
-    /// The result of a check.
     enum CheckResult: Sendable {
-        /// The user is authenticated and allowed.
         case user(AuthenticatedUser)
         /// The request is allowed without a user.
         case open
-        /// No rule matches the request.
         case noMatchingRule
         /// The request gets this response on every route, also on a route that needs no user.
         case answered(Response)
-        /// The request is not allowed.
         case rejected(Rejection)
     }
 
@@ -178,8 +174,8 @@ struct RouteGuard: Sendable {
 
     /// Returns whether the request has a single host.
     ///
-    /// If the request target is a URL, it contains a host too. If that host differed from the `Host` field, a rule could
-    /// match one host, and the application could use the other host.
+    /// If the request target is a URL, it contains a host too. If that host differed from the `Host` field, a rule
+    /// could match one host, and the application could use the other host.
     private func hasOneHost(_ request: Request) -> Bool {
         guard let url = RequestURL(request.target) else { return true }
         return url.authority.utf8Span.span.equalsIgnoringCase(request.hostText.utf8Span.span)
