@@ -4,12 +4,10 @@ internal import Synchronization
 
 /// The queue of events for one client.
 ///
-/// An `AsyncStream` would have two faults. Its buffer cannot be inspected, so a heartbeat would displace an event from
-/// a full buffer. Two concurrent readers would crash the process.
+/// An `AsyncStream` would have two faults: its buffer cannot be inspected, so a heartbeat would displace an event from
+/// a full buffer, and two concurrent readers would crash the process.
 final class EventStream: Sendable {
-    /// The maximum number of events that wait for a slow reader.
-    ///
-    /// If a further event is added, the oldest event is removed.
+    /// The maximum number of events that wait for a slow reader; then the oldest is removed.
     static let capacity = 32
 
     private struct State {
@@ -21,10 +19,6 @@ final class EventStream: Sendable {
     private let state = Mutex(State())
 
     /// Delivers an event to the reader, or queues it until the reader asks for the next event.
-    ///
-    /// - Parameters:
-    ///   - event: The event.
-    ///   - isLast: True if the stream ends with this event.
     func deliver(_ event: NumberedSessionEvent, isLast: Bool) {
         let reader = state.withLock { state -> CheckedContinuation<NumberedSessionEvent?, Never>? in
             guard !state.isOver else { return nil }
@@ -49,9 +43,7 @@ final class EventStream: Sendable {
         reader?.resume(returning: NumberedSessionEvent(number: nil, event: .heartbeat))
     }
 
-    /// Waits for the next event.
-    ///
-    /// - Returns: The event; nil when the stream has ended or the task is cancelled.
+    /// Waits for the next event; nil when the stream has ended or the task is cancelled.
     func next() async -> NumberedSessionEvent? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -83,9 +75,7 @@ struct EventJournal: Sendable {
     private var streams: [EventStream] = []
     private var isOver = false
 
-    /// Delivers an event to all streams and keeps it for clients that reconnect.
-    ///
-    /// Events after the end event are ignored.
+    /// Delivers an event to all streams and keeps it for clients that reconnect; nothing follows the end event.
     mutating func publish(_ event: SessionEvent) {
         guard !isOver else { return }
         if case .ended = event { isOver = true }
@@ -97,17 +87,11 @@ struct EventJournal: Sendable {
         if isOver { streams = [] }
     }
 
-    /// Adds a stream, and delivers the kept events that its client has missed.
-    ///
-    /// - Parameters:
-    ///   - stream: The stream.
-    ///   - number: The number of the last event that the client has received; nil to deliver only new events.
-    /// - Returns: False if the session has ended.
+    /// Adds a stream, and delivers the kept events after the given one; false if the session has ended.
     mutating func attach(_ stream: EventStream, after number: UInt64?) -> Bool {
         guard !isOver else { return false }
         if let number {
-            // A number above the last number is from before a restart, so the client has received none of the kept
-            // events.
+            // A number above the last number is from before a restart, so the client has received no kept event.
             let received = number > lastNumber ? 0 : number
             for event in events where event.number.map({ $0 > received }) ?? false {
                 stream.deliver(event, isLast: false)
@@ -138,16 +122,12 @@ struct OpenStreams: Sendable {
     /// True if nothing is kept.
     var isEmpty: Bool { entries.isEmpty && countBySession.isEmpty && byOwner.isEmpty }
 
-    /// All streams, in no order.
     var streams: [EventStream] { entries.values.map(\.stream) }
 
-    /// Adds a stream.
+    /// Adds a stream, and returns its number and the stream that must end.
     ///
-    /// If there are too many streams, the oldest stream of the user with the most streams must end, unless the user of the
-    /// new stream would then have the most.
-    ///
-    /// - Returns: The number of the stream, and the stream that must end.
-    /// - Throws: ``SessionFault``: `closing`, `tooManyStreams`.
+    /// If there are too many, that is the oldest stream of the user with the most streams, unless the user of the new
+    /// stream would then have the most.
     mutating func open(
         _ stream: EventStream,
         of session: Session,
@@ -183,9 +163,7 @@ struct OpenStreams: Sendable {
         if byOwner[entry.owner]?.isEmpty == true { byOwner[entry.owner] = nil }
     }
 
-    /// Rejects new streams from now on.
-    ///
-    /// - Returns: The open streams, to be ended by the caller.
+    /// Rejects new streams from now on, and returns the open ones, to be ended by the caller.
     mutating func closeAll() -> [EventStream] {
         isClosed = true
         return streams

@@ -4,37 +4,25 @@ internal import Synchronization
 
 /// An event of a session that is sent to its clients.
 public enum SessionEvent: Sendable, Hashable {
-    /// The session ends in this many seconds if there is no request.
-    ///
-    /// After ``extended(idleExpiry:)``, the event is sent again when the new end is near.
+    /// The session ends in this many seconds if there is no request; sent again after ``extended(idleExpiry:)``.
     case expiring(seconds: Int)
-    /// The session was used after ``expiring(seconds:)``.
-    ///
-    /// The value is the new idle end of the session, in seconds since 1970.
+    /// The session was used after ``expiring(seconds:)``; the value is its new idle end, in seconds since 1970.
     case extended(idleExpiry: Int)
-    /// The session has ended.
-    ///
-    /// This is the last event of the session.
+    /// The session has ended, and this is its last event.
     case ended(SessionEndCause)
     /// A message from an administrator to the user.
     case message(String)
-    /// The connection is still open.
-    ///
-    /// The event has no number.
+    /// The connection is still open; the event has no number.
     case heartbeat
     /// The server is stopping, or there are too many streams and the user has the most of them.
     ///
-    /// This is the last event of the stream, and it has no number.
-    ///
-    /// The session may continue after a restart.
+    /// This is the last event of the stream, and it has no number. The session may continue after a restart.
     case closing
 }
 
 /// An event and its number, which a client sends as `Last-Event-ID` when it reconnects.
 public struct NumberedSessionEvent: Sendable, Hashable {
-    /// The number of the event; nil for an event that is not replayed.
-    ///
-    /// The first event of a session has the number 1, and each later event the next number.
+    /// The number of the event, from 1 for the first of a session; nil for an event that is not replayed.
     public let number: UInt64?
     /// The event.
     public let event: SessionEvent
@@ -58,15 +46,10 @@ public struct SessionEvents: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let events: SessionEvents
 
-        /// Waits for the next event.
-        ///
-        /// - Returns: The event; nil after the last event.
+        /// Waits for the next event; nil after the last event.
         public mutating func next() async -> NumberedSessionEvent? { await events.stream.next() }
 
-        /// Waits for the next event.
-        ///
-        /// - Parameter actor: The actor of the caller.
-        /// - Returns: The event; nil after the last event.
+        /// Waits for the next event, on the actor of the caller; nil after the last event.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> NumberedSessionEvent? {
             await events.stream.next()
         }
@@ -124,15 +107,12 @@ extension SessionTable {
         for stream in open { stream.deliver(NumberedSessionEvent(number: nil, event: .closing), isLast: true) }
     }
 
-    /// Sends a heartbeat on all streams.
     func sendHeartbeats() {
         for stream in streams.withLock({ $0.streams }) { stream.deliverHeartbeat() }
     }
 }
 
-/// The registration of an open stream.
-///
-/// The stream is closed when the registration is released.
+/// The registration of an open stream, which is closed when the registration is released.
 final class StreamRegistration: Sendable {
     private let onRelease: @Sendable () -> Void
 

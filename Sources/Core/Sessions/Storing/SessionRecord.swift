@@ -3,9 +3,7 @@
 public import OpenSSLKit
 public import RealmKit
 
-/// The stored form of a session.
-///
-/// All times are seconds since 1970.
+/// The stored form of a session, with all times in seconds since 1970.
 public struct SessionRecord: Sendable, Hashable {
     /// The id of the session.
     public let id: SessionID
@@ -30,20 +28,7 @@ public struct SessionRecord: Sendable, Hashable {
     /// The salted security stamp of the user; nil if the realm has no stamps.
     public let stamp: SaltedStamp?
 
-    /// A session.
-    ///
-    /// - Parameters:
-    ///   - id: The id.
-    ///   - token: The digest of the token.
-    ///   - user: The user.
-    ///   - host: The host that the session belongs to.
-    ///   - parent: The session of the sign-in that this session was handed over from; nil for the session of a sign-in.
-    ///   - client: The client that began the session.
-    ///   - created: The time of the beginning.
-    ///   - lastSeen: The time of the last use.
-    ///   - idleExpiry: The idle end: the session ends at this time if there is no other request.
-    ///   - absoluteExpiry: The absolute end: the session ends at this time in any case.
-    ///   - stamp: The salted security stamp of the user; nil if the realm has no stamps.
+    /// Creates the stored form of a session.
     public init(
         _ id: SessionID,
         token: Digest,
@@ -82,15 +67,11 @@ public struct SessionTouch: Sendable, Hashable {
     public let lastSeen: Int
     /// The idle end: the session ends at this time if there is no other request.
     public let idleExpiry: Int
-    /// The absolute end.
-    ///
-    /// It is a time of the wall clock, so it changes when the wall clock is set.
+    /// The absolute end: a time of the wall clock, so it changes when the wall clock is set.
     public let absoluteExpiry: Int
 }
 
-/// The digest of a salt and a ``SecurityStamp``.
-///
-/// Each session has its own salt.
+/// The digest of a ``SecurityStamp`` and a salt of the session.
 ///
 /// Because of the salts, the digests do not reveal which sessions have the same user, and a stamp cannot be found in a
 /// precomputed table.
@@ -100,23 +81,17 @@ public struct SaltedStamp: Sendable, Hashable {
     /// SHA-256 of salt and stamp.
     public let digest: Digest
 
-    /// A stored stamp.
-    ///
-    /// - Parameters:
-    ///   - salt: The salt.
-    ///   - digest: SHA-256 of salt and stamp.
+    /// Creates a stored stamp.
     public init(salt: [UInt8], digest: Digest) {
         self.salt = salt
         self.digest = digest
     }
 
-    /// Salts a stamp.
     init(_ stamp: SecurityStamp) throws(OpenSSLError) {
         salt = try RandomBytes.make(16)
         digest = try Digest.sha256(salt + stamp.bytes)
     }
 
-    /// Returns true if this value was made from the same stamp.
     func matches(_ stamp: SecurityStamp) throws(OpenSSLError) -> Bool {
         try Digest.sha256(salt + stamp.bytes) == digest
     }

@@ -19,17 +19,13 @@ public protocol SessionStore: Sendable {
     /// - Throws: ``SessionStoreError`` when the session is not stored.
     func saveSession(_ session: SessionRecord) async throws(SessionStoreError)
 
-    /// Stores the times of sessions that were used.
-    ///
-    /// Sessions that are not stored are ignored.
+    /// Stores the times of sessions that were used; sessions that are not stored are ignored.
     ///
     /// - Parameter touches: The times of at most ``SessionTouch/batch`` sessions.
     /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
     func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError)
 
-    /// Removes sessions.
-    ///
-    /// Sessions that are not stored are ignored.
+    /// Removes sessions; sessions that are not stored are ignored.
     ///
     /// - Parameter ids: The ids of at most ``SessionTouch/batch`` sessions.
     /// - Throws: ``SessionStoreError`` when nothing was written; the table tries again.
@@ -40,8 +36,7 @@ public protocol SessionStore: Sendable {
     /// The table calls this method if ``removeSessions(_:)`` fails or takes too long. The store must keep these records
     /// apart from the sessions, for example in a second file, because the place of the sessions may not be writable.
     ///
-    /// ``loadSessions()`` does not return sessions whose end is recorded. When such a session is removed, its record is
-    /// deleted.
+    /// ``loadSessions()`` does not return these sessions, and their removal deletes their records.
     ///
     /// - Parameter ids: The ids of at most ``SessionTouch/batch`` sessions.
     /// - Throws: ``SessionStoreError`` when the ends are not recorded.
@@ -56,9 +51,7 @@ public protocol SessionStore: Sendable {
     /// - Throws: ``SessionStoreError`` when the store cannot be read.
     func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand]
 
-    /// Stores a command for a running server.
-    ///
-    /// Programs other than the server call this method.
+    /// Stores a command for a running server; called by programs other than the server.
     ///
     /// The store also removes the sessions that the command ends, so that a server that starts later does not restore
     /// them.
@@ -73,19 +66,12 @@ public protocol SessionStore: Sendable {
 public struct SessionSnapshot: Sendable {
     /// The sessions, in no order.
     public var sessions: [SessionRecord]
-    /// The sessions whose end is recorded but that are not removed yet.
-    ///
-    /// ``sessions`` does not contain them.
+    /// The sessions whose end is recorded but that are not removed yet; ``sessions`` does not contain them.
     public var ended: [SessionID]
     /// The number of the last command; 0 if there was no command.
     public var lastCommand: Int
 
-    /// The content of a store.
-    ///
-    /// - Parameters:
-    ///   - sessions: The sessions, in no order.
-    ///   - ended: The sessions whose end is recorded and that are not removed yet.
-    ///   - lastCommand: The number of the last command; 0 if there was no command.
+    /// Creates the content of a store.
     public init(sessions: [SessionRecord] = [], ended: [SessionID] = [], lastCommand: Int = 0) {
         self.sessions = sessions
         self.ended = ended
@@ -106,18 +92,12 @@ public struct SessionCommand: Sendable, Hashable {
         case message(SessionSelection, String)
     }
 
-    /// The number of the command: one more than the number of the previous command.
-    ///
-    /// A number is never reused.
+    /// The number of the command, one more than that of the previous command; never reused.
     public let number: Int
     /// The action.
     public let action: Action
 
-    /// A command.
-    ///
-    /// - Parameters:
-    ///   - number: The number.
-    ///   - action: The action.
+    /// Creates a command.
     public init(number: Int, action: Action) {
         self.number = number
         self.action = action
@@ -135,12 +115,7 @@ public enum SessionSelection: Sendable, Hashable {
     /// All sessions.
     case all
 
-    /// Returns whether a session is selected.
-    ///
-    /// - Parameters:
-    ///   - id: The session.
-    ///   - user: The session's user.
-    /// - Returns: True if the session is selected.
+    /// Returns whether a session of a user is selected.
     public func includes(_ id: SessionID, of user: SignedInUser) -> Bool {
         switch self {
         case .one(let one): one == id
@@ -156,9 +131,7 @@ public struct SessionStoreError: Error, Sendable, Hashable, CustomStringConverti
     /// The message for the log.
     public let message: String
 
-    /// An error.
-    ///
-    /// - Parameter message: The message for the log.
+    /// Creates an error with a message for the log.
     public init(_ message: String) { self.message = message }
 
     /// The message for the log.

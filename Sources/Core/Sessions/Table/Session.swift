@@ -8,19 +8,15 @@ internal import Synchronization
 /// A ``SessionTable`` creates, finds and ends sessions. The public times are seconds since 1970 and are meant for
 /// display. A monotonic clock decides when a session ends. A session may be used from any thread.
 public final class Session: Sendable {
-    /// The id of the session.
-    ///
-    /// It is not a secret.
+    /// The id of the session, which is not a secret.
     public let id: SessionID
     /// The user who has signed in.
     public let user: SignedInUser
-    /// The host whose response has set the session cookie.
-    ///
-    /// The session is not found at another host.
+    /// The host whose response has set the session cookie; the session is not found at another host.
     public let host: SessionHost
     /// The session of the sign-in that this session was handed over from; nil for the session of a sign-in.
     ///
-    /// A child session has the times of its parent: a use of the child is a use of the parent. It ends with its parent.
+    /// A child session has the times of its parent, ends with it, and its use is a use of the parent.
     public let parent: Session?
     /// The session of the sign-in: the parent, or this session if it has no parent.
     public var signIn: Session { parent ?? self }
@@ -28,18 +24,14 @@ public final class Session: Sendable {
     public let client: SessionClient
     /// The time of the beginning.
     public let created: Int
-    /// The identity of the sign-in; nil for a session that was restored from a store, and for a child session.
-    ///
-    /// It contains the user, the groups and the modules of the login.
+    /// The user, the groups and the modules of the sign-in; nil for a restored session and for a child session.
     public let identity: AuthenticatedIdentity?
 
     /// The user's security stamp at the sign-in; nil if the realm has no stamps.
     let stamp: SaltedStamp?
     let clocks: SessionClocks
-    /// The moment of the absolute end.
     let absoluteEnd: UInt64
     let journal = Mutex(EventJournal())
-    /// The cached responses that depend only on the session.
     package let responses = ResponseCache()
 
     // These values are written under the lock of the table and read without a lock. No value depends on another.
@@ -80,17 +72,13 @@ public final class Session: Sendable {
 
     /// The time of the last use.
     public var lastSeen: Int { max(created, clocks.unixSeconds(of: times.lastSeen)) }
-    /// The time at which the session ends if it is not used again.
-    ///
-    /// It is never after ``absoluteExpiry``.
+    /// The time at which the session ends if it is not used again, never after ``absoluteExpiry``.
     public var idleExpiry: Int { clocks.unixSeconds(of: times.end) }
     /// The time at which the session ends in any case.
     public var absoluteExpiry: Int { clocks.unixSeconds(of: absoluteEnd) }
     /// The time at which the clients are warned of the end if the session is not used again.
     public var warningTime: Int { clocks.unixSeconds(of: times.warningMoment) }
-    /// The cause of the end.
-    ///
-    /// It is nil while the session is valid, and until the table has detected the expiry.
+    /// The cause of the end; nil while the session is valid, and until the table has detected the expiry.
     public var end: SessionEndCause? { SessionEndCause(atomicValue: ended.load(ordering: .acquiring)) }
 
     // MARK: Functions that the table calls under its lock
@@ -107,9 +95,7 @@ public final class Session: Sendable {
 
     var hasEnded: Bool { ended.load(ordering: .relaxed) != 0 }
 
-    /// Returns true if the session has neither ended nor expired.
-    ///
-    /// An expired session stays in the table until the next sweep.
+    /// Returns whether the session has neither ended nor expired; an expired one is in the table until the next sweep.
     func isLive(_ now: UInt64) -> Bool {
         guard !hasEnded else { return false }
         if let parent { return parent.isLive(now) }
@@ -118,9 +104,7 @@ public final class Session: Sendable {
 
     func setEnd(_ cause: SessionEndCause) { ended.store(cause.atomicValue, ordering: .releasing) }
 
-    /// Records a use of a session without a parent.
-    ///
-    /// - Returns: True if the clients were warned and the use has postponed the end.
+    /// Records a use of a session without a parent; true if the clients were warned and the use has postponed the end.
     func touch(at now: UInt64, limits: SessionLimits) -> Bool {
         let before = times
         // Uses are recorded by several threads, so they may be recorded in the wrong order.
@@ -132,14 +116,10 @@ public final class Session: Sendable {
         return true
     }
 
-    /// Records that the clients are warned.
-    ///
-    /// - Returns: False if this was already recorded.
+    /// Records that the clients are warned; false if this was already recorded.
     func markWarned() -> Bool { !isWarned.exchange(true, ordering: .relaxed) }
 
-    /// Records that the token was presented at another host.
-    ///
-    /// - Returns: False if this was already recorded.
+    /// Records that the token was presented at another host; false if this was already recorded.
     func markWrongHost() -> Bool { !hasWrongHost.exchange(true, ordering: .relaxed) }
 
     /// The next time at which the clients must be warned or the session must end, if the session is not used again.
@@ -148,9 +128,7 @@ public final class Session: Sendable {
         return isWarned.load(ordering: .relaxed) ? times.end : min(times.warningMoment, times.end)
     }
 
-    /// Records that the times must be stored.
-    ///
-    /// - Returns: False if this was already recorded.
+    /// Records that the times must be stored; false if this was already recorded.
     func markTouched() -> Bool { !isTouched.exchange(true, ordering: .relaxed) }
 
     func clearTouched() { isTouched.store(false, ordering: .relaxed) }
@@ -177,25 +155,11 @@ public enum SessionEndCause: String, Sendable, Hashable, CaseIterable {
     /// The same client has signed in again.
     case replaced
 
-    /// The value that is stored in an atomic.
-    ///
-    /// The value 0 means that the session has not ended.
-    var atomicValue: UInt8 {
-        switch self {
-        case .logout: 1
-        case .idle: 2
-        case .absolute: 3
-        case .administrator: 4
-        case .endedElsewhere: 5
-        case .userChanged: 6
-        case .realmGone: 7
-        case .tooManySessions: 8
-        case .replaced: 9
-        }
-    }
+    /// The value in an atomic, where 0 means that the session has not ended.
+    var atomicValue: UInt8 { UInt8(clamping: (Self.allCases.firstIndex(of: self) ?? 0) + 1) }
 
     init?(atomicValue: UInt8) {
-        guard let cause = Self.allCases.first(where: { $0.atomicValue == atomicValue }) else { return nil }
-        self = cause
+        guard Self.allCases.indices.contains(Int(atomicValue) - 1) else { return nil }
+        self = Self.allCases[Int(atomicValue) - 1]
     }
 }

@@ -5,42 +5,21 @@ internal import RealmKit
 
 /// The settings of the `sessions` block of realms.conf: the lifetime and the maximum number of sessions.
 public struct SessionSettings: Sendable, Hashable {
-    /// The idle limit: a session ends after this time without a request.
-    ///
-    /// The default is 30 minutes.
+    /// The idle limit: a session ends after this time without a request, by default 30 minutes.
     public var idle = Duration.seconds(1800)
-    /// The absolute limit: a session ends after this time in any case.
-    ///
-    /// The default is 12 hours.
+    /// The absolute limit: a session ends after this time in any case, by default 12 hours.
     public var absolute = Duration.seconds(43_200)
-    /// The time before the end of a session at which its clients are warned.
-    ///
-    /// The default is 2 minutes.
+    /// The time before the end of a session at which its clients are warned, by default 2 minutes.
     public var warning = Duration.seconds(120)
-    /// The maximum number of sessions of a user.
-    ///
-    /// A further sign-in ends the least recently used session.
-    ///
-    /// The default is 10.
+    /// The maximum number of sessions of a user, by default 10; a further sign-in ends the least recently used one.
     public var perUser = 10
-    /// The maximum number of sessions of all users.
-    ///
-    /// At the maximum, a sign-in fails.
-    ///
-    /// The default is 100,000.
+    /// The maximum number of sessions of all users, by default 100,000; then a sign-in fails.
     public var total = 100_000
-    /// The maximum number of open event streams of a session.
-    ///
-    /// The default is 8.
+    /// The maximum number of open event streams of a session, by default 8.
     public var streamsPerSession = 8
-    /// The maximum number of open event streams of all sessions.
-    ///
-    /// At the maximum, the user with the most streams loses one.
-    ///
-    /// The default is 5,000.
+    /// The maximum number of open event streams, by default 5,000; then the user with the most streams loses one.
     public var streams = 5000
-    /// The maximum number of open event streams of a user, whose sessions at several hosts may be many: as many as the
-    /// user's sign-ins may have at one host.
+    /// The maximum for a user, with sessions at many hosts: as many as the user's sign-ins may have at one host.
     var streamsPerUser: Int { streamsPerSession * max(1, perUser) }
 
     /// The defaults.
@@ -59,7 +38,6 @@ struct SessionTimes: Sendable, Hashable {
     var end: UInt64 { min(idleEnd, absoluteEnd) }
     /// The moment at which clients are warned, if the session is not used again.
     var warningMoment: UInt64 { end - min(warningLength, end) }
-    /// The cause of the end, if the session is not used again.
     var cause: SessionEndCause { absoluteEnd <= idleEnd ? .absolute : .idle }
 }
 
@@ -78,7 +56,7 @@ struct SessionLimits: Sendable {
 
     func idleEnd(after moment: UInt64) -> UInt64 { Self.saturatingSum(moment, idle) }
 
-    /// Returns the sum; the maximum of `UInt64` if the sum would overflow.
+    /// Returns the maximum of `UInt64` instead of an overflow.
     static func saturatingSum(_ moment: UInt64, _ length: UInt64) -> UInt64 {
         let (sum, overflow) = moment.addingReportingOverflow(length)
         return overflow ? .max : sum
@@ -97,17 +75,12 @@ struct SessionClocks: Sendable {
     let clock: any LoginClock
     let wall: WallClock
 
-    /// An offset that is added to the monotonic clock.
-    ///
-    /// The clock may start at 0 when the computer starts. A restored session can be older, and its times must not be
-    /// negative.
+    /// Added to the monotonic clock, which may start at 0 with the computer, so that restored times are not negative.
     private static let origin: UInt64 = 1_000_000_000_000_000_000
 
     var now: UInt64 { clock.now &+ Self.origin }
 
-    /// Converts a time of the monotonic clock to seconds since 1970, rounded down.
-    ///
-    /// Uses the present difference of the two clocks.
+    /// Returns seconds since 1970, rounded down, by the present difference of the two clocks.
     func unixSeconds(of moment: UInt64) -> Int {
         let now = now
         let seconds = wall.seconds

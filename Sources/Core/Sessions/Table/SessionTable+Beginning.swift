@@ -5,11 +5,7 @@ public import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// Returns the current revocation epoch.
-    ///
-    /// A login must read it before it begins.
-    ///
-    /// - Returns: The epoch, for ``begin(_:at:from:stamp:since:replacing:)``.
+    /// Returns the current revocation epoch, which a login must read before it begins.
     public func revocationEpoch() -> RevocationEpoch { state.withLock { $0.revocations.epoch } }
 
     /// Begins a session.
@@ -68,12 +64,9 @@ extension SessionTable {
                 || state.sessions(of: SessionOwner(user)).count >= state.settings.perUser
         }
         defer { state.withLock { $0.reserved -= 1 } }
-        let new: NewSession
-        do throws(OpenSSLError) {
-            new = try make(user, identity: identity, at: host, from: client, stamp: stamp, until: end)
-        } catch {
-            throw SessionFault(.unavailable, "\(error)")
-        }
+        let new = try Result { () throws(OpenSSLError) in
+            try make(user, identity: identity, at: host, from: client, stamp: stamp, until: end)
+        }.mapError { SessionFault(.unavailable, "\($0)") }.get()
         try await save(new)
         let effects: TableEffects
         do throws(SessionFault) {
@@ -88,8 +81,7 @@ extension SessionTable {
         do throws(SessionFault) {
             try await removeStored(effects.ended.map(\.session.id))
         } catch {
-            // The replaced sessions may be valid again after a restart. The caller must not report a successful
-            // sign-in.
+            // The replaced sessions may be valid again after a restart: the caller must not report success.
             state.withLock { _ = $0.remove(new.session, cause: .replaced) }
             throw error
         }
@@ -106,10 +98,7 @@ extension SessionTable {
 
     /// Reserves a place in the table before the session is stored.
     ///
-    /// Without this check, sign-ins could fill the store with sessions that cannot begin.
-    ///
-    /// - Parameter takesPlace: Returns true if the new session takes the place of another session.
-    /// - Throws: ``SessionFault`` with the code `full` if there is no place.
+    /// Otherwise sign-ins could fill the store with sessions that cannot begin. `takesPlace` is true for a replacement.
     func reserve(takingPlace takesPlace: (TableState) -> Bool = { _ in false }) throws(SessionFault) {
         let now = clocks.now
         let (effects, hasRoom) = state.withLock { state in
@@ -161,9 +150,7 @@ extension SessionTable {
         return NewSession(session: session, token: token, record: session.record(token: digest))
     }
 
-    /// Stores a session within ``timeLimit``.
-    ///
-    /// If the store completes the write after the limit, the session is removed again.
+    /// Stores a session within ``timeLimit``; a session that is stored later is removed again.
     func save(_ new: NewSession) async throws(SessionFault) {
         guard let store else { return }
         let saving = Task { () -> SessionStoreError? in
@@ -185,9 +172,7 @@ extension SessionTable {
         throw SessionFault(.unavailable, fault.message)
     }
 
-    /// Adds a session to the table and ends the sessions that it replaces.
-    ///
-    /// After an error nothing has changed.
+    /// Adds a session to the table and ends those that it replaces; after an error nothing has changed.
     private func enter(
         _ new: NewSession,
         since epoch: RevocationEpoch,
@@ -198,7 +183,9 @@ extension SessionTable {
             guard !state.revocations.hasRevoked(new.session, since: epoch) else { throw .changedMeanwhile }
             var effects = TableEffects()
             let owner = SessionOwner(new.session.user)
-            let (live, expired) = state.sessions(of: owner).filter { $0 !== replaced }.divided { $0.isLive(now) }
+            let others = state.sessions(of: owner).filter { $0 !== replaced }
+            let live = others.filter { $0.isLive(now) }
+            let expired = others.filter { !$0.isLive(now) }
             let byAge = live.sorted { $0.times.lastSeen < $1.times.lastSeen }
             let tooMany = byAge.prefix(max(0, live.count + 1 - max(1, state.settings.perUser)))
             let ending = tooMany.count + expired.count + (replaced.map { state.entries[$0.id] != nil } == true ? 1 : 0)
@@ -209,12 +196,5 @@ extension SessionTable {
             state.insert(new.session, token: new.record.token, at: now)
             return effects
         }
-    }
-}
-
-extension Array {
-    /// Returns the elements that meet a condition, and the elements that do not.
-    fileprivate func divided(_ isIn: (Element) -> Bool) -> (yes: [Element], no: [Element]) {
-        (filter(isIn), filter { !isIn($0) })
     }
 }

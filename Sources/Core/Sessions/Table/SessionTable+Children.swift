@@ -5,16 +5,14 @@ internal import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// The maximum number of child sessions of a sign-in: 100.
-    ///
-    /// A further child session ends the oldest one. Without a limit, one user could fill the table with the sessions of
-    /// the hosts below a domain.
+    /// A further child session ends the oldest, so that one user cannot fill the table with the hosts of a domain.
     static let maximumChildren = 100
 
     /// Begins a child session: a session of the same user at another host.
     ///
-    /// The child has the times of its parent and ends with it. Its beginning is a use of the parent. If the parent already has a child at the host, that
-    /// child ends. If there is a store, the child is stored when this function returns.
+    /// The child has the times of its parent and ends with it. Its beginning is a use of the parent. If the parent
+    /// already has a child at the host, that child ends. If there is a store, the child is stored when this function
+    /// returns.
     ///
     /// - Parameters:
     ///   - parent: The session of the sign-in. It has no parent itself.
@@ -31,12 +29,8 @@ extension SessionTable {
         guard parent.parent == nil, isLive(parent) else { throw .ended }
         try reserve()
         defer { state.withLock { $0.reserved -= 1 } }
-        let new: NewSession
-        do throws(OpenSSLError) {
-            new = try makeChild(of: parent, at: host, from: client)
-        } catch {
-            throw SessionFault(.unavailable, "\(error)")
-        }
+        let new = try Result { () throws(OpenSSLError) in try makeChild(of: parent, at: host, from: client) }
+            .mapError { SessionFault(.unavailable, "\($0)") }.get()
         do throws(SessionFault) {
             try await save(new)
         } catch {
@@ -83,10 +77,9 @@ extension SessionTable {
         return NewSession(session: session, token: token, record: session.record(token: try token.digest()))
     }
 
-    /// Adds a child to the table and ends the children that it replaces.
+    /// Adds a child to the table and ends those that it replaces; after an error nothing has changed.
     ///
-    /// `isExtended` is true if the clients were warned and the use of the parent has postponed the end. After an error
-    /// nothing has changed.
+    /// `isExtended` is true if the clients were warned and the use of the parent has postponed the end.
     private func enter(
         _ new: NewSession,
         of parent: Session

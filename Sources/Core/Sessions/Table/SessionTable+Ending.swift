@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import OpenSSLKit
 public import RealmKit
 internal import Synchronization
 
@@ -8,11 +7,9 @@ extension SessionTable {
     /// The time limit for removing a session from the store, and for recording its end elsewhere.
     static let timeLimit = Duration.seconds(2)
 
-    /// Ends a session.
+    /// Ends a session and its child sessions; the end of a child session does not end its parent.
     ///
-    /// The end takes effect for all requests at once. It is durable when this function returns.
-    ///
-    /// Its child sessions end too. The end of a child session does not end its parent.
+    /// The end takes effect for all requests at once, and is durable when this function returns.
     ///
     /// - Parameters:
     ///   - session: The session. If it has already ended, only its removal from the store is repeated.
@@ -24,9 +21,7 @@ extension SessionTable {
         try await end([session], cause: cause)
     }
 
-    /// Ends sessions.
-    ///
-    /// The ends take effect for all requests at once. They are durable when this function returns.
+    /// Ends sessions, as ``end(_:cause:)`` does.
     ///
     /// - Parameters:
     ///   - sessions: The sessions. If a session has already ended, only its removal from the store is repeated.
@@ -71,13 +66,9 @@ extension SessionTable {
     ///   - host: The host that the token was presented at.
     /// - Returns: The session, so that the caller can end it again; nil if there is no such session.
     public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
-        let digest: Digest
-        do throws(OpenSSLError) {
-            digest = try token.digest()
-        } catch {
-            return nil
-        }
-        guard let session = state.withLock({ $0.writes.unstored(digest) }), session.host == host else { return nil }
+        guard let digest = try? token.digest(), let session = state.withLock({ $0.writes.unstored(digest) }),
+            session.host == host
+        else { return nil }
         return session
     }
 
@@ -91,14 +82,10 @@ extension SessionTable {
         state.withLock { $0.writes.unstored(of: SessionOwner(user)) }.filter { $0.parent == nil }
     }
 
-    /// Removes sessions from the store, or records their ends elsewhere.
-    ///
-    /// - Throws: ``SessionFault`` with the code `unavailable` if both attempts fail. Each attempt may take
-    ///   ``timeLimit``.
+    /// Removes sessions from the store, or records their ends elsewhere; each attempt may take ``timeLimit``.
     func removeStored(_ ids: [SessionID]) async throws(SessionFault) {
         guard store != nil, !areDurable(ids) else { return }
-        // The work runs in a separate task. If the client disconnects, the task of the caller is cancelled, but the
-        // sign-out must complete.
+        // A separate task: that of the caller is cancelled if the client disconnects, but the sign-out must complete.
         let isDurable = await Task { [self] in
             // A removal is not cancelled at the time limit. A failed removal is repeated every second.
             _ = await TimeLimitedWait.value(of: removal(of: ids), within: Self.timeLimit, clock: clocks.clock)
@@ -118,8 +105,7 @@ extension SessionTable {
 
     /// Returns a task that removes sessions from the store.
     ///
-    /// One removal runs at a time. Ids that are added during a removal are collected for the next removal. A slow store
-    /// thus gets few writes, even if many sessions end.
+    /// One removal runs at a time, and the next collects the ids added meanwhile, so a slow store gets few writes.
     func removal(of ids: [SessionID]) -> Task<SessionStoreError?, Never> {
         removals.withLock { queue in
             queue.ids.formUnion(ids)
@@ -148,7 +134,7 @@ extension SessionTable {
         return fault
     }
 
-    /// Records the ends of the sessions in a batch, except ends that are recorded and sessions that are removed.
+    /// Records the ends of the sessions that are neither recorded nor removed.
     func recordEnds(of batch: [SessionID]) async -> Bool {
         let ids = state.withLock { $0.writes.unrecorded(batch) }
         guard !ids.isEmpty else { return true }
@@ -162,16 +148,13 @@ extension SessionTable {
     }
 }
 
-/// The running removal and the next removal.
 struct RemovalQueue: Sendable {
     var running: Task<SessionStoreError?, Never>?
     var next: Task<SessionStoreError?, Never>?
     /// The sessions of the next removal.
     var ids: Set<SessionID> = []
 
-    /// Starts the next removal.
-    ///
-    /// - Returns: The sessions of this removal.
+    /// Starts the next removal, and returns its sessions.
     mutating func start() -> [SessionID] {
         (running, next) = (next, nil)
         defer { ids = [] }
@@ -180,7 +163,6 @@ struct RemovalQueue: Sendable {
 }
 
 extension SessionTouch {
-    /// Divides ids into batches for a store.
     static func batches(_ ids: [SessionID]) -> [[SessionID]] {
         stride(from: 0, to: ids.count, by: batch).map { Array(ids[$0..<min($0 + batch, ids.count)]) }
     }

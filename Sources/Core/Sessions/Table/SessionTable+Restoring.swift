@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import OpenSSLKit
 public import RealmKit
 internal import Synchronization
 
@@ -22,9 +21,7 @@ extension SessionTable {
     ///
     /// - Parameter status: Returns the current status of a user. It is called once for each user.
     /// - Throws: ``SessionStoreError`` when the store cannot be read. In this case no session is restored.
-    public func restore(
-        _ status: (SignedInUser) async -> UserStatus
-    ) async throws(SessionStoreError) {
+    public func restore(_ status: (SignedInUser) async -> UserStatus) async throws(SessionStoreError) {
         guard let store else { return }
         let epoch = revocationEpoch()
         let snapshot = try await store.loadSessions()
@@ -44,8 +41,8 @@ extension SessionTable {
 
     /// Restores the newest child session of each parent at each host, and removes the others from the store.
     ///
-    /// A process may end before a replaced child is removed from the store. If two children began in the same second, it is
-    /// unknown which one was replaced, so none is restored; the browser gets a new one without a sign-in.
+    /// A process may end before a replaced child is removed. If two children began in the same second, it is unknown
+    /// which one was replaced, so none is restored; the browser gets a new one without a sign-in.
     private func restoreChildren(_ records: [SessionRecord]) {
         for group in Dictionary(grouping: records, by: { ChildPlace(parent: $0.parent, host: $0.host) }).values {
             let newest = group.map(\.created).max() ?? 0
@@ -62,7 +59,7 @@ extension SessionTable {
         let host: SessionHost
     }
 
-    /// Restores a child session, if its parent was restored; otherwise the child is removed from the store.
+    /// Restores a child session if its parent was restored; otherwise removes it from the store.
     private func restoreChild(_ record: SessionRecord) {
         guard let id = record.parent else { return }
         let now = clocks.now
@@ -85,10 +82,7 @@ extension SessionTable {
     /// - Parameters:
     ///   - realm: The realm whose sessions are checked; nil to check all sessions.
     ///   - status: Returns the current status of a user. It is called once for each user.
-    public func recheck(
-        of realm: String? = nil,
-        status: (SignedInUser) async -> UserStatus
-    ) async {
+    public func recheck(of realm: String? = nil, status: (SignedInUser) async -> UserStatus) async {
         var statuses = StatusCache()
         for session in sessions where realm.map({ $0.utf8.elementsEqual(session.user.realm.utf8) }) ?? true {
             let known = await statuses.status(of: session.user, by: status)
@@ -137,14 +131,10 @@ extension SessionTable {
     }
 }
 
-/// A cache of the status of users.
 private struct StatusCache {
     private var known: [SessionOwner: UserStatus] = [:]
 
-    mutating func status(
-        of user: SignedInUser,
-        by lookUp: (SignedInUser) async -> UserStatus
-    ) async -> UserStatus {
+    mutating func status(of user: SignedInUser, by lookUp: (SignedInUser) async -> UserStatus) async -> UserStatus {
         let owner = SessionOwner(user)
         if let status = known[owner] { return status }
         let status = await lookUp(user)
@@ -160,7 +150,6 @@ extension TableState {
 }
 
 extension SessionTimes {
-    /// The times of a session that has expired.
     fileprivate static func expired(at now: UInt64) -> SessionTimes {
         SessionTimes(lastSeen: now, idleEnd: now, absoluteEnd: now, warningLength: 0)
     }
@@ -189,28 +178,20 @@ extension Session {
 }
 
 extension SaltedStamp {
-    /// Returns the cause for which a session ends; nil if it continues.
-    ///
-    /// - Parameters:
-    ///   - status: The current status of the user.
-    ///   - stamp: The stamp of the session.
-    /// - Returns: The cause; nil if the session continues.
+    /// Returns the cause for which a session with this stamp ends; nil if it continues.
     fileprivate static func end(for status: UserStatus, stamp: SaltedStamp?) -> SessionEndCause? {
         switch (status, stamp) {
         case (.realmGone, _): .realmGone
         case (.user(.unknown), nil): nil
-        case (.user(.present(let current)), .some(let stored)): matches(stored, current) ? nil : .userChanged
+        case (.user(.present(let current)), .some(let stored)):
+            (try? stored.matches(current)) == true ? nil : .userChanged
         case (.user(.gone), _), (.user(.unknown), .some), (.user(.present), nil): .userChanged
         }
-    }
-
-    private static func matches(_ stored: SaltedStamp, _ current: SecurityStamp) -> Bool {
-        do throws(OpenSSLError) { return try stored.matches(current) } catch { return false }
     }
 }
 
 extension SessionRecord {
-    /// Returns the times of the session on the monotonic clock; nil if the session has expired or may have expired.
+    /// Returns the times on the monotonic clock; nil if the session has expired or may have expired.
     fileprivate func times(at now: UInt64, wall: Int, limits: SessionLimits) -> SessionTimes? {
         guard wall >= created else { return nil }
         // If the wall clock was set back to before the last use, the session is treated as used now.

@@ -5,11 +5,9 @@ internal import RealmKit
 internal import Synchronization
 
 extension SessionTable {
-    /// The interval of the background loops: one second, in nanoseconds.
-    ///
-    /// In each interval expired sessions are ended, clients are warned, and commands are read.
+    /// One second, in nanoseconds, after which expired sessions end, clients are warned, and commands are read.
     static let interval: UInt64 = 1_000_000_000
-    /// The number of intervals between two writes of the times of uses, and between two heartbeats of a stream.
+    /// The number of intervals between two writes of the times of uses, and between two heartbeats.
     static let intervalsBetweenTouches = 15
 
     /// Runs the background work of the table until the task is cancelled, and then stores the remaining changes.
@@ -26,7 +24,6 @@ extension SessionTable {
         }
     }
 
-    /// Ends expired sessions, and warns clients.
     func sweep() {
         let now = clocks.now
         publish(state.withLock { $0.sweep(at: now) })
@@ -51,8 +48,7 @@ extension SessionTable {
         while await waitForInterval() {
             count += 1
             let storingTouches = isFailing || count % Self.intervalsBetweenTouches == 0
-            // The store is called in a separate task. If this task is cancelled, a store may reject its calls, and the
-            // rejection would be reported as an error of the store.
+            // A separate task: a store may reject the calls of a cancelled one, which would be reported as its error.
             report(await Task { await self.updateStore(storingTouches: storingTouches) }.value)
         }
         report(await Task { await self.updateStore(storingTouches: true) }.value)
@@ -68,9 +64,7 @@ extension SessionTable {
         }
     }
 
-    /// Waits for one interval.
-    ///
-    /// - Returns: False when the task is cancelled.
+    /// Waits for one interval; false when the task is cancelled.
     private func waitForInterval() async -> Bool {
         do throws(CancellationError) {
             try await clocks.clock.sleep(until: clocks.clock.now &+ Self.interval)
@@ -82,7 +76,6 @@ extension SessionTable {
 }
 
 extension SessionTable {
-    /// Carries out the commands of other programs, and removes ended sessions from the store.
     func processCommandsAndRemovals() async throws(SessionStoreError) {
         let fault: SessionStoreError?
         do throws(SessionStoreError) {
@@ -104,8 +97,7 @@ extension SessionTable {
             let commands = try await store.sessionCommands(after: last)
             guard let first = commands.first, let newest = commands.last else { return }
             if first.number > last + 1 {
-                // Some commands were deleted before they were read. One of them may have been a command to end all
-                // sessions.
+                // Some commands were deleted before they were read, perhaps one to end all sessions.
                 end(.administrator) { _ in true }
             }
             for command in commands { carryOut(command.action) }
@@ -113,7 +105,6 @@ extension SessionTable {
         }
     }
 
-    /// Removes all ended sessions from the store, without a time limit.
     private func removeAllDue() async throws(SessionStoreError) {
         guard store != nil else { return }
         var fault: SessionStoreError?
@@ -144,7 +135,6 @@ extension SessionTable {
         }
     }
 
-    /// Stores the times of sessions that were used.
     func storeTouches() async throws(SessionStoreError) {
         guard let store else { return }
         let (now, wall) = (clocks.now, clocks.wall.seconds)
@@ -169,7 +159,6 @@ extension SessionTable {
 }
 
 extension Session {
-    /// Returns the session as it is stored.
     func record(token: Digest) -> SessionRecord {
         let touch = touch
         return SessionRecord(
@@ -187,7 +176,6 @@ extension Session {
         )
     }
 
-    /// The times as they are stored.
     var touch: SessionTouch {
         SessionTouch(id: id, lastSeen: lastSeen, idleExpiry: idleExpiry, absoluteExpiry: absoluteExpiry)
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import OpenSSLKit
 public import RealmKit
 internal import Synchronization
 
@@ -75,9 +74,7 @@ public final class SessionTable: Sendable {
 
     // MARK: Finding
 
-    /// Returns the session of a token.
-    ///
-    /// It is called for every request.
+    /// Returns the session of a token, for every request.
     ///
     /// A call computes one digest and holds the lock for a short time. It does not wait or allocate memory.
     ///
@@ -89,13 +86,7 @@ public final class SessionTable: Sendable {
     /// - Returns: The session; nil if it does not exist, has expired, or belongs to another host. If the result is nil,
     ///   no use is recorded.
     public func session(_ token: OpaqueToken, at host: SessionHost, isActivity: Bool) -> Session? {
-        let digest: Digest
-        do throws(OpenSSLError) {
-            digest = try token.digest()
-        } catch {
-            // If the digest cannot be computed, the session cannot be found.
-            return nil
-        }
+        guard let digest = try? token.digest() else { return nil }
         let now = clocks.now
         var isExtended = false
         var foreign: Session?
@@ -113,10 +104,7 @@ public final class SessionTable: Sendable {
         return session
     }
 
-    /// Returns the session with an id.
-    ///
-    /// - Parameter id: The id.
-    /// - Returns: The session; nil if it does not exist or has expired.
+    /// Returns the session with an id; nil if it does not exist or has expired.
     public func session(id: SessionID) -> Session? {
         let now = clocks.now
         return state.withLock { state in
@@ -124,10 +112,7 @@ public final class SessionTable: Sendable {
         }
     }
 
-    /// Returns the sessions of a user's sign-ins, without child sessions.
-    ///
-    /// - Parameter user: The user; the groups do not matter.
-    /// - Returns: The sessions, the oldest first.
+    /// Returns the sessions of a user's sign-ins, the oldest first, without child sessions; the groups do not matter.
     public func sessions(of user: SignedInUser) -> [Session] {
         let now = clocks.now
         return state.withLock { $0.sessions(of: SessionOwner(user)) }
@@ -143,11 +128,7 @@ public final class SessionTable: Sendable {
 
     // MARK: Using
 
-    /// Postpones the idle end of a session, as a request does.
-    ///
-    /// The absolute end does not change.
-    ///
-    /// - Parameter session: The session. A session that has ended is ignored.
+    /// Postpones the idle end of a session that has not ended, as a request does; the absolute end does not change.
     public func refresh(_ session: Session) {
         let now = clocks.now
         let isExtended = state.withLock { state in
@@ -162,18 +143,13 @@ public final class SessionTable: Sendable {
         }
     }
 
-    /// Returns the session of the sign-in of a session, and all its child sessions.
-    ///
-    /// - Parameter session: Any session of the sign-in.
-    /// - Returns: The session of the sign-in first, then its children, the oldest first.
+    /// Returns the session of the sign-in of a session, and then all its child sessions, the oldest first.
     public func family(of session: Session) -> [Session] {
         let signIn = session.signIn
         return [signIn] + state.withLock { $0.children(of: signIn) }
     }
 
-    /// Publishes the effects of a change.
-    ///
-    /// It must be called without the lock.
+    /// Publishes the effects of a change; it must be called without the lock.
     func publish(_ effects: TableEffects) {
         for (session, left) in effects.warned {
             session.journal.withLock { $0.publish(.expiring(seconds: Int(clamping: left / 1_000_000_000))) }
@@ -186,17 +162,13 @@ public final class SessionTable: Sendable {
     }
 }
 
-/// An error of the session table.
-///
-/// Two errors are equal if their codes are equal.
+/// An error of the session table; two errors are equal if their codes are equal.
 public struct SessionFault: Error, Sendable, CustomStringConvertible {
     /// The kinds of errors.
     public enum Code: Sendable, Hashable {
         /// The maximum number of sessions has been reached.
         case full
-        /// The user's sessions were ended during the login.
-        ///
-        /// Another login may succeed.
+        /// The user's sessions were ended during the login; another login may succeed.
         case changedMeanwhile
         /// The session has ended.
         case ended

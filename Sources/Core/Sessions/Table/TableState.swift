@@ -4,14 +4,11 @@ internal import Bytes
 internal import OpenSSLKit
 internal import RealmKit
 
-/// The state of a session table: its sessions, their schedule, and the pending writes.
 struct TableState: Sendable {
     struct Entry: Sendable {
         let session: Session
         let token: Digest
-        /// The second at which the session is checked next; see ``ExpiryQueue``.
-        ///
-        /// It is 0 for a child session, which is checked with its parent.
+        /// The second at which the session is checked next; 0 for a child session, which is checked with its parent.
         var second: UInt64
         /// The child sessions, the oldest first.
         var children: [Session] = []
@@ -27,7 +24,6 @@ struct TableState: Sendable {
     private var expiries = ExpiryQueue()
     /// The number of sessions that are being stored and are not in the table yet.
     var reserved = 0
-    /// The changes that are not stored yet.
     var writes: SessionWriteQueue
 
     init(_ settings: SessionSettings, hasStore: Bool) {
@@ -56,9 +52,7 @@ struct TableState: Sendable {
         }
     }
 
-    /// Removes a session and its children.
-    ///
-    /// - Returns: The removed sessions, the given session first; empty if the session was not in the table.
+    /// Removes a session and its children, and returns them, the given session first; empty if it was not in the table.
     mutating func remove(_ session: Session, cause: SessionEndCause) -> [Session] {
         guard let entry = entries[session.id], entry.session === session else { return [] }
         entries[session.id] = nil
@@ -77,9 +71,7 @@ struct TableState: Sendable {
 
     // MARK: Expiry
 
-    /// Records a use of a session.
-    ///
-    /// - Returns: True if the clients were warned and the use has postponed the end.
+    /// Records a use of a session; true if the clients were warned and the use has postponed the end.
     mutating func touch(_ session: Session, at now: UInt64) -> Bool {
         let session = session.signIn
         let isExtended = session.touch(at: now, limits: limits)
@@ -120,15 +112,12 @@ struct TableState: Sendable {
     }
 }
 
-/// The effects of a change to the table.
-///
-/// The effects are published after the lock of the table is released.
+/// The effects of a change to the table, published after its lock is released.
 struct TableEffects: Sendable {
     var ended: [(session: Session, cause: SessionEndCause)] = []
     /// The sessions whose clients must be warned, each with the nanoseconds until its end.
     var warned: [(session: Session, left: UInt64)] = []
 
-    /// Ends a session and its children.
     mutating func end(_ session: Session, cause: SessionEndCause, in state: inout TableState) {
         ended += state.remove(session, cause: cause).map { ($0, cause) }
     }
@@ -136,14 +125,12 @@ struct TableEffects: Sendable {
 
 /// The schedule of the sessions that are checked for expiry, in seconds.
 ///
-/// A session is scheduled for the earliest time at which its clients may have to be warned or the session may have to
-/// end. A use does not change the schedule. If the session was used before it is checked, the check schedules it again.
+/// A session is scheduled for the earliest time at which its clients may have to be warned or it may have to end. A use
+/// does not change the schedule: the check schedules a session again that was used before.
 struct ExpiryQueue: Sendable {
     private var seconds: [UInt64: [SessionID]] = [:]
 
-    /// Schedules a session.
-    ///
-    /// - Returns: The second at which the session is checked.
+    /// Schedules a session, and returns the second at which it is checked.
     mutating func add(_ session: Session, at now: UInt64, limits: SessionLimits) -> UInt64 {
         // After a change to shorter limits, the next use can make the end earlier, but not earlier than this.
         let moment = min(session.nextMoment, limits.idleEnd(after: now))
@@ -152,7 +139,6 @@ struct ExpiryQueue: Sendable {
         return second
     }
 
-    /// Removes and returns the sessions that are due.
     mutating func takeDue(at now: UInt64) -> [(second: UInt64, ids: [SessionID])] {
         seconds.keys.filter { $0 <= now / 1_000_000_000 }.sorted().compactMap { second in
             seconds.removeValue(forKey: second).map { (second, $0) }

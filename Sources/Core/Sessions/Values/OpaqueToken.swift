@@ -13,9 +13,7 @@ public struct OpaqueToken: Sendable {
     // Four words instead of an array: a token is read for every request, and reading must not allocate memory.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-    /// A new token.
-    ///
-    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
+    /// Creates a token; throws when no random bytes can be generated.
     public init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }
@@ -34,15 +32,12 @@ public struct OpaqueToken: Sendable {
         guard isToken else { return nil }
     }
 
-    /// The token as the value of a cookie: 43 characters of base64url.
+    /// The token as the value of a cookie: a secret of 43 characters of base64url.
     ///
-    /// It is a secret. It may be written into a response, but not into a log or a store.
+    /// It may be written into a response, but not into a log or a store.
     public var text: String { withBytes { Base64.url.encode($0) } }
 
-    /// Returns the digest that identifies the token.
-    ///
-    /// - Returns: The SHA-256 of the token.
-    /// - Throws: ``OpenSSLError`` if no provider offers SHA-256.
+    /// Returns the SHA-256 that identifies the token; throws if no provider offers SHA-256.
     public func digest() throws(OpenSSLError) -> Digest {
         try unsafe withUnsafeBytes(of: words) { raw throws(OpenSSLError) in
             try Digest.sha256(unsafe Span(_unsafeBytes: raw))
@@ -71,23 +66,17 @@ public struct OpaqueToken: Sendable {
 
 /// The id of a session for clients and administrators: 127 random bits, written as 22 characters of base64url.
 ///
-/// The first bit is 0, so no id begins with `-` as an option of a command does.
-///
-/// It is not a secret and gives no access. The token of the session cannot be derived from it.
+/// The first bit is 0, so no id begins with `-` as an option of a command does. It is not a secret and gives no access:
+/// the token of the session cannot be derived from it.
 public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     private var words: (UInt64, UInt64) = (0, 0)
 
-    /// A new id.
-    ///
-    /// - Throws: ``OpenSSLError`` when no random bytes can be generated.
     init() throws(OpenSSLError) {
         let random = try RandomBytes.make(16)
         for index in random.indices { set(index, to: index == 0 ? random[index] & 0x7F : random[index]) }
     }
 
-    /// Parses a ``description``; nil if the text is not a session id.
-    ///
-    /// - Parameter text: 22 characters of base64url without padding.
+    /// Parses a ``description`` of 22 characters of base64url without padding; nil if the text is not a session id.
     public init?(_ text: String) {
         let isID = unsafe withUnsafeMutableBytes(of: &words) { words in
             var bytes = unsafe MutableSpan<UInt8>(_unsafeBytes: words)

@@ -2,13 +2,9 @@
 
 internal import Synchronization
 
-/// A cache of the responses that depend only on one authentication.
-///
-/// Each session and each entry of the credential cache has its own response cache. It may be used from any thread.
+/// A cache of the responses that depend only on one authentication: a session, or an entry of the credential cache.
 package final class ResponseCache: Sendable {
-    /// The maximum number of cached responses.
-    ///
-    /// When the cache is full, further responses are created again by each call.
+    /// The maximum number of cached responses; further ones are created again by each call.
     package static let capacity = 32
 
     private struct State {
@@ -16,9 +12,7 @@ package final class ResponseCache: Sendable {
         var generation = 0
     }
 
-    /// The result of looking a response up.
     @usableFromInline package struct Lookup {
-        /// The cached response; nil if there is none.
         @usableFromInline package let response: (any Sendable & AnyObject)?
         /// The number of times that the cache was emptied before.
         @usableFromInline package let generation: Int
@@ -26,21 +20,11 @@ package final class ResponseCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// An empty cache.
     package init() {}
 
-    /// Returns the response of a key.
+    /// Returns the response of a key, which is created if it is not cached, or not current.
     ///
-    /// If it is not cached, it is created.
-    ///
-    /// Two threads may create the response at the same time. One of the two results is cached.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the response.
-    ///   - isCurrent: Returns false for a cached response that must be created again. By default every cached response
-    ///     is returned.
-    ///   - make: Creates the response.
-    /// - Returns: The cached or created response.
+    /// Two threads may create the response at the same time; one of the two results is cached.
     // Inlinable, because a cast to a class that is known in advance is much faster than one to a type parameter.
     @inlinable
     package func response<Response: Sendable & AnyObject>(
@@ -70,9 +54,7 @@ package final class ResponseCache: Sendable {
         }
     }
 
-    /// Removes all responses.
-    ///
-    /// Responses that are being created are not cached.
+    /// Removes all responses; those that are being created are not cached.
     package func removeAll() {
         state.withLock { state in
             state.responses = [:]

@@ -7,16 +7,14 @@ public struct RevocationEpoch: Sendable, Hashable {
     fileprivate let number: UInt64
 }
 
-/// The recent revocations.
-///
-/// A revocation also applies to the sessions and cache entries that running logins add later.
+/// The recent revocations, which also apply to the sessions and cache entries that running logins add later.
 ///
 /// For example, a user's password may be changed while a login with the old password is running. The change revokes all
 /// sessions and cached credentials of the user, but the login would add a session afterwards. Each addition is
-/// therefore checked against the revocations since the ``RevocationEpoch`` of the login. The size of the log is
-/// limited. If the epoch is before the oldest kept revocation, every addition counts as revoked.
+/// therefore checked against the revocations since the ``RevocationEpoch`` of the login. If that is before the oldest
+/// kept revocation, every addition counts as revoked.
 package struct RevocationLog<Element>: Sendable {
-    /// The maximum number of revocations that are kept: 1,000.
+    /// The maximum number of revocations that are kept.
     package static var capacity: Int { 1000 }
 
     private struct Revocation {
@@ -29,25 +27,18 @@ package struct RevocationLog<Element>: Sendable {
     /// The number of the last revocation that is no longer kept.
     private var lastDropped: UInt64 = 0
 
-    /// A log without revocations.
     package init() {}
 
-    /// The current epoch.
     package var epoch: RevocationEpoch { RevocationEpoch(number: lastNumber) }
 
-    /// Adds a revocation.
-    ///
-    /// If the log is full, the oldest revocation is removed.
-    ///
-    /// - Parameter matches: Returns true for a revoked element. It is called later, with the elements that are added.
+    /// Adds a revocation, in place of the oldest if the log is full; `matches` is also called for later additions.
     package mutating func revoke(where matches: @escaping @Sendable (Element) -> Bool) {
         lastNumber += 1
         revocations.append(Revocation(number: lastNumber, matches: matches))
         if revocations.count > Self.capacity { lastDropped = revocations.removeFirst().number }
     }
 
-    /// Returns true if an element has been revoked since an epoch, or if the epoch is before the oldest kept
-    /// revocation.
+    /// Returns whether an element was revoked since an epoch, or the epoch is before the oldest kept revocation.
     package func hasRevoked(_ element: Element, since epoch: RevocationEpoch) -> Bool {
         guard epoch.number >= lastDropped else { return true }
         for revocation in revocations.reversed() {

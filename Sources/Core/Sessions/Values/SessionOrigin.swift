@@ -2,9 +2,7 @@
 
 internal import Bytes
 
-/// The host that a session belongs to.
-///
-/// It is the host whose response has set the session cookie.
+/// The host whose response has set the session cookie, to which the session belongs.
 ///
 /// It has no port, because browsers send a cookie to all ports of a host. Two hosts are equal if their bytes are equal.
 public struct SessionHost: Sendable {
@@ -27,8 +25,6 @@ public struct SessionHost: Sendable {
     }
 
     /// A host whose name has been checked already.
-    ///
-    /// - Parameter name: The name, in the form that ``name`` documents.
     package init(checked name: String) { self.name = name }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -61,8 +57,6 @@ extension SessionHost: CustomStringConvertible {
 public struct SessionClient: Sendable, Hashable {
     /// The maximum length of ``userAgent``, in bytes of UTF-8.
     public static let maximumBytes = 256
-    /// The maximum length of ``address``, in bytes of UTF-8.
-    ///
     /// Every valid address is shorter.
     private static let maximumAddressBytes = 64
 
@@ -71,25 +65,15 @@ public struct SessionClient: Sendable, Hashable {
     /// The user agent; empty if the client does not send it.
     public let userAgent: String
 
-    /// A client.
-    ///
-    /// - Parameters:
-    ///   - address: The client's address.
-    ///   - userAgent: The value of the `User-Agent` field as received.
+    /// Creates a client from its address and the received value of its `User-Agent` field.
     public init(address: String?, userAgent: String) {
         self.address = address.map { PrintableText.clean($0, maximumBytes: Self.maximumAddressBytes) }
         self.userAgent = PrintableText.clean(userAgent, maximumBytes: Self.maximumBytes)
     }
 }
 
-/// Removes unsafe characters from texts of clients.
 enum PrintableText {
-    /// Removes control characters and invisible characters, and cuts the text to a maximum length.
-    ///
-    /// - Parameters:
-    ///   - text: Any text.
-    ///   - maximumBytes: The maximum length of the result, in bytes of UTF-8.
-    /// - Returns: The remaining text. Each white-space character is replaced by a space.
+    /// Removes control and invisible characters, replaces white space by spaces, and cuts the text to bytes of UTF-8.
     static func clean(_ text: String, maximumBytes: Int) -> String {
         var cleaned = String.UnicodeScalarView()
         var bytes = 0
