@@ -12,11 +12,7 @@ public struct Announcement: Sendable, Hashable {
     /// The time at which the message ends, in seconds since 1970.
     public let end: Int
 
-    /// Creates a message.
-    ///
-    /// - Parameters:
-    ///   - text: The text. It is cut to ``maximumLength``.
-    ///   - end: The time at which the message ends, in seconds since 1970.
+    /// Creates a message until a time in seconds since 1970; the text is cut to ``maximumLength``.
     public init(_ text: String, until end: Int) {
         let scalars = text.unicodeScalars
         let isTooLong = scalars.index(scalars.startIndex, offsetBy: Self.maximumLength, limitedBy: scalars.endIndex)
@@ -30,9 +26,8 @@ public struct Announcement: Sendable, Hashable {
 ///
 /// Other programs can change the message while a server reads it.
 public protocol AnnouncementStore: Sendable {
-    /// Reads the message.
+    /// Reads the message, which may have ended; nil if there is none.
     ///
-    /// - Returns: The message, which may have ended; nil if there is none.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     func announcement() async throws(StoreFault) -> Announcement?
 }
@@ -46,9 +41,8 @@ extension GatehouseStore: AnnouncementStore {
         }
     }
 
-    /// Stores the message to all users, in place of an earlier one.
+    /// Stores the message to all users, in place of an earlier one; nil removes it.
     ///
-    /// - Parameter announcement: The message; nil to remove it.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func setAnnouncement(_ announcement: Announcement?) async throws(StoreFault) {
         try await write { database in

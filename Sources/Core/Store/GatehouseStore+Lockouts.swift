@@ -5,13 +5,9 @@ internal import Glibc
 internal import RealmKit
 public import Throttle
 
-/// The failed logins and locks of a throttle.
-///
-/// Other programs can list and clear them.
+/// The failed logins and locks of a throttle, which other programs can list and clear.
 extension GatehouseStore: ThrottleStore {
-    /// The number of resets that are kept.
-    ///
-    /// A server reads new resets several times a second, so older resets are not needed.
+    /// A server reads new resets several times a second, so older ones are not needed.
     static let rememberedResets = 1000
 
     /// Reads all records that have not expired, and the number of the last reset.
@@ -34,9 +30,7 @@ extension GatehouseStore: ThrottleStore {
         }
     }
 
-    /// Stores changes.
-    ///
-    /// If one of the changes cannot be stored, no change is stored.
+    /// Stores changes, or none if one of them cannot be stored.
     public func save(_ changes: [ThrottleChange]) async throws(ThrottleStoreError) {
         let now = Int(time(nil))
         try await withThrottleErrors { store in

@@ -17,7 +17,7 @@ public final class GatehouseStore: Sendable {
     public var folder: String? { path.map { String($0.dropLast(Self.fileName.utf8.count + 1)) } }
     /// True if the store is read-only.
     public let isReadOnly: Bool
-    /// The file for the ended sessions that could not be removed from the database; nil for a store in memory.
+    /// The ended sessions that could not be removed from the database; nil for a store in memory.
     let endedSessions: EndedSessionFile?
     private let file: FileIdentity?
     private let database: any DatabaseWriter
@@ -46,8 +46,7 @@ public final class GatehouseStore: Sendable {
 
     /// Throws if the opened file was removed or replaced.
     ///
-    /// SQLite would continue to use the old file. This program would then not read the changes of other programs in the
-    /// new file, and its own changes would be lost.
+    /// SQLite would go on using the old file, without the changes of other programs, and own ones would be lost.
     private func checkFileIsNotReplaced() throws(StoreFault) {
         guard let path, FileIdentity(path) != file else { return }
         throw StoreFault(
@@ -63,21 +62,16 @@ public final class GatehouseStore: Sendable {
     /// - Throws: ``StoreFault``: `unavailable` if the folder or the file cannot be used; `tooNew` if a newer version
     ///   has written the file.
     public static func open(folder: String) throws(StoreFault) -> GatehouseStore {
-        let state: StateFolder
-        do throws(StateFolder.Fault) {
-            state = try StateFolder(folder)
-        } catch {
-            throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
+        let state = try reporting("the state folder cannot be used") { () throws(StateFolder.Fault) in
+            try StateFolder(folder)
         }
         let path = state.path(fileName)
-        let lock: StateFolder.Lock
-        do throws(StateFolder.Fault) {
+        let lock = try reporting("the store cannot be opened") { () throws(StateFolder.Fault) in
             // Without a lock two programs could migrate an empty or old store at the same time.
-            lock = try StateFolder.Lock(state)
+            let lock = try StateFolder.Lock(state)
             // SQLite creates its other files with the mode of the database file.
             try state.createFile(fileName, mode: 0o600)
-        } catch {
-            throw StoreFault(.unavailable, "the store cannot be opened: \(error.reason)")
+            return lock
         }
         defer { withExtendedLifetime(lock) {} }
         do {
@@ -107,22 +101,14 @@ public final class GatehouseStore: Sendable {
         return store
     }
 
-    /// Opens an existing store for reading.
-    ///
-    /// SQLite is not used if the file does not exist.
-    ///
-    /// - Parameter folder: The state folder.
-    /// - Returns: The store; nil if the file does not exist.
-    /// - Throws: ``StoreFault``: `unavailable`, `tooNew` or `tooOld`, as in ``openExisting(folder:)``.
+    /// Opens an existing store for reading; nil if the file does not exist, and SQLite is not used.
     static func openIfPresent(folder: String) throws(StoreFault) -> GatehouseStore? {
         let path = "\(folder)/\(fileName)"
         var status = stat()
         if unsafe stat(folder, &status) == 0 {
-            do throws(StateFolder.Fault) {
+            try reporting("the state folder cannot be used") { () throws(StateFolder.Fault) in
                 try StateFolder.checkIsFolder(folder)
                 try StateFolder.checkOnlyOwnerCanWrite(folder)
-            } catch {
-                throw StoreFault(.unavailable, "the state folder cannot be used: \(error.reason)")
             }
         }
         guard unsafe lstat(path, &status) == 0 else {
@@ -145,15 +131,19 @@ public final class GatehouseStore: Sendable {
         do throws(StoreFault) {
             return try openReadOnly(path)
         } catch {
-            // Another program may be creating or migrating the store. Such a program takes the lock before it creates
-            // the file.
-            do throws(StateFolder.Fault) {
+            // Another program may be creating or migrating the store; it takes the lock before it creates the file.
+            try reporting("the store cannot be opened") { () throws(StateFolder.Fault) in
                 try StateFolder.Lock.waitUntilReleased(in: folder)
-            } catch {
-                throw StoreFault(.unavailable, "the store cannot be opened: \(error.reason)")
             }
             return try openReadOnly(path)
         }
+    }
+
+    private static func reporting<Value>(
+        _ problem: String,
+        of body: () throws(StateFolder.Fault) -> Value
+    ) throws(StoreFault) -> Value {
+        try Result(catching: body).mapError { StoreFault(.unavailable, "\(problem): \($0.reason)") }.get()
     }
 
     private static func openReadOnly(_ path: String) throws(StoreFault) -> GatehouseStore {
@@ -171,8 +161,7 @@ public final class GatehouseStore: Sendable {
             }
             return try GatehouseStore(queue, path: path, isReadOnly: true)
         } catch let error as DatabaseError where [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(error.resultCode) {
-            // Even for reading, SQLite has to create files in the same folder, unless another program has the store
-            // open.
+            // Even for reading, SQLite has to create files in the folder, unless another program has the store open.
             throw StoreFault(
                 .unavailable,
                 "the store \(path) can be read by its owner only\(FileOwner.advice(EACCES, path))"
@@ -182,18 +171,12 @@ public final class GatehouseStore: Sendable {
         }
     }
 
-    /// Creates an empty store in memory.
+    /// Creates an empty store in memory, which is deleted with this object.
     ///
-    /// The store is deleted with this object.
-    ///
-    /// - Returns: An empty store.
     /// - Throws: ``StoreFault`` if SQLite cannot create the store.
     public static func inMemory() throws(StoreFault) -> GatehouseStore {
-        do {
-            return try GatehouseStore(migrated: try DatabaseQueue(), path: nil)
-        } catch {
-            throw StoreFault(error, path: nil)
-        }
+        try Result { try GatehouseStore(migrated: try DatabaseQueue(), path: nil) }
+            .mapError { StoreFault($0, path: nil) }.get()
     }
 
     private convenience init(migrated database: any DatabaseWriter, path: String?) throws {
@@ -202,7 +185,6 @@ public final class GatehouseStore: Sendable {
         try self.init(database, path: path)
     }
 
-    /// Throws if a newer version of this program has written the store.
     private static func check(_ database: any DatabaseReader, path: String?) throws {
         guard try database.read(Migrations.all.hasBeenSuperseded) else { return }
         throw StoreFault(.tooNew, "\(path ?? "the store") was written by a newer version of this program")
@@ -221,14 +203,10 @@ public final class GatehouseStore: Sendable {
         }
     }
 
-    /// Reads on the thread of the caller, which it blocks.
+    /// Blocks the thread of the caller.
     func readBlocking<Value>(_ body: (Database) throws -> Value) throws(StoreFault) -> Value {
         try checkFileIsNotReplaced()
-        do {
-            return try database.read(body)
-        } catch {
-            throw StoreFault(error, path: path)
-        }
+        return try Result { try database.read(body) }.mapError { StoreFault($0, path: path) }.get()
     }
 
     func write<Value: Sendable>(

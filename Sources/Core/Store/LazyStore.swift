@@ -4,9 +4,7 @@ public import RealmKit
 internal import Synchronization
 internal import Throttle
 
-/// The store of a state folder.
-///
-/// It is opened when it is first used.
+/// The store of a state folder, opened when it is first used.
 ///
 /// Programs provide it to their realms as a service. If a configuration does not use the store, no file is created.
 public final class LazyStore: Sendable {
@@ -32,14 +30,10 @@ public final class LazyStore: Sendable {
         var isOfOlderVersion = false
     }
 
-    /// True if ``store()`` or ``present()`` was called with mode ``Mode/checkOnly``, and the store is of an older version.
+    /// True if a call with mode ``Mode/checkOnly`` has found a store of an older version.
     public var isOfOlderVersion: Bool { opened.withLock { $0.isOfOlderVersion } }
 
-    /// Creates a lazy store.
-    ///
-    /// - Parameters:
-    ///   - folder: The state folder.
-    ///   - mode: The action if the store does not exist.
+    /// Creates a lazy store; the mode decides if the store does not exist.
     public init(folder: String, mode: Mode) {
         self.folder = folder
         self.mode = mode
@@ -47,7 +41,6 @@ public final class LazyStore: Sendable {
 
     /// Opens the store at the first call, and returns the same store at later calls.
     ///
-    /// - Returns: The store.
     /// - Throws: ``StoreFault`` if the store cannot be opened. The next call tries again.
     public func store() throws(StoreFault) -> GatehouseStore {
         try opened.withLock { state throws(StoreFault) -> GatehouseStore in
@@ -85,9 +78,7 @@ public final class LazyStore: Sendable {
 }
 
 extension ProgramState {
-    /// The store of users, locks and sessions: an SQLite file in the state folder.
-    ///
-    /// The file is opened at the first use.
+    /// The store of users, locks and sessions: an SQLite file in the state folder, opened at the first use.
     public static let store = ProgramState { folder, access in
         let store =
             switch access {

@@ -3,9 +3,7 @@
 internal import GRDB
 internal import RealmKit
 
-/// The migrations from earlier layouts of the database to the current layout.
-///
-/// A released migration is never changed, because existing stores have run it.
+/// The migrations from earlier layouts of the database; a released one is never changed, because stores have run it.
 enum Migrations {
     static var all: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -41,8 +39,7 @@ enum Migrations {
             )
         }
         migrator.registerMigration("throttle") { database in
-            // throttle_records contains the counts and locks. throttle_clearances contains the resets that other
-            // programs store for a running server (LockoutReset).
+            // Counts and locks, and the resets that other programs store for a running server (LockoutReset).
             try database.execute(
                 sql: """
                     CREATE TABLE throttle_records (
@@ -67,8 +64,8 @@ enum Migrations {
             )
         }
         migrator.registerMigration("sessions") { database in
-            // Only the digest of a token and the salted digest of a user's stamp are stored. session_orders contains
-            // the commands that other programs store for a running server (SessionCommand).
+            // Only digests of tokens and salted digests of stamps. session_orders has the commands that other programs
+            // store for a running server (SessionCommand).
             try database.execute(
                 sql: """
                     CREATE TABLE sessions (
@@ -104,8 +101,8 @@ enum Migrations {
             )
         }
         migrator.registerMigration("session hosts") { database in
-            // The earlier sessions end, because the host of their cookies is not known. An older program that is still
-            // running writes rows with an empty host. Such a host is not valid, so these sessions are not loaded.
+            // The earlier sessions end, because the host of their cookies is not known. An older program that still
+            // runs writes rows with an empty host, which is not valid, so they are not loaded.
             try database.execute(
                 sql: """
                     DELETE FROM session_groups;

@@ -13,9 +13,7 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
         case missing
         /// The file cannot be read or written now.
         case unavailable
-        /// The calling task was cancelled.
-        ///
-        /// The file has no error.
+        /// The calling task was cancelled; the file has no error.
         case cancelled
         /// A newer version of this program has written the file.
         case tooNew
@@ -33,11 +31,7 @@ public struct StoreFault: Error, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Converts an error of a library.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - path: The store's file; nil for a store in memory.
+    /// Converts an error of a library; `path` is nil for a store in memory.
     init(_ error: any Error, path: String?) {
         let store = path.map { "the store \($0)" } ?? "the store"
         if let fault = error as? StoreFault {

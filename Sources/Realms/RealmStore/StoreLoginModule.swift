@@ -63,7 +63,6 @@ public struct StoreLoginModule: PasswordLoginModule {
         return attempt.commit(as: user.record.name, groups: found.groups, attributes: found.attributes)
     }
 
-    /// Asks for a new password, and hashes it.
     private func newHash(_ attempt: LoginAttempt, instead old: Secret) async throws(LoginFault) -> String {
         var hash: String?
         _ = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
@@ -85,7 +84,7 @@ public struct StoreLoginModule: PasswordLoginModule {
     /// This is done in the commit phase, which runs only if the stack accepts the login. Otherwise the question, or the
     /// longer time of a rejected login, would reveal that the password was correct.
     ///
-    /// If a weak hash cannot be replaced, the login still succeeds. If a new password cannot be stored, the login fails.
+    /// If a weak hash cannot be replaced, the login still succeeds; if a new password cannot be stored, it fails.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let shared = attempt.shared
         firstPass.cleanUp(attempt)
@@ -124,9 +123,9 @@ public struct StoreLoginModule: PasswordLoginModule {
 
     /// Returns the user's stored password, and a decoy for each cost in the realm.
     ///
-    /// Exactly one hash of each cost is parsed: the user's own hash, or the hash of another user. Parsing a hash takes
-    /// a few percent of the time of a cheap check. If the number of parsed hashes depended on the user, the response
-    /// time would reveal which users exist.
+    /// Exactly one hash of each cost is parsed, the user's own or that of another user. Parsing takes a few percent of
+    /// the time of a cheap check: if the number of parsed hashes depended on the user, the response time would reveal
+    /// which users exist.
     private func parse(
         _ found: StoredLogin,
         for attempt: LoginAttempt
@@ -147,9 +146,7 @@ public struct StoreLoginModule: PasswordLoginModule {
         return (own, hashPerCost)
     }
 
-    /// Parses a hash; logs an error if `attempt` is not nil.
-    ///
-    /// `attempt` is nil if the hash belongs to another user than the user of the login.
+    /// Parses a hash; logs an error if `attempt` is not nil, which means that the hash is the user's own.
     private func parse(_ hash: String, for attempt: LoginAttempt?) -> StoredPassword? {
         do throws(BadHash) {
             let stored = try StoredPassword(hash, options: realm.formatOptions)

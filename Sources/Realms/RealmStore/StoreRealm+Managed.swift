@@ -10,10 +10,7 @@ internal import Synchronization
 extension StoreRealm {
     /// Returns all users, sorted by name.
     public func users() async throws(RealmError) -> [UserRecord] {
-        let users = try await mappingFaults { [store, name] () async throws(StoreFault) in
-            try await store.users(of: name)
-        }
-        return users.map(\.record)
+        try await exportUsers().map(\.record)
     }
 
     /// Returns all users with their hashes, sorted by name.
@@ -29,16 +26,12 @@ extension StoreRealm {
         try await add(all: [NewUser(user, hash: hash)])
     }
 
-    /// Adds users.
-    ///
-    /// If one of the users cannot be added, no user is added.
+    /// Adds users, or none if one of them cannot be added.
     public func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
         try await add(from: UserArray(users), progress: progress)
     }
 
-    /// Adds the users of a source in one transaction of the store.
-    ///
-    /// If one of the users cannot be added, no user is added.
+    /// Adds the users of a source in one transaction of the store, or none if one of them cannot be added.
     public func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
         // The store would report an error of the source as an error of the store.
         let sourceError = Mutex<RealmError?>(nil)
@@ -68,7 +61,6 @@ extension StoreRealm {
         }
     }
 
-    /// Checks users, and returns their rows.
     private func rows(_ users: [NewUser]) throws(RealmError) -> [UserRow] {
         var rows: [UserRow] = []
         rows.reserveCapacity(users.count)
@@ -96,13 +88,7 @@ extension StoreRealm {
         }
     }
 
-    /// Stores the new password of a user who must change it.
-    ///
-    /// - Parameters:
-    ///   - hash: The hash of the new password.
-    ///   - user: The user.
-    ///   - old: The hash of the old password.
-    /// - Throws: ``RealmError`` if it was not stored, for example because another change has replaced the old hash.
+    /// Stores the new password of a user who must change it; throws if another change has replaced the old hash.
     func replacePassword(with hash: String, of user: Username, instead old: String) async throws(RealmError) {
         var changes = UserChanges()
         changes.hash = hash
@@ -136,12 +122,8 @@ extension StoreRealm {
     /// Returns the cost of a hash as text for the store; throws if a check of the hash is not possible.
     private func cost(_ hash: String?) throws(RealmError) -> String? {
         guard let hash else { return nil }
-        let cost: HashCost
-        do throws(BadHash) {
-            cost = try StoredPassword(hash).hash.cost
-        } catch {
-            throw .invalidOperation(error.description)
-        }
+        let cost = try Result { () throws(BadHash) in try StoredPassword(hash).hash.cost }
+            .mapError { RealmError.invalidOperation($0.description) }.get()
         if let fault = passwords.limitFault(cost) { throw .invalidOperation(fault) }
         return cost.description
     }

@@ -34,7 +34,6 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
     let rules: NewPasswordRules
     let rehashes: Bool
     let isCaseSensitive: Bool
-    /// The options for reading hashes.
     let formatOptions: FormatOptions
     let log: RealmLog
     let clock: WallClock
@@ -42,9 +41,8 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
     /// The largest number of costs about which the log has warned.
     private let knownCosts = Mutex(3)
 
-    /// The result of the last check for changes.
     private struct LastCheck {
-        /// The number of the last reported change; nil before the first check.
+        /// Nil before the first check.
         var number: Int64?
         var hasFailed = false
     }
@@ -72,9 +70,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
         guard let source = properties.services[LazyStore.self],
             let passwords = properties.services[PasswordService.self],
             let clock = properties.services[WallClock.self]
-        else {
-            throw BadRealm("this program has no store for users")
-        }
+        else { throw BadRealm("this program has no store for users") }
         self.passwords = passwords
         self.clock = clock
         rules = properties.services[NewPasswordRules.self] ?? NewPasswordRules()
@@ -134,9 +130,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
         try await mappingFaults { [store, name] () async throws(StoreFault) in try await store.groups(of: name) }
     }
 
-    /// Returns the users who have changed since the last call.
-    ///
-    /// At the first call, and if the store cannot be read, the result is `all`.
+    /// Returns the users who have changed since the last call; all at the first call, and if the store cannot be read.
     public func refresh() async -> ChangedUsers {
         let last = lastCheck.withLock { $0.number }
         do throws(StoreFault) {
@@ -172,7 +166,7 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
             stored.record.expiry.map({ clock.seconds < $0 }) ?? true
         else { return .gone }
         let end = stored.record.expiry.map { "\($0)" } ?? ""
-        // The name of a group never contains U+001F. A user without attributes has the same stamp as in earlier versions.
+        // No name of a group contains U+001F. A user without attributes has the same stamp as in earlier versions.
         let attributes = stored.record.attributes.flatMap { ["\u{1F}", $0.name] + $0.values }
         do throws(OpenSSLError) {
             // The stamp contains the class, so that sessions end if a realm of another class gets the same name.
@@ -188,7 +182,6 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
         }
     }
 
-    /// Calls the store, and converts a ``StoreFault`` to a ``RealmError``.
     func mappingFaults<Value: Sendable>(
         _ body: () async throws(StoreFault) -> Value
     ) async throws(RealmError) -> Value {

@@ -22,9 +22,8 @@ struct DevelopmentCertificate {
 
     private static let day: Int64 = 86_400
 
-    /// The certificate and its key.
     let identity: TLSIdentity
-    /// The authority; nil if an older version has made the certificate, and this version has not yet made an authority.
+    /// Nil if an older version has made the certificate, and this version has not yet made an authority.
     let authority: Certificate?
     /// True if an older version has made the certificate.
     let isSelfSigned: Bool
@@ -35,7 +34,6 @@ struct DevelopmentCertificate {
         isSelfSigned = try identity.leaf.isIssued(by: identity.leaf)
     }
 
-    /// Returns whether the certificate has to be replaced.
     func isDue(at now: Int64) -> Bool {
         let end = identity.leaf.notAfter
         if isSelfSigned { return authority == nil || end < now + Self.day }
@@ -58,7 +56,7 @@ struct DevelopmentCertificate {
         }
     }
 
-    /// Returns the stored certificate; nil if there is none, it cannot be read, has expired, or has another authority.
+    /// Returns the stored certificate; nil if it cannot be read, has expired, or has another authority.
     static func existing(in folder: String, _ files: ConfigurationFiles, now: Int64) -> DevelopmentCertificate? {
         guard let identity = identity(certificateName, keyName, in: folder, files) else { return nil }
         do throws(OpenSSLError) {
@@ -77,7 +75,6 @@ struct DevelopmentCertificate {
         return try Certificate.chain(pem: contents.bytes, name: authorityName)[0]
     }
 
-    /// Returns a stored certificate with its key; nil if one of them cannot be read.
     private static func identity(
         _ certificateName: String,
         _ keyName: String,
@@ -87,14 +84,10 @@ struct DevelopmentCertificate {
         guard case .success(let certificate) = files.read("\(folder)/\(certificateName)"),
             case .success(let key) = files.read("\(folder)/\(keyName)")
         else { return nil }
-        do throws(OpenSSLError) {
-            return try TLSIdentity(
-                certificateChain: [Certificate.chain(pem: certificate.bytes, name: certificateName)[0]],
-                privateKey: PrivateKey(pem: key.bytes, name: keyName)
-            )
-        } catch {
-            return nil
-        }
+        return try? TLSIdentity(
+            certificateChain: [Certificate.chain(pem: certificate.bytes, name: certificateName)[0]],
+            privateKey: PrivateKey(pem: key.bytes, name: keyName)
+        )
     }
 
     /// Creates a certificate and its authority, and stores neither.
@@ -154,11 +147,7 @@ struct DevelopmentCertificate {
         return made
     }
 
-    private static func write(
-        _ key: PrivateKey,
-        to name: String,
-        in folder: StateFolder
-    ) throws(StateFolder.Fault) {
+    private static func write(_ key: PrivateKey, to name: String, in folder: StateFolder) throws(StateFolder.Fault) {
         var text: [UInt8] = []
         defer { for index in text.indices { text[index] = 0 } }
         do throws(OpenSSLError) {

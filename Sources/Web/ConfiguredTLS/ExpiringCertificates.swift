@@ -8,20 +8,16 @@ public import RealmKit
 
 /// The certificates that a configuration names, and the warnings about those that expire within 30 days.
 ///
-/// They are the certificates of the server, of authorities and of connections to other servers, and the authority of the
-/// development certificate. The development certificate is renewed before it expires, and so it is not among them.
+/// They are the certificates of the server, of authorities and of connections to other servers, and the authority of
+/// the development certificate. The development certificate is renewed before it expires, and so it is not among them.
 public struct ExpiringCertificates: Sendable {
     /// A file with more certificates is a collection such as that of the system, in which some always expire.
     private static let maximumCount = 20
 
-    /// The certificates, each with the place that names its file.
+    /// Each with the place that names its file.
     private let certificates: [(file: Located<String>, certificate: Certificate)]
 
     /// Reads the files; a file that cannot be read, which is reported elsewhere, is left out.
-    ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - files: The source of the files.
     public init(_ configuration: Configuration, files: ConfigurationFiles) {
         let settings = configuration.server
         var names = configuration.certificateFiles
@@ -32,12 +28,10 @@ public struct ExpiringCertificates: Sendable {
         var seen: Set<String> = []
         for name in names where seen.insert(name.value).inserted {
             guard case .success(let contents) = files.read(name.value) else { continue }
-            do throws(OpenSSLError) {
-                let chain = try Certificate.chain(pem: contents.bytes, name: name.value)
-                if chain.count <= Self.maximumCount { certificates += chain.map { (name, $0) } }
-            } catch {
-                continue
-            }
+            guard let chain = try? Certificate.chain(pem: contents.bytes, name: name.value),
+                chain.count <= Self.maximumCount
+            else { continue }
+            certificates += chain.map { (name, $0) }
         }
         self.certificates = certificates
     }
@@ -47,23 +41,14 @@ public struct ExpiringCertificates: Sendable {
         Dictionary(certificates.map { ($0.file.value, $0.certificate.notAfter) }, uniquingKeysWith: min)
     }
 
-    /// Returns the warnings about certificates that have expired, or expire within 30 days.
-    ///
-    /// - Parameter clock: The clock.
-    /// - Returns: The warnings, at the places that name the files.
+    /// Returns the warnings, at the places that name the files.
     public func warnings(at clock: WallClock) -> [Diagnostic] {
         certificates.compactMap { file, certificate in
             Self.warning(certificate, "in \(file.value)", at: clock).map { file.warning($0) }
         }
     }
 
-    /// Returns the warning about a certificate; nil if it is valid for 30 days.
-    ///
-    /// - Parameters:
-    ///   - certificate: The certificate.
-    ///   - place: Where it is, such as `in FILE`.
-    ///   - clock: The clock.
-    /// - Returns: The text.
+    /// Returns the warning about a certificate at a place such as `in FILE`; nil if it is valid for 30 days.
     package static func warning(_ certificate: Certificate, _ place: String, at clock: WallClock) -> String? {
         let now = Int64(clock.seconds)
         guard certificate.notAfter < now + 30 * 86_400 else { return nil }

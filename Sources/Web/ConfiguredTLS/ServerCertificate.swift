@@ -31,7 +31,7 @@ public struct ServerCertificate: Sendable {
         development = nil
     }
 
-    /// Returns the problem that does not prevent the use of the certificate, other than its dates; nil if there is none.
+    /// Returns the problem, other than its dates, that does not prevent the use of the certificate.
     func warning(at now: Int64) -> String? {
         if let end = identity.ocspResponse?.nextUpdate, end < now {
             return "the OCSP response of \(file) has expired and is not sent"
@@ -57,12 +57,8 @@ public struct ServerCertificate: Sendable {
         }
     }
 
-    /// Reads the configured certificate and its key, and checks that they match.
+    /// Reads the configured certificate and its key, and checks that they match; nil if none is configured.
     ///
-    /// - Parameters:
-    ///   - settings: The server's settings.
-    ///   - files: The source of the files.
-    /// - Returns: The certificate; nil if no certificate is configured.
     /// - Throws: ``ConfigurationErrors`` at the setting of the file.
     public static func configured(
         _ settings: ServerSettings,

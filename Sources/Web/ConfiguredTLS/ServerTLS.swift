@@ -10,18 +10,15 @@ public import RealmKit
 /// If a part is invalid, loading fails. For a reload, call ``reloaded(_:files:)`` and use the result for new
 /// connections. TLS sessions can be resumed after a reload, because generated ticket keys are kept.
 public struct ServerTLS: Sendable {
-    /// The default certificate.
-    ///
-    /// It is presented if the client requests a host without a `host` block, or no host.
+    /// The default certificate, for a client that requests a host without a `host` block, or no host.
     public private(set) var certificate: ServerCertificate
     /// The certificates of the `host` blocks, in order.
     public let hostCertificates: [ServerCertificate]
     /// The problems that do not prevent the server from running, at the places that name the files.
     ///
-    /// A revocation list or an OCSP response may have expired, or the certificate of a `host` block may not be valid for
-    /// a name of the block. For the dates of certificates see ``ExpiringCertificates``.
+    /// A revocation list or an OCSP response may have expired, or the certificate of a `host` block may not be valid
+    /// for a name of the block. For the dates of certificates see ``ExpiringCertificates``.
     public private(set) var warnings: [Diagnostic]
-    /// The context of new connections.
     package private(set) var context: TLSContext
     let ticketKeys: SessionTicketKeys?
     private let applicationProtocols: [String]
@@ -70,12 +67,6 @@ public struct ServerTLS: Sendable {
     }
 
     /// Returns the loaded settings with another development certificate; no other file is read again.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings of which these are the loaded ones.
-    ///   - files: The source of the files.
-    /// - Returns: The loaded settings.
-    /// - Throws: ``ConfigurationErrors`` at the state folder.
     package func renewed(
         _ settings: ServerSettings,
         files: ConfigurationFiles
@@ -88,20 +79,14 @@ public struct ServerTLS: Sendable {
         }
         var configuration = context.configuration
         configuration.role = .server(renewed.certificate.identity)
-        do throws(OpenSSLError) {
-            renewed.context = try TLSContext(configuration)
-        } catch {
-            throw settings.stateFolder.errors("TLS cannot be set up: \(error)")
+        renewed.context = try settings.stateFolder.reporting("TLS cannot be set up: ") { () throws(OpenSSLError) in
+            try TLSContext(configuration)
         }
         return renewed
     }
 
     /// Checks the settings as ``load(_:files:clock:applicationProtocols:)`` does, but writes no files.
     ///
-    /// - Parameters:
-    ///   - settings: The server's settings.
-    ///   - files: The source of the files.
-    ///   - clock: The clock for the dates.
     /// - Returns: The loaded settings; nil if the next start will create a development certificate.
     /// - Throws: ``ConfigurationErrors`` at the setting whose file or value cannot be used, or whose certificate has
     ///   expired. A server starts with such a certificate, because some clients do not check the date.
@@ -127,11 +112,9 @@ public struct ServerTLS: Sendable {
             return try ServerTLS(settings, files, certificate, ["http/1.1"], clock, earlier: nil)
         }
         // A temporary certificate is used to check the other settings.
-        let made: DevelopmentCertificate
-        do throws(OpenSSLError) {
-            made = try DevelopmentCertificate.temporary(now: now)
-        } catch {
-            throw settings.stateFolder.errors("the development certificate cannot be created: \(error)")
+        let problem = "the development certificate cannot be created: "
+        let made = try settings.stateFolder.reporting(problem) { () throws(OpenSSLError) in
+            try DevelopmentCertificate.temporary(now: now)
         }
         _ = try ServerTLS(settings, files, ServerCertificate(made, in: folder), ["http/1.1"], clock, earlier: nil)
         return nil
@@ -180,15 +163,13 @@ public struct ServerTLS: Sendable {
             for name in host.names {
                 var alone = configuration
                 alone.hosts = [TLSHost(names: [name.value], identity: shown.identity)]
-                do throws(OpenSSLError) { _ = try TLSContext(alone) } catch { throw name.errors("\(error)") }
+                _ = try name.reporting { () throws(OpenSSLError) in try TLSContext(alone) }
             }
             configuration.hosts.append(TLSHost(names: host.names.map(\.value), identity: shown.identity))
             hosts.append(shown)
         }
-        do throws(OpenSSLError) {
-            context = try TLSContext(configuration)
-        } catch {
-            throw place.errors("TLS cannot be set up: \(error)")
+        context = try place.reporting("TLS cannot be set up: ") { () throws(OpenSSLError) in
+            try TLSContext(configuration)
         }
         self.certificate = certificate
         self.applicationProtocols = applicationProtocols
@@ -237,13 +218,10 @@ public struct ServerTLS: Sendable {
     ) throws(ConfigurationErrors) -> SessionTicketKeys? {
         guard settings.tls.sessionTickets else { return nil }
         guard let first = settings.tls.ticketKeyFiles.first else {
-            // Only generated keys are kept. Keys of files that are no longer configured are dropped, because an
-            // attacker may have obtained the files.
+            // Only generated keys are kept: an attacker may have got the files of keys that are configured no more.
             if let earlier, earlier.rotation != nil { return earlier }
-            do throws(OpenSSLError) {
-                return try SessionTicketKeys(now: { Int64(clock.seconds) })
-            } catch {
-                throw settings.stateFolder.errors("ticket keys cannot be created: \(error)")
+            return try settings.stateFolder.reporting("ticket keys cannot be created: ") { () throws(OpenSSLError) in
+                try SessionTicketKeys(now: { Int64(clock.seconds) })
             }
         }
         var keys: [[UInt8]] = []
@@ -256,11 +234,7 @@ public struct ServerTLS: Sendable {
                 }
             )
         }
-        do throws(OpenSSLError) {
-            return try SessionTicketKeys(files: keys)
-        } catch {
-            throw first.errors("\(error)")
-        }
+        return try first.reporting { () throws(OpenSSLError) in try SessionTicketKeys(files: keys) }
     }
 
     private static func policy(
@@ -279,5 +253,19 @@ public struct ServerTLS: Sendable {
             warnings.append(file.warning("\(message): certificates of this issuer are rejected"))
         }
         return policy
+    }
+}
+
+extension Located {
+    /// Calls OpenSSL, and throws its error at this place.
+    fileprivate func reporting<Result>(
+        _ problem: String = "",
+        of body: () throws(OpenSSLError) -> Result
+    ) throws(ConfigurationErrors) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw errors("\(problem)\(error)")
+        }
     }
 }

@@ -5,28 +5,23 @@ internal import Glibc
 internal import Sessions
 internal import Synchronization
 
-/// A file for the IDs of sessions that end while the database cannot be written.
+/// A file for the IDs of sessions that end while the database cannot be written: lines of 22 characters; dots are free.
 ///
 /// The file gets its full length before the first session is stored. On most file systems its bytes can then be
-/// overwritten even if the disk is full. A lock of another program on the database does not prevent this.
-///
-/// The file contains lines of 22 characters. A free line consists of dots. The system calls block, so they run on a
-/// separate queue.
+/// overwritten even if the disk is full, or another program has locked the database. The system calls block, so they
+/// run on a separate queue.
 final class EndedSessionFile: Sendable {
-    /// The file's name in the state folder.
     static let fileName = "gatehouse.ended"
     /// The number of IDs that fit into the file.
     static let capacity = 2000
 
-    /// The system calls that fail if a disk is full or broken.
-    ///
-    /// Tests replace them.
+    /// The system calls that fail if a disk is full or broken, which tests replace.
     struct SystemCalls: Sendable {
-        /// Writes at an offset, and returns the number of written bytes, or -1.
+        /// Returns the number of written bytes, or -1.
         var write: @Sendable (_ descriptor: Int32, _ bytes: [UInt8], _ offset: Int) -> Int = { file, bytes, offset in
             unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, off_t(offset)) }
         }
-        /// Syncs a file or a folder, and returns 0, or -1 after an error.
+        /// Returns 0, or -1 after an error.
         var sync: @Sendable (_ descriptor: Int32, _ isFolder: Bool) -> Int32 = { descriptor, isFolder in
             isFolder ? fsync(descriptor) : fdatasync(descriptor)
         }
@@ -53,9 +48,6 @@ final class EndedSessionFile: Sendable {
     private let count = Atomic(0)
     private let queue = DispatchQueue(label: "gatehouse.ended-sessions")
 
-    /// - Parameters:
-    ///   - path: The path of the file. The file is opened later.
-    ///   - calls: The system calls.
     init(_ path: String, calls: SystemCalls = SystemCalls()) {
         self.path = path
         self.calls = calls
@@ -65,7 +57,7 @@ final class EndedSessionFile: Sendable {
         if let descriptor = state.withLock({ $0.descriptor }) { close(descriptor) }
     }
 
-    /// Creates the file in its full length; does nothing if that was done before.
+    /// Creates the file in its full length, once.
     func prepare() async throws(StoreFault) {
         if isReady.load(ordering: .acquiring) { return }
         try await onQueue { _ throws(StoreFault) in }
@@ -84,9 +76,7 @@ final class EndedSessionFile: Sendable {
         }
     }
 
-    /// Adds IDs.
-    ///
-    /// They are on the disk when this returns.
+    /// Adds IDs, which are on the disk when this returns.
     func add(_ ids: [SessionID]) async throws(StoreFault) {
         try await onQueue { [self] state throws(StoreFault) in
             if !isInPlace(state) { try open(&state) }
@@ -105,10 +95,9 @@ final class EndedSessionFile: Sendable {
         }
     }
 
-    /// Removes the IDs of sessions that have been removed from the database.
+    /// Removes the IDs of sessions that were removed from the database.
     ///
-    /// If the file cannot be written, an ID remains in it. That does no harm, because its session has ended. The line
-    /// is used again for another ID.
+    /// If the file cannot be written, an ID remains: its session has ended, and the line is used again.
     func remove(_ ids: [SessionID]) async throws(StoreFault) {
         guard count.load(ordering: .acquiring) > 0 else { return }
         try await onQueue { [self] state throws(StoreFault) in
@@ -144,21 +133,14 @@ final class EndedSessionFile: Sendable {
         body: @escaping @Sendable () throws(StoreFault) -> Value
     ) async throws(StoreFault) -> Value {
         let result: Result<Value, StoreFault> = await withCheckedContinuation { continuation in
-            queue.async {
-                do throws(StoreFault) {
-                    continuation.resume(returning: .success(try body()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
+            queue.async { continuation.resume(returning: Result(catching: body)) }
         }
         return try result.get()
     }
 
     /// Returns whether the open file still has its name and its full length.
     ///
-    /// A clean-up or a restored backup may have removed or replaced the file. The IDs in the open file would then be
-    /// lost at a restart.
+    /// A clean-up or a restored backup may have replaced it, and the IDs in the open file would be lost at a restart.
     private func isInPlace(_ state: State) -> Bool {
         guard let descriptor = state.descriptor else { return false }
         var (open, named) = (stat(), stat())
@@ -186,9 +168,7 @@ final class EndedSessionFile: Sendable {
             }
             for id in state.lines.keys {
                 if fresh.lines[id] == nil {
-                    guard let line = fresh.free.popLast() else {
-                        throw StoreFault(.unavailable, "\(path) is full")
-                    }
+                    guard let line = fresh.free.popLast() else { throw StoreFault(.unavailable, "\(path) is full") }
                     fresh.lines[id] = line
                 }
                 fresh.unsynced.insert(id)
@@ -206,7 +186,7 @@ final class EndedSessionFile: Sendable {
 
     /// Writes the IDs that may not be on the disk yet, and syncs the file.
     ///
-    /// After an error the next call writes all of them again. Linux reports a page that could not be written only once,
+    /// After an error the next call writes all of them again: Linux reports a page that could not be written only once,
     /// and then treats it as written.
     private func writeOut(_ state: inout State, isNew: Bool = false) throws(StoreFault) {
         guard let descriptor = state.descriptor, isNew || !state.unsynced.isEmpty else { return }
@@ -227,9 +207,7 @@ final class EndedSessionFile: Sendable {
         guard calls.sync(descriptor, true) == 0 else { throw Self.fault("cannot be written", path: folder) }
     }
 
-    /// Throws if the file is not a regular file.
-    ///
-    /// Reading a pipe would block forever.
+    /// Throws if the file is not a regular file: reading a pipe would block forever.
     private static func checkIsRegularFile(_ descriptor: Int32, path: String) throws(StoreFault) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -237,9 +215,7 @@ final class EndedSessionFile: Sendable {
         }
     }
 
-    /// Reads the file.
-    ///
-    /// Every line that is not an ID is free.
+    /// Reads the file, in which every line that is not an ID is free.
     private static func read(_ descriptor: Int32, path: String) throws(StoreFault) -> (state: State, count: Int) {
         var bytes = [UInt8](repeating: 0, count: lineLength * capacity)
         var length = 0

@@ -4,7 +4,6 @@ internal import Bytes
 internal import Glibc
 
 extension StateFolder {
-    /// The reason why a missing folder cannot be created.
     package enum CreationFault: Equatable {
         /// No user can create the folder.
         case impossible(String)
@@ -12,21 +11,14 @@ extension StateFolder {
         case notPermitted(String)
     }
 
-    /// Returns why a missing folder cannot be created; nil if it exists, or can be created.
-    ///
-    /// Nothing is created.
-    ///
-    /// - Parameter path: The folder.
-    /// - Returns: The reason, for administrators.
+    /// Returns why a missing folder cannot be created, for administrators, without creating it; nil if it can be.
     package static func creationFault(of path: String) -> CreationFault? {
         guard let (made, missing, number) = firstMissingPart(of: path) else { return nil }
         guard number == ENOENT else {
             let reason = "\(missing): \(unsafe String(cString: strerror(number)))"
             return number == EACCES ? .notPermitted(reason) : .impossible(reason)
         }
-        if let kernel = kernelFileSystem(of: made) {
-            return .impossible("\(kernel) is a file system of the kernel")
-        }
+        if let kernel = kernelFileSystem(of: made) { return .impossible("\(kernel) is a file system of the kernel") }
         if isLink(missing) { return .impossible("\(missing) is a link that leads nowhere") }
         guard unsafe faccessat(AT_FDCWD, made, W_OK | X_OK, AT_EACCESS) == 0 else {
             return .notPermitted("\(made): \(unsafe String(cString: strerror(errno)))")
@@ -34,12 +26,9 @@ extension StateFolder {
         return nil
     }
 
-    /// Returns the first part of a path that is a symbolic link and leads nowhere; nil if there is none.
+    /// Returns the first part of a path that is a symbolic link and leads nowhere.
     ///
     /// Such a link is not a missing folder: the folder may be on a file system that is not mounted.
-    ///
-    /// - Parameter path: The folder.
-    /// - Returns: The path of the link.
     static func brokenLink(in path: String) -> String? {
         guard let (_, missing, number) = firstMissingPart(of: path), number == ENOENT, isLink(missing) else {
             return nil
@@ -47,18 +36,14 @@ extension StateFolder {
         return missing
     }
 
-    /// Returns whether a path that stat(2) does not find is a symbolic link.
     private static func isLink(_ path: String) -> Bool {
         var link = stat()
         return unsafe lstat(path, &link) == 0
     }
 
-    /// Returns the part of a path at which the existing folders end; nil if the whole path exists.
+    /// Returns the last existing folder of a path, the path of the next part, and the error of stat(2) for it.
     ///
     /// A file, a loop of links or a folder without the right to enter it also ends the existing folders.
-    ///
-    /// - Parameter path: The folder.
-    /// - Returns: The last existing folder, the path of the next part, and the error number of stat(2) for it.
     private static func firstMissingPart(of path: String) -> (made: String, missing: String, number: Int32)? {
         var made = path.hasPrefix("/") ? "/" : "."
         var status = stat()
@@ -70,9 +55,7 @@ extension StateFolder {
         return nil
     }
 
-    /// Returns the file system of the kernel that contains a folder; nil if none does.
-    ///
-    /// For root, access(2) permits writing there.
+    /// Returns the file system of the kernel that contains a folder; access(2) permits root writing there.
     private static func kernelFileSystem(of path: String) -> String? {
         var (root, own, kernel) = (stat(), stat(), stat())
         guard unsafe stat("/", &root) == 0, unsafe stat(path, &own) == 0, own.st_dev != root.st_dev else { return nil }
@@ -80,15 +63,8 @@ extension StateFolder {
     }
 }
 
-/// The owner of a file or folder, for messages.
 enum FileOwner {
     /// Returns a sentence about a file or folder of another user, and how to run the command as that user.
-    ///
-    /// - Parameters:
-    ///   - path: The file or folder.
-    ///   - owner: Its owner.
-    ///   - isRoot: True if this process runs as root.
-    /// - Returns: The sentence.
     static func fault(_ path: String, _ owner: uid_t, isRoot: Bool = geteuid() == 0) -> String {
         guard let name = SystemAccount.name(owner) else {
             return "\(path) belongs to another user, with the number \(owner)"
@@ -105,12 +81,7 @@ enum FileOwner {
         return fault(path, status.st_uid)
     }
 
-    /// Returns what to do about an error of the system: a semicolon and a sentence; empty if it is not known.
-    ///
-    /// - Parameters:
-    ///   - number: The error number.
-    ///   - path: The file or folder.
-    /// - Returns: The sentence.
+    /// Returns what to do about an error number: a semicolon and a sentence; empty if it is not known.
     static func advice(_ number: Int32, _ path: String) -> String {
         switch number {
         case EACCES, EPERM: fault(of: path).map { "; \($0)" } ?? ""

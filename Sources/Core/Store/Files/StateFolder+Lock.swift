@@ -3,39 +3,23 @@
 internal import Glibc
 
 extension StateFolder {
-    /// The lock of the folder.
+    /// The lock of the folder, which one program holds at a time, until this object is released or the process ends.
     ///
-    /// At most one program holds the lock at a time.
-    ///
-    /// The lock is released with this object, or by the system when the process ends. It does not stop programs that do
-    /// not take the lock.
+    /// It does not stop programs that do not take the lock.
     package final class Lock: Sendable {
-        /// The maximum wait, in hundredths of a second: ten seconds.
-        ///
-        /// A program usually holds the lock for a few milliseconds only.
+        /// The maximum wait, in hundredths of a second; a program usually holds the lock for a few milliseconds only.
         private static let timeLimit = 1000
 
         private let descriptor: Int32
 
-        /// Waits for the lock.
-        ///
-        /// It blocks the thread.
-        ///
-        /// - Parameter folder: The folder.
-        /// - Throws: ``Fault`` if the folder cannot be locked, or another program holds the lock for ten seconds.
+        /// Waits for the lock, for ten seconds at most; blocks the thread.
         package init(_ folder: StateFolder) throws(Fault) {
-            // The lock is a separate file that only the owner may open. A lock on the folder could be taken by every
-            // user who may read the folder.
+            // A file that only the owner may open: every user who may read the folder could lock the folder itself.
             descriptor = try folder.openLock("store")
             try Self.wait(for: LOCK_EX, of: descriptor, in: folder.path)
         }
 
-        /// Takes the lock that a server holds while it runs.
-        ///
-        /// The server keeps sessions and counters in memory and would not see those of a second server.
-        ///
-        /// - Parameter folder: The folder of the server.
-        /// - Throws: ``Fault`` if the folder cannot be locked, or another server holds the lock.
+        /// Takes the lock of a running server, which would not see the sessions and counters of a second one.
         package init(ofServerIn folder: StateFolder) throws(Fault) {
             descriptor = try folder.openLock("server")
             // A program that asks whether a server runs holds the lock for an instant.
@@ -44,7 +28,6 @@ extension StateFolder {
             }
         }
 
-        /// Returns whether a server holds its lock of a folder.
         package static func isServerRunning(in folder: String) -> Bool {
             let descriptor = unsafe open("\(folder)/.server.lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { return false }
@@ -54,13 +37,9 @@ extension StateFolder {
 
         deinit { close(descriptor) }
 
-        /// Waits until no program holds the lock of a folder.
+        /// Waits until no program holds the lock of a folder, for ten seconds at most; blocks the thread.
         ///
-        /// It blocks the thread and creates no file. It does not wait if the lock file does not exist, or if this
-        /// process may not open it.
-        ///
-        /// - Parameter folder: The path of the folder.
-        /// - Throws: ``Fault`` if another program holds the lock for ten seconds.
+        /// It creates no file, and does not wait if the lock file does not exist, or if this process may not open it.
         package static func waitUntilReleased(in folder: String) throws(Fault) {
             let descriptor = unsafe open("\(folder)/.store.lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { return }
@@ -74,7 +53,7 @@ extension StateFolder {
             }
         }
 
-        /// Returns false if another program holds the lock for the whole time.
+        /// Returns false if another program holds the lock for the whole time, in hundredths of a second.
         private static func take(
             _ kind: Int32,
             of descriptor: Int32,

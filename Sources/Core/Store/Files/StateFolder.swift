@@ -2,19 +2,14 @@
 
 import Glibc
 
-/// The folder of a program's own files.
-///
-/// Only the owner may write to it.
+/// The folder of a program's own files, to which only the owner may write.
 package struct StateFolder {
-    /// The error of a system call.
     package struct Fault: Error {
         package let reason: String
 
         package init(reason: String) { self.reason = reason }
 
-        /// - Parameters:
-        ///   - what: The operation. The system's reason is appended.
-        ///   - folder: The folder in which it has failed, for what to do.
+        /// Appends the system's reason to what has failed, and what to do about `folder`.
         init(_ what: String, in folder: String = "") {
             let number = errno
             reason = "\(what): \(unsafe String(cString: strerror(number)))\(FileOwner.advice(number, folder))"
@@ -38,18 +33,13 @@ package struct StateFolder {
         guard owner == geteuid() else { throw Fault(reason: FileOwner.fault(path, owner)) }
     }
 
-    /// Throws if a path is neither a folder nor a link to a folder.
     static func checkIsFolder(_ path: String) throws(Fault) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw Fault("cannot access \(path)") }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw Fault(reason: "\(path) is not a folder") }
     }
 
-    /// Throws if other users may write to a folder.
-    ///
-    /// A user with write access could replace the key and the users.
-    ///
-    /// - Returns: The owner.
+    /// Throws if other users may write to a folder, and could replace the key and the users; returns the owner.
     @discardableResult
     static func checkOnlyOwnerCanWrite(_ path: String) throws(Fault) -> uid_t {
         var status = stat()
@@ -60,14 +50,12 @@ package struct StateFolder {
         return status.st_uid
     }
 
-    /// Returns why a server of this user refuses an existing folder: it belongs to another user; nil otherwise.
+    /// Returns why a server of this user refuses an existing folder: it belongs to another user.
     package static func ownerFault(of path: String) -> String? { FileOwner.fault(of: path) }
 
     package func path(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file atomically.
-    ///
-    /// The new file has its mode from the start, so other users can never open a key.
+    /// Writes a file atomically, with its mode from the start, so that other users can never open a key.
     package func write(_ bytes: [UInt8], to name: String, mode: UInt32) throws(Fault) {
         let temporary = path(".\(name).\(getpid())")
         unsafe unlink(temporary)
@@ -89,10 +77,9 @@ package struct StateFolder {
         }
     }
 
-    /// Creates an empty file; if the file exists, removes the permissions that the mode does not contain.
+    /// Creates an empty file; if it exists, removes the permissions that the mode does not contain, as from a backup.
     ///
-    /// A file from a backup may have too many permissions. An existing file is not opened, because closing it would
-    /// release the locks that SQLite holds on it in this process.
+    /// An existing file is not opened: closing it would release the locks that SQLite holds on it in this process.
     package func createFile(_ name: String, mode: UInt32) throws(Fault) {
         let path = path(name)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -109,10 +96,9 @@ package struct StateFolder {
         guard unsafe chmod(path, mode) == 0 else { throw Fault("cannot set the mode of \(path)") }
     }
 
-    /// Opens a lock file; creates it if it is missing.
+    /// Opens a lock file that only the owner may open; creates it if it is missing.
     ///
-    /// Only the owner may open it. It is never removed: if it were created again, two programs could hold locks on two
-    /// files of that name.
+    /// It is never removed: otherwise two programs could hold locks on two files of that name.
     func openLock(_ name: String) throws(Fault) -> Int32 {
         let path = path(".\(name).lock")
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)

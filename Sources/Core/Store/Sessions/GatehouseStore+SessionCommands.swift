@@ -11,9 +11,7 @@ extension GatehouseStore {
             try await store.removeConfirmed(from: "session_orders", through: number)
             return try await store.read { database in
                 try Row.fetchAll(
-                    try database.cachedStatement(
-                        sql: "SELECT * FROM session_orders WHERE number > ? ORDER BY number"
-                    ),
+                    try database.cachedStatement(sql: "SELECT * FROM session_orders WHERE number > ? ORDER BY number"),
                     arguments: [number]
                 ).map { row in
                     // A command that cannot be read may be meant for any session, so it ends all sessions.
@@ -62,7 +60,6 @@ extension GatehouseStore {
         }
     }
 
-    /// Removes the commands or resets that the server has carried out.
     func removeConfirmed(from table: String, through number: Int) async throws(StoreFault) {
         let sql = "SELECT EXISTS (SELECT 1 FROM \(table) WHERE number <= ?)"
         let isEmpty = try await read { database in
@@ -72,7 +69,7 @@ extension GatehouseStore {
         try await write { try $0.execute(sql: "DELETE FROM \(table) WHERE number <= ?", arguments: [number]) }
     }
 
-    /// True if a server runs that has not carried out all stored commands and resets.
+    /// Returns whether a server runs that has not carried out all stored commands and resets.
     package func isServerBehind() async throws(StoreFault) -> Bool {
         guard let folder, StateFolder.Lock.isServerRunning(in: folder) else { return false }
         return try await read { database in
@@ -125,29 +122,21 @@ extension GatehouseStore {
     }
 }
 
-/// A session for a list, with the sessions that were handed over from it.
+/// A session of a sign-in for a list, with the sessions that were handed over from it.
 package struct ListedSession: Sendable {
-    /// The session of a sign-in, without groups and attributes.
+    /// Without groups and attributes.
     package let session: SessionRecord
-    /// The sessions at other hosts, without groups and attributes, by their hosts.
+    /// Without groups and attributes, by their hosts.
     package let children: [SessionRecord]
 }
 
 /// The sessions for a list of an administrator.
 ///
-/// They are read in parts, so that a list of any length needs little memory, and no transaction stays open while the
-/// list is printed.
+/// They are read in parts: a long list needs little memory, and no transaction stays open while it is printed.
 extension GatehouseStore {
-    /// The maximum number of sessions in one call of ``listedSessions(_:at:)``.
     package static let listedSessionsBatch = 200
 
-    /// Returns the sessions of sign-ins, the session that was used last first.
-    ///
-    /// - Parameters:
-    ///   - selection: The sessions to select.
-    ///   - now: The time in seconds since 1970. Sessions that have expired are left out.
-    /// - Returns: The IDs of the sessions.
-    /// - Throws: ``SessionStoreError`` when the store cannot be read.
+    /// Returns the sessions of sign-ins that have not expired at a time in seconds since 1970, the last used first.
     package func signInSessions(
         _ selection: SessionSelection,
         at now: Int
@@ -172,13 +161,7 @@ extension GatehouseStore {
         }
     }
 
-    /// Returns sessions of sign-ins with the sessions that were handed over from them.
-    ///
-    /// - Parameters:
-    ///   - ids: The IDs of at most ``listedSessionsBatch`` sessions.
-    ///   - now: The time in seconds since 1970. Sessions that have expired are left out.
-    /// - Returns: The sessions that still exist, in the order of the IDs.
-    /// - Throws: ``SessionStoreError`` when the store cannot be read.
+    /// Returns at most ``listedSessionsBatch`` sessions of sign-ins that still exist, in the order of the IDs.
     package func listedSessions(_ ids: [SessionID], at now: Int) async throws(SessionStoreError) -> [ListedSession] {
         try await withSessionErrors { store in
             let ended = try await store.endedSessions?.read() ?? []

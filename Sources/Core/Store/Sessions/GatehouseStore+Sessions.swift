@@ -6,13 +6,9 @@ internal import OpenSSLKit
 internal import RealmKit
 public import Sessions
 
-/// The sessions of a server.
-///
-/// Other programs can list and end them.
+/// The sessions of a server, which other programs can list and end.
 extension GatehouseStore: SessionStore {
-    /// The number of commands that are kept.
-    ///
-    /// A server reads new commands every second, so older commands are not needed.
+    /// A server reads new commands every second, so older ones are not needed.
     static let rememberedCommands = 1000
 
     /// Reads all sessions, and the number of the last command.
@@ -61,9 +57,7 @@ extension GatehouseStore: SessionStore {
                 )
                 for touch in touches {
                     try statement.execute(
-                        arguments: [
-                            touch.lastSeen, touch.idleExpiry, touch.absoluteExpiry, touch.id.description,
-                        ]
+                        arguments: [touch.lastSeen, touch.idleExpiry, touch.absoluteExpiry, touch.id.description]
                     )
                 }
             }
@@ -78,11 +72,8 @@ extension GatehouseStore: SessionStore {
                 let statement = try database.cachedStatement(sql: "DELETE FROM sessions WHERE id = ?")
                 for id in ids { try statement.execute(arguments: [id.description]) }
             }
-            do {
-                try await store.endedSessions?.remove(ids)
-            } catch {
-                // An ID that remains in the file only occupies a line, because its session was removed.
-            }
+            // An ID that remains in the file only occupies a line, because its session was removed.
+            try? await store.endedSessions?.remove(ids)
         }
     }
 
@@ -119,11 +110,11 @@ extension GatehouseStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                id, data(session.token.bytes), session.user.realm, session.user.username.text, session.host.name,
+                id, Data(session.token.bytes), session.user.realm, session.user.username.text, session.host.name,
                 session.parent?.description, session.client.address, session.client.userAgent, session.created,
                 session.lastSeen, session.idleExpiry,
-                session.absoluteExpiry, session.stamp.map { data($0.salt) },
-                session.stamp.map { data($0.digest.bytes) },
+                session.absoluteExpiry, session.stamp.map { Data($0.salt) },
+                session.stamp.map { Data($0.digest.bytes) },
             ]
         )
         for (place, group) in session.user.groups.enumerated() {
@@ -141,9 +132,7 @@ extension GatehouseStore {
         }
     }
 
-    /// Reads the attributes of all sessions, by the ID of the session.
-    ///
-    /// An attribute that is not valid is skipped.
+    /// Returns the attributes of all sessions, by the ID of the session, without those that are not valid.
     static func attributes(in database: Database) throws -> [String: [UserAttribute]] {
         var rows: [String: [(name: String, values: [String])]] = [:]
         let values = try Row.fetchCursor(
@@ -161,9 +150,7 @@ extension GatehouseStore {
             rows[row[0]] = list
         }
         return rows.mapValues { list in
-            list.compactMap { name, values in
-                do throws(BadAttribute) { return try UserAttribute(name: name, values: values) } catch { return nil }
-            }
+            list.compactMap { name, values in try? UserAttribute(name: name, values: values) }
         }
     }
 
@@ -197,11 +184,7 @@ extension GatehouseStore {
         )
     }
 
-    static func name(_ row: Row) -> Username? {
-        do throws(BadUsername) { return try Username(row["name"]) } catch { return nil }
-    }
-
-    static func data(_ bytes: [UInt8]) -> Data { Data(bytes) }
+    static func name(_ row: Row) -> Username? { try? Username(row["name"]) }
 
     private static func digest(_ data: Data) -> Digest? { Digest(bytes: Array(data)) }
 }

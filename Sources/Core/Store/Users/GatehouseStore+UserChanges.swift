@@ -4,18 +4,11 @@ internal import GRDB
 public import RealmKit
 
 extension GatehouseStore {
-    /// The number of changes that are kept.
-    ///
-    /// A reader that has missed a removed change must treat all users as changed.
+    /// The number of kept changes; a reader that has missed a removed one must treat all users as changed.
     static let rememberedChanges = 10_000
 
-    /// Changes a user.
+    /// Changes a user; `cost` is that of a check of the new hash.
     ///
-    /// - Parameters:
-    ///   - user: The name.
-    ///   - realm: The realm.
-    ///   - changes: The changes.
-    ///   - cost: The cost of a check of the new hash.
     /// - Throws: ``StoreFault``: `missing`, `unavailable`.
     public func change(
         _ user: Username,
@@ -68,9 +61,6 @@ extension GatehouseStore {
 
     /// Removes a user.
     ///
-    /// - Parameters:
-    ///   - user: The name.
-    ///   - realm: The realm.
     /// - Throws: ``StoreFault``: `missing`, `unavailable`.
     public func remove(_ user: Username, from realm: String) async throws(StoreFault) {
         try await write { database in
@@ -133,7 +123,7 @@ extension GatehouseStore {
             .execute(arguments: [realm, name])
     }
 
-    /// Removes all changes but the last ones; it is called after a change was added.
+    /// Removes all changes but the last ones, after one was added.
     static func forgetOldChanges(_ database: Database) throws {
         try database.execute(
             sql: "DELETE FROM user_changes WHERE number <= ?",
@@ -142,7 +132,6 @@ extension GatehouseStore {
     }
 }
 
-/// Adding users, one or millions, in one transaction.
 extension GatehouseStore {
     /// Adds users.
     ///
@@ -163,8 +152,8 @@ extension GatehouseStore {
 
     /// Adds users that are read while they are added.
     ///
-    /// If one of the users cannot be added, or the closure throws an error, no user is added. Other programs cannot write
-    /// to the store until all users are added.
+    /// If one of the users cannot be added, or the closure throws an error, no user is added. Other programs cannot
+    /// write to the store until all users are added.
     ///
     /// - Parameters:
     ///   - realm: The realm.
@@ -181,10 +170,10 @@ extension GatehouseStore {
     ) async throws(StoreFault) {
         try await write { database in
             var addition = Addition(realm: realm, ignoresCase: ignoresCase)
-            // The rows of many users do not fit into the usual cache. SQLite would then write and read the same pages
-            // of the index again and again.
+            // The rows of many users do not fit into the usual cache: the same pages would be written and read again.
             try database.execute(sql: "PRAGMA cache_size = -\(Self.additionCache)")
-            defer { Self.restoreCache(database) }
+            // If it fails, the larger cache stays until the store is closed.
+            defer { try? database.execute(sql: "PRAGMA cache_size = -2000") }
             try read { users in
                 for user in users {
                     if addition.count % 1000 == 0 { progress(addition.count) }
@@ -195,28 +184,15 @@ extension GatehouseStore {
         }
     }
 
-    /// The size of SQLite's cache during an addition, in KiB.
+    /// In KiB.
     private static let additionCache = 131_072
 
-    private static func restoreCache(_ database: Database) {
-        do {
-            try database.execute(sql: "PRAGMA cache_size = -2000")
-        } catch {
-            // The larger cache stays until the store is closed.
-        }
-    }
-
-    /// The state of one addition of users.
     private struct Addition {
         let realm: String
         let ignoresCase: Bool
         var count = 0
         /// The first names that were added, for the list of changes.
-        private var names: [String] = []
-
-        init(realm: String, ignoresCase: Bool) {
-            (self.realm, self.ignoresCase) = (realm, ignoresCase)
-        }
+        var names: [String] = []
 
         mutating func add(_ user: UserRow, database: Database) throws {
             let name = user.record.name.text
@@ -247,15 +223,13 @@ extension GatehouseStore {
             StoreFault(.exists, "\(user.place.map { "\($0): " } ?? "")the user \(name) exists already")
         }
 
-        /// Adds the changes that other programs read.
         func finish(_ database: Database) throws {
             guard count > GatehouseStore.rememberedChanges else {
                 for name in names { try GatehouseStore.addChange(name, realm: realm, database: database) }
                 if count > 0 { try GatehouseStore.forgetOldChanges(database) }
                 return
             }
-            // So many changes are not kept. A gap in the numbers has the same meaning as changes that were removed: a
-            // reader treats all users as changed.
+            // So many changes are not kept; a gap in the numbers means that a reader treats all users as changed.
             let last =
                 try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'user_changes'") ?? 0
             try database.execute(sql: "DELETE FROM user_changes")

@@ -5,9 +5,7 @@ internal import GRDB
 public import RealmKit
 
 extension GatehouseStore {
-    /// Reads the data for a login in one transaction.
-    ///
-    /// The work is the same for existing and for unknown users.
+    /// Reads the data for a login in one transaction, with the same work for existing and for unknown users.
     ///
     /// - Parameters:
     ///   - user: The name.
@@ -36,12 +34,8 @@ extension GatehouseStore {
         }
     }
 
-    /// Reads a user.
+    /// Reads a user; nil if no user has that name.
     ///
-    /// - Parameters:
-    ///   - user: The name.
-    ///   - realm: The realm.
-    /// - Returns: The user; nil if no user has that name.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func user(_ user: Username, in realm: String) async throws(StoreFault) -> StoredUser? {
         try await read { try Self.user(user, in: realm, database: $0) }
@@ -49,8 +43,6 @@ extension GatehouseStore {
 
     /// Reads all users of a realm, sorted by name.
     ///
-    /// - Parameter realm: The realm.
-    /// - Returns: The users.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func users(of realm: String) async throws(StoreFault) -> [StoredUser] {
         try await read { database in
@@ -81,8 +73,6 @@ extension GatehouseStore {
 
     /// Reads the names of the groups that users of a realm have.
     ///
-    /// - Parameter realm: The realm.
-    /// - Returns: The names.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func groups(of realm: String) async throws(StoreFault) -> [String] {
         try await read {
@@ -98,10 +88,7 @@ extension GatehouseStore {
 
     private static let columns = "name, hash, enabled, expiry, must_change, cost"
 
-    /// Selects one hash for each cost.
-    ///
-    /// The query goes from cost to cost along the index. Its time therefore depends on the number of costs, and not on
-    /// the number of users.
+    /// Selects one hash for each cost, along the index, in a time that depends on the number of costs and not of users.
     private static let costsStatement = """
         WITH RECURSIVE costs (cost) AS (
             SELECT min(cost) FROM users WHERE realm = :realm
@@ -162,16 +149,10 @@ extension GatehouseStore {
 
 }
 
-/// Names whose case is ignored.
-///
-/// The column `folded` has the case-folded name; NULL if that is the name itself.
+/// Names whose case is ignored: the column `folded` has the case-folded name; NULL if that is the name itself.
 extension GatehouseStore {
-    /// Returns the stored name of a user whose name is given in any case.
+    /// Returns the stored name of a user whose name is given in any case; nil if there is no such user.
     ///
-    /// - Parameters:
-    ///   - user: The name in any case.
-    ///   - realm: The realm.
-    /// - Returns: The stored name; nil if there is no such user.
     /// - Throws: ``StoreFault`` with code `unavailable`, also if two users differ in case only: none is preferred.
     public func spelling(of user: Username, in realm: String) async throws(StoreFault) -> Username? {
         let names = try await read { try Self.spellings(of: user, in: realm, database: $0) }
@@ -195,10 +176,8 @@ extension GatehouseStore {
         ).map { try Username($0) }
     }
 
-    /// Returns names of users that differ in case only; it blocks the thread.
+    /// Returns at most five pairs of names of users that differ in case only; it blocks the thread.
     ///
-    /// - Parameter realm: The realm.
-    /// - Returns: Pairs of names, at most five; none if the case of names can be ignored.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func namesDifferingInCase(in realm: String) throws(StoreFault) -> [[String]] {
         try readBlocking { database in
@@ -218,7 +197,6 @@ extension GatehouseStore {
         }
     }
 
-    /// Returns the value of the column `folded`.
     static func folded(_ name: Username) -> String? {
         let folded = name.caseFolded
         return folded.hasBytes(of: name.text) ? nil : folded

@@ -16,22 +16,15 @@ public struct StoredUser: Sendable, Hashable {
 public struct StoredLogin: Sendable {
     /// The user, without groups; nil if no user has that name.
     public let user: StoredUser?
-    /// The user's groups, joined in one text.
-    ///
-    /// The time for splitting it reveals the number of groups, so it is split only after a successful check.
+    /// Joined in one text, split only after a successful check, because the time for it reveals the number of groups.
     let joinedGroups: String
-    /// The user's attributes, joined in one text for the same reason: names and values.
+    /// Names and values, joined for the same reason.
     let joinedAttributes: String
-    /// For each cost in the realm, the text of the cost and one hash.
-    ///
-    /// The hash may belong to any user of the realm.
+    /// For each cost in the realm, its text and the hash of any user of the realm.
     public let costs: [(cost: String, hash: String)]
 
-    /// The separator of groups and of values.
-    ///
-    /// Names of groups and values of attributes never contain it.
+    /// The separator of groups and of values, which never contain it.
     static let separator: Character = "\u{1F}"
-    /// The separator of the name and the value of an attribute.
     static let nameSeparator: Character = "\u{1E}"
 
     /// The user's groups.
@@ -55,13 +48,7 @@ public struct UserRow: Sendable {
     let cost: String?
     let place: String?
 
-    /// Creates a row.
-    ///
-    /// - Parameters:
-    ///   - record: The name, the groups and the state of the user.
-    ///   - hash: The hash of the password.
-    ///   - cost: The text of the cost of the hash. Equal costs have the same text.
-    ///   - place: The place of the user in a file, for messages.
+    /// Creates a row; equal costs have the same text, and `place` is the user's place in a file, for messages.
     public init(_ record: UserRecord, hash: String?, cost: String?, place: String? = nil) {
         self.record = record
         self.hash = hash
@@ -72,7 +59,6 @@ public struct UserRow: Sendable {
 
 /// The attributes of users: one row for each value.
 extension GatehouseStore {
-    /// Returns the attributes of a user.
     static func attributes(of name: String, realm: String, database: Database) throws -> [UserAttribute] {
         let rows = try Row.fetchAll(
             try database.cachedStatement(
@@ -95,7 +81,6 @@ extension GatehouseStore {
         return values.mapValues(Self.attributes)
     }
 
-    /// Replaces the attributes of a user.
     static func setAttributes(
         _ attributes: [UserAttribute],
         of name: String,
@@ -106,7 +91,6 @@ extension GatehouseStore {
         try addAttributes(attributes, of: name, realm: realm, database: database)
     }
 
-    /// Adds the attributes of a user who has none.
     static func addAttributes(
         _ attributes: [UserAttribute],
         of name: String,
@@ -121,9 +105,7 @@ extension GatehouseStore {
         }
     }
 
-    /// Returns the attributes of rows in the order of their places.
-    ///
-    /// Rows of another program that are not a valid attribute are left out.
+    /// Returns the attributes of rows in the order of their places; invalid ones of other programs are left out.
     static func attributes(_ values: [(attribute: String, value: String)]) -> [UserAttribute] {
         var names: [String] = []
         var valuesByName: [UTF8Text: [String]] = [:]
@@ -131,18 +113,11 @@ extension GatehouseStore {
             if valuesByName[UTF8Text(name)] == nil { names.append(name) }
             valuesByName[UTF8Text(name), default: []].append(value)
         }
-        return names.compactMap { name in
-            do throws(BadAttribute) {
-                return try UserAttribute(name: name, values: valuesByName[UTF8Text(name)] ?? [])
-            } catch {
-                return nil
-            }
-        }
+        return names.compactMap { try? UserAttribute(name: $0, values: valuesByName[UTF8Text($0)] ?? []) }
     }
 }
 
 extension [UserAttribute] {
-    /// Applies changes of attributes.
     mutating func apply(_ changes: [AttributeChange]) {
         for change in changes {
             switch change {
