@@ -10,7 +10,7 @@
     @inlinable package static var comma: UInt8 { UInt8(ascii: ",") }
     @inlinable package static var semicolon: UInt8 { UInt8(ascii: ";") }
 
-    /// Returns whether a byte is a `tchar` of RFC 9110 section 5.6.2.
+    /// Returns whether a byte is a `tchar` (RFC 9110 section 5.6.2).
     @inlinable @inline(__always)
     package static func isToken(_ byte: UInt8) -> Bool {
         // One bit for each of the 128 characters of ASCII.
@@ -21,12 +21,9 @@
     /// Returns whether a byte is allowed in a field value: visible characters, blanks, and bytes above ASCII (RFC 9110
     /// section 5.5).
     @inlinable @inline(__always)
-    package static func isFieldContent(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != 0x7F || byte == tab
-    }
+    package static func isFieldContent(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == tab }
 
-    /// Returns whether a byte is a visible ASCII character, as allowed in a request target (RFC 9112 section 3.2, RFC
-    /// 3986).
+    /// Returns whether a byte is visible ASCII, as allowed in a request target (RFC 9112 section 3.2, RFC 3986).
     @inlinable @inline(__always)
     package static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
 
@@ -42,12 +39,7 @@
     @inlinable @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    /// Appends the decimal digits of a number.
-    ///
-    /// - Parameters:
-    ///   - number: A number; a minus sign is written before a negative one.
-    ///   - width: The minimum number of digits; zeros are written before a shorter number.
-    ///   - bytes: The bytes to which the digits are appended.
+    /// Appends the decimal digits of a number, after a minus sign if it is negative, with zeros up to a minimum width.
     package static func append(decimal number: Int, width: Int = 1, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         let begin = bytes.count

@@ -18,8 +18,6 @@ package struct Base64: Sendable {
     private let slash: UInt8
     private let isPadded: Bool
 
-    // MARK: Lengths
-
     /// Returns the length of the text for a number of bytes.
     package func length(ofBytes count: Int) -> Int { isPadded ? (count + 2) / 3 * 4 : (count * 8 + 5) / 6 }
 
@@ -28,12 +26,9 @@ package struct Base64: Sendable {
 
     // MARK: Decoding
 
-    /// Appends the bytes of a text.
+    /// Appends the bytes of a text, without another copy; false if the text is not valid or its bytes do not fit.
     ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - bytes: Receives the bytes. No other copy of them is made.
-    /// - Returns: True if the text is valid and its bytes fit. If false, the appended bytes must not be used.
+    /// If false, the appended bytes must not be used.
     package func decode(_ text: Span<UInt8>, into bytes: inout OutputSpan<UInt8>) -> Bool {
         var length = text.count
         if isPadded {
@@ -64,12 +59,9 @@ package struct Base64: Sendable {
         return true
     }
 
-    /// Decodes a text into memory of the caller, without an allocation.
+    /// Overwrites memory of the caller with the bytes of a text, without an allocation.
     ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - bytes: The memory. It is overwritten.
-    /// - Returns: True if the text is valid and its bytes fill the memory exactly.
+    /// The result is true if the text is valid and its bytes fill the memory exactly.
     package func decode(_ text: Span<UInt8>, filling bytes: inout MutableSpan<UInt8>) -> Bool {
         guard text.count == length(ofBytes: bytes.count) else { return false }
         return unsafe bytes.withUnsafeMutableBufferPointer { buffer in
@@ -79,10 +71,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Decodes a text that is not a secret; the bytes are not wiped.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: The bytes; nil if the text is not valid.
+    /// Decodes a text that is not a secret, because the bytes are not wiped; nil if it is not valid.
     package func decode(_ text: Span<UInt8>) -> [UInt8]? {
         var isValid = false
         let capacity = Self.maximumByteCount(ofLength: text.count)
@@ -94,15 +83,11 @@ package struct Base64: Sendable {
         return isValid ? bytes : nil
     }
 
-    /// Decodes a text that is not a secret; the bytes are not wiped.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: The bytes; nil if the text is not valid.
+    /// Decodes a text that is not a secret, because the bytes are not wiped; nil if it is not valid.
     package func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8).span) }
 
     // MARK: Encoding
 
-    /// Returns the encoded text of bytes.
     package func encode(_ bytes: Span<UInt8>) -> String {
         unsafe String(unsafeUninitializedCapacity: length(ofBytes: bytes.count)) { buffer in
             unsafe buffer.initialize(repeating: 0)
@@ -112,11 +97,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Encodes bytes into memory of the caller, so that the caller can wipe the text.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - text: The memory. It is overwritten. Its length must be ``length(ofBytes:)``.
+    /// Encodes bytes into memory of the caller, which can wipe it, and whose length must be ``length(ofBytes:)``.
     package func encode(_ bytes: Span<UInt8>, into text: inout MutableSpan<UInt8>) {
         var (bits, count, position): (UInt32, UInt32, Int) = (0, 0, 0)
         for index in bytes.indices {

@@ -54,13 +54,7 @@ package enum FileTrust {
         /// The message and the hint.
         package var text: String { "\(message); \(hint)" }
 
-        /// Creates a finding.
-        ///
-        /// - Parameters:
-        ///   - danger: The danger.
-        ///   - path: The file.
-        ///   - folder: The folder or link with the danger; nil if it is the file itself.
-        ///   - use: The kind of the file.
+        /// Creates a finding about a file, or about a folder or link on the way to it.
         package init(_ danger: Danger, of path: String, through folder: String? = nil, as use: Use) {
             self.danger = danger
             culprit = folder ?? path
@@ -91,9 +85,7 @@ package enum FileTrust {
         }
     }
 
-    /// Returns whether a danger is an error or a warning.
-    ///
-    /// It is an error where every user of the machine could add users, and where only this program uses the file.
+    /// Returns whether a danger is an error: where anyone could add users, and where only this program uses the file.
     private static func isError(_ danger: Danger, _ use: Use, isFolder: Bool) -> Bool {
         switch use {
         case .settings, .certificates, .secret: false
@@ -105,14 +97,10 @@ package enum FileTrust {
         }
     }
 
-    /// Returns the dangers of a file or folder, and of the folders and links on the way to it.
+    /// Returns the dangers of a file or folder, then those of the folders and links on the way to it.
     ///
-    /// - Parameters:
-    ///   - path: The file; if it is missing, only the folders above it are checked.
-    ///   - use: The kind of the file.
-    ///   - stateFolder: A folder whose owner, the user of the server, is trusted too.
-    ///   - opened: The status of the open file; nil if it is not open.
-    /// - Returns: The findings; the file's own are the first.
+    /// If the file is missing, only the way is checked. The owner of the state folder, the user of the server, is
+    /// trusted too. The status of an open file is used instead of that of its path.
     package static func findings(
         _ path: String,
         as use: Use,
@@ -147,8 +135,7 @@ package enum FileTrust {
         let reading: Danger?
         switch use {
         case .settings, .certificates, .users, .ownFile, .program: reading = nil
-        case .passwordHashes, .secret:
-            reading = status.st_mode & S_IROTH != 0 && isReachable ? .everyoneReads : nil
+        case .passwordHashes, .secret: reading = status.st_mode & S_IROTH != 0 && isReachable ? .everyoneReads : nil
         case .privateKey:
             // A service whose key belongs to root reads it as a member of the file's group. libpq has this rule too.
             reading = status.st_mode & (status.st_uid == 0 ? 0o027 : 0o077) != 0 ? .othersRead : nil
@@ -200,7 +187,6 @@ package enum SystemAccount {
 
 /// The contents of an open file, which is read as a whole.
 package enum FileBytes {
-    /// The reason why a file could not be read.
     package enum Fault: Error {
         /// An error of the system, by its number.
         case system(Int32)
@@ -208,13 +194,7 @@ package enum FileBytes {
         case isBeingWritten
     }
 
-    /// Reads a file from its present place to its end.
-    ///
-    /// - Parameters:
-    ///   - descriptor: The file.
-    ///   - count: The number of bytes that it has.
-    /// - Returns: The bytes; as many as expected.
-    /// - Throws: ``Fault`` if the file cannot be read, or has another size.
+    /// Reads the bytes of a file from its present place to its end, which must be as many as expected.
     package static func read(_ descriptor: Int32, count: Int) throws(Fault) -> [UInt8] {
         var number: Int32 = 0
         // Reading one byte more than the size shows whether the file has grown.

@@ -48,11 +48,7 @@
         }
     }
 
-    /// Writes the digits of bytes, in lower case, into memory of the caller, so that the caller can wipe them.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - text: The memory. It is overwritten. Its length must be twice the number of bytes.
+    /// Writes the digits of bytes, in lower case, into memory of the caller, which can wipe it, of twice their number.
     package static func encode(_ bytes: Span<UInt8>, into text: inout MutableSpan<UInt8>) {
         for index in bytes.indices {
             text[2 * index] = digit(of: bytes[index] >> 4)
@@ -67,24 +63,14 @@
 
 /// Percent-encoding (RFC 3986 section 2.1).
 package enum PercentEncoding {
-    /// Percent-encodes a text, except for unreserved characters (RFC 3986 section 2.3) and one additional character.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - kept: The additional ASCII character that is not encoded.
-    /// - Returns: The encoded text, in ASCII.
+    /// Percent-encodes a text, except for unreserved characters (RFC 3986 section 2.3) and one more character of ASCII.
     package static func encode(_ text: String, keeping kept: Unicode.Scalar = "/") -> String {
         let kept = UInt8(ascii: kept)
         guard !text.utf8.allSatisfy({ isUnreserved($0) || $0 == kept }) else { return text }
         return encode(text.utf8Span.span) { isUnreserved($0) || $0 == kept }
     }
 
-    /// Percent-encodes bytes, except for the bytes to keep.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - isKept: Returns true for a byte that is not encoded.
-    /// - Returns: The encoded text. It is ASCII if the kept bytes are ASCII.
+    /// Percent-encodes bytes, except for the bytes to keep; the text is ASCII if these are.
     package static func encode(_ bytes: Span<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.count * 2)
@@ -101,12 +87,7 @@ package enum PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Decodes one byte.
-    ///
-    /// - Parameters:
-    ///   - bytes: The encoded text.
-    ///   - index: The index of the percent sign.
-    /// - Returns: The decoded byte; nil if the percent sign is not followed by two hexadecimal digits.
+    /// Decodes the byte whose percent sign is at an index; nil if no two hexadecimal digits follow.
     package static func decode(_ bytes: Span<UInt8>, at index: Int) -> UInt8? {
         guard index + 2 < bytes.count, let high = Hexadecimal.value(of: bytes[index + 1]),
             let low = Hexadecimal.value(of: bytes[index + 2])

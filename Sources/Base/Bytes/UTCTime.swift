@@ -2,10 +2,7 @@
 
 /// Times in UTC and the Gregorian calendar, in the format of ISO 8601.
 package enum UTCTime {
-    /// Returns a time as text, such as `2026-11-21T18:05:00Z`.
-    ///
-    /// - Parameter seconds: The seconds since 1970.
-    /// - Returns: The text. A year after 9999 has more than four digits.
+    /// Returns the seconds since 1970 as text, such as `2026-11-21T18:05:00Z`; a year after 9999 has more digits.
     package static func text(_ seconds: Int) -> String {
         let days = floor(seconds, by: 86_400)
         let second = seconds - days * 86_400
@@ -13,26 +10,14 @@ package enum UTCTime {
         return "\(date(days))T\(time)Z"
     }
 
-    /// Returns a time as text for users, such as `2026-11-21 18:05 UTC`.
-    ///
-    /// - Parameter seconds: The seconds since 1970.
-    /// - Returns: The text.
+    /// Returns the seconds since 1970 as text for users, such as `2026-11-21 18:05 UTC`.
     package static func readableText(_ seconds: Int) -> String {
         let days = floor(seconds, by: 86_400)
         let second = seconds - days * 86_400
         return "\(date(days)) \(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)) UTC"
     }
 
-    /// Returns the seconds since 1970; nil if there is no such time.
-    ///
-    /// - Parameters:
-    ///   - year: The year.
-    ///   - month: The month, from 1 to 12.
-    ///   - day: The day of the month, from 1.
-    ///   - hour: The hour, from 0 to 23.
-    ///   - minute: The minute, from 0 to 59.
-    ///   - second: The second, from 0 to 60; a leap second has the number 60.
-    /// - Returns: The seconds.
+    /// Returns the seconds since 1970; months and days begin with 1, a leap second is 60, and nil is no such time.
     package static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Int? {
         guard (1...12).contains(month), (1...length(ofMonth: month, year: year)).contains(day), (0...23).contains(hour),
             (0...59).contains(minute), (0...60).contains(second)
@@ -48,16 +33,13 @@ package enum UTCTime {
         }
     }
 
-    /// The days since 1970 in the Gregorian calendar.
-    ///
-    /// Years begin in March here, so that the day that some years lack is the last one.
+    /// Returns the days since 1970; years begin in March here, so that the day that some years lack is the last one.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 
-    /// Returns the date of a number of days since 1970.
     private static func date(_ days: Int) -> String {
         let shifted = days + 719_468
         let era = floor(shifted, by: 146_097)

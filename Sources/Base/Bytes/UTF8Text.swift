@@ -3,8 +3,9 @@
 /// Text from outside the program, compared and hashed by its bytes.
 ///
 /// `String` compares and hashes by canonical equivalence. For text from a client this is unsafe: texts with different
-/// bytes can be the same key, and comparing a run of combining marks takes time proportional to the square of its length.
-/// Two `UTF8Text` values are equal if their bytes are equal. Comparing and hashing take time proportional to the length.
+/// bytes can be the same key, and comparing a run of combining marks takes time proportional to the square of its
+/// length. Two `UTF8Text` values are equal if their bytes are equal. Comparing and hashing take time proportional to
+/// the length.
 ///
 /// A short text needs no allocation. It may be used from any thread.
 public struct UTF8Text: Sendable, Hashable {
@@ -14,20 +15,14 @@ public struct UTF8Text: Sendable, Hashable {
     public let string: String
 
     /// Wraps a text.
-    ///
-    /// - Parameter string: The text.
     public init(_ string: String) { self.string = string }
 
     /// Decodes bytes; bytes that are not valid UTF-8 are replaced by U+FFFD.
-    ///
-    /// - Parameter bytes: Any bytes.
     public init(repairing bytes: Span<UInt8>) {
         string = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     /// Decodes bytes; nil if they are not UTF-8.
-    ///
-    /// - Parameter bytes: Any bytes.
     public init?(validating bytes: Span<UInt8>) {
         let string = unsafe bytes.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
         guard let string else { return nil }
@@ -56,9 +51,6 @@ extension String {
     /// Returns whether the bytes of two texts are the same, in time proportional to their length.
     ///
     /// The operator `==` of `String` compares by canonical equivalence instead.
-    ///
-    /// - Parameter other: The other text.
-    /// - Returns: True if both texts have the same bytes of UTF-8.
     public func hasBytes(of other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let (bytes, others) = (utf8Span.span, other.utf8Span.span)
@@ -67,8 +59,6 @@ extension String {
     }
 
     /// Hashes the bytes and their number, in time proportional to the number.
-    ///
-    /// - Parameter hasher: Receives the bytes.
     public func hashBytes(into hasher: inout Hasher) {
         let bytes = utf8Span.span
         hasher.combine(bytes.count)
@@ -78,11 +68,8 @@ extension String {
 
 /// Text from outside on one line of a log or a terminal.
 package enum LineText {
-    /// Returns a text with a blank in place of each control character, so that it can neither begin a line of its own nor
-    /// control a terminal.
-    ///
-    /// - Parameter text: The text.
-    /// - Returns: The line.
+    /// Returns a text with a blank in place of each control character, so that it can neither begin a line of its own
+    /// nor control a terminal.
     package static func line(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return text }
         var line = ""
@@ -91,11 +78,9 @@ package enum LineText {
     }
 
     /// Returns whether a character ends a line, controls a terminal or changes the direction of text.
-    ///
-    /// - Parameter scalar: The character.
-    /// - Returns: True for C0, DEL, C1, the line and paragraph separators, and the marks and controls of directions.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
+        // C0, DEL and C1, the line and paragraph separators, and the marks and controls of directions.
         case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }

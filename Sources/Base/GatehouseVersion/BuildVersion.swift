@@ -12,9 +12,6 @@ package enum BuildVersion {
     /// `make install` and `make package` set the variable `GATEHOUSE_COMMIT` for the build.
     package static var commit: String? { unsafe gatehouse_build_commit().map { unsafe String(cString: $0) } }
 
-    /// Returns the first line of `--version`, such as `gatehouse 0.1.0 (commit 0123456789ab)`.
-    ///
-    /// - Parameter program: The name of the program.
-    /// - Returns: The line.
+    /// Returns the first line of `--version` of a program, such as `gatehouse 0.1.0 (commit 0123456789ab)`.
     package static func line(_ program: String) -> String { "\(program) \(number) (commit \(commit ?? "unknown"))" }
 }

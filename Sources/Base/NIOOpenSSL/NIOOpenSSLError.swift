@@ -29,7 +29,6 @@ public struct NIOOpenSSLError: Error, Sendable {
 
     /// The kind of error.
     public let code: Code
-
     /// The error of OpenSSL, if there is one.
     public let cause: OpenSSLError?
 

@@ -5,10 +5,9 @@ internal import OpenSSLKit
 internal import Synchronization
 
 extension OpenSSLHandler {
-    /// The interval of the check whether a connection is quiet.
+    /// The interval of the check that releases the record buffers if no record was processed since the previous check.
     ///
-    /// The check releases the record buffers if no record was processed since the previous check. The buffers are
-    /// therefore kept for one to two intervals after the last record.
+    /// The buffers are therefore kept for one to two intervals after the last record.
     static let quietTime = TimeAmount.seconds(1)
 
     /// Keeps the record buffers after a record, until no record has followed for ``quietTime``.
@@ -37,22 +36,18 @@ extension OpenSSLHandler {
 
     /// Gives back the permission to keep buffers at the end of the connection.
     func cancelQuietCheck() {
-        guard let check = quietCheck else { return }
+        guard let check = quietCheck.take() else { return }
         check.cancel()
-        quietCheck = nil
         BufferPermit.release()
     }
 }
 
 /// The permission of a connection to keep OpenSSL's record buffers from one record to the next.
 ///
-/// Allocating and wiping the buffers for every record takes as long as processing the record. Keeping the buffers of a
-/// connection takes 34 KiB of memory. A busy connection therefore keeps its buffers if it gets one of a limited number
-/// of permissions. The other connections allocate buffers for every record.
+/// Allocating and wiping the buffers for every record takes as long as processing the record, and keeping them takes 34
+/// KiB of memory. So a busy connection keeps its buffers if it gets one of a limited number of permissions.
 enum BufferPermit {
-    /// The maximum number of connections of the process that keep their buffers.
-    ///
-    /// The buffers of 64 connections take about 2 MB.
+    /// The maximum number of connections of the process that keep their buffers, together about 2 MB.
     static let limit = 64
 
     private static let count = Atomic(0)
@@ -64,8 +59,5 @@ enum BufferPermit {
         return false
     }
 
-    /// Returns a permission.
-    static func release() {
-        count.subtract(1, ordering: .relaxed)
-    }
+    static func release() { count.subtract(1, ordering: .relaxed) }
 }

@@ -10,9 +10,7 @@ extension OpenSSLHandler {
 
     /// Closes the connection, or one of its directions.
     ///
-    /// The outgoing direction is closed with close_notify.
-    ///
-    /// Writes that are not flushed fail.
+    /// The outgoing direction is closed with close_notify. Writes that are not flushed fail.
     public func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch mode {
         case .all: closeAll(context, promise: promise)
@@ -26,21 +24,14 @@ extension OpenSSLHandler {
 
     private func closeAll(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         switch state {
-        case .idle, .closed:
-            context.close(mode: .all, promise: promise)
+        case .idle, .closed: context.close(mode: .all, promise: promise)
         case .handshaking:
             // Before the handshake is complete there are no keys for a close_notify.
             closePromise = promise
             finishClose(context)
         case .closing:
             // A second close does not wait for the peer.
-            if let promise {
-                if let closePromise {
-                    closePromise.futureResult.cascade(to: promise)
-                } else {
-                    closePromise = promise
-                }
-            }
+            if let closePromise { closePromise.futureResult.cascade(to: promise) } else { closePromise = promise }
             finishClose(context)
         case .open:
             closePromise = promise
@@ -109,26 +100,15 @@ extension OpenSSLHandler {
         }
         cancelDeadline()
         cancelQuietCheck()
-        let promise = closePromise
-        closePromise = nil
+        let promise = closePromise.take()
         failPending(ChannelError.ioOnClosedChannel)
         context.close(mode: .all, promise: promise)
     }
 
-    /// Ends the connection because of an error: sends the alert, fails the promises, reports the error, and closes the
-    /// channel.
+    /// Ends the connection by an error: sends the alert, fails the promises, reports the error, and closes the channel.
     ///
-    /// Later calls have no effect.
-    ///
-    /// - Parameters:
-    ///   - context: The handler's context.
-    ///   - error: The error for the application.
-    ///   - needsAlert: True to send an alert even if OpenSSL has made no alert.
-    func fail(
-        _ context: ChannelHandlerContext,
-        with error: any Error,
-        needsAlert: Bool = false
-    ) {
+    /// Later calls have no effect. If an alert is needed, one is sent even if OpenSSL has made none.
+    func fail(_ context: ChannelHandlerContext, with error: any Error, needsAlert: Bool = false) {
         switch state {
         case .closed: return
         case .idle, .handshaking, .open, .closing: state = .closed
@@ -147,8 +127,7 @@ extension OpenSSLHandler {
             flushIfNeeded(context)
         }
         input = ByteBuffer()
-        let promise = closePromise
-        closePromise = nil
+        let promise = closePromise.take()
         failPending(error)
         context.fireErrorCaught(error)
         context.close(mode: .all, promise: promise)

@@ -13,10 +13,7 @@ public struct TLSHandshakeCompleted: Sendable, Hashable {
     public let cipher: String
     /// True if a session was resumed.
     public let isResumed: Bool
-
-    /// The server name that the client sent; nil on a client.
-    ///
-    /// See ``TLSConnectionInfo/serverName``.
+    /// The server name that the client sent, see ``TLSConnectionInfo/serverName``; nil on a client.
     public let serverName: String?
 
     /// Makes an event.
@@ -53,7 +50,6 @@ extension OpenSSLHandler {
         if case .handshaking = state { context.read() }
     }
 
-    /// Continues the handshake as far as the received bytes allow.
     func continueHandshake(_ context: ChannelHandlerContext) {
         guard case .handshaking = state, plainHTTPError == nil, let connection else { return }
         do throws(OpenSSLError) {
@@ -78,11 +74,10 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Waits for the rest of a plain HTTP request, before the request is answered.
+    /// Waits for the rest of a plain HTTP request, for at most ``plainHTTPTime``, before the request is answered.
     ///
     /// If the connection were closed while the system has unread data of the client, the system would send a reset, and
-    /// the client could lose the answer (RFC 9112 section 9.6). One more read takes the rest of a usual request. The answer
-    /// does not wait for it for longer than ``plainHTTPTime``.
+    /// the client could lose the answer (RFC 9112 section 9.6). One more read takes the rest of a usual request.
     private func awaitPlainHTTP(_ context: ChannelHandlerContext, _ error: NIOOpenSSLError) {
         input = ByteBuffer()
         // An alert of OpenSSL would be unreadable for the client.
@@ -93,10 +88,7 @@ extension OpenSSLHandler {
     /// The maximum time for which the rest of a plain HTTP request is awaited.
     static let plainHTTPTime = TimeAmount.milliseconds(100)
 
-    private func completeHandshake(
-        _ context: ChannelHandlerContext,
-        info: TLSConnectionInfo
-    ) throws(OpenSSLError) {
+    private func completeHandshake(_ context: ChannelHandlerContext, info: TLSConnectionInfo) throws(OpenSSLError) {
         guard let version = info.version, let cipher = info.cipherSuite else {
             throw OpenSSLError(.unsupportedVersion, context: "TLS handshake")
         }
@@ -147,21 +139,17 @@ enum PlainHTTP {
     /// The maximum number of bytes that are compared.
     static let prefixSize = 8
 
-    // The methods of RFC 9110 section 9.3 and RFC 5789, and the first word of the HTTP/2 preface (RFC 9113 section 3.4).
+    // The methods of RFC 9110 section 9.3 and RFC 5789, and the first word of the HTTP/2 preface (RFC 9113 3.4).
     private static let requestPrefixes = [
         "GET ", "HEAD ", "POST ", "PUT ", "DELETE ", "CONNECT ", "OPTIONS ", "TRACE ", "PATCH ", "PRI ",
     ]
 
-    /// Returns whether the first bytes of a connection are the start of an HTTP request.
-    ///
-    /// With fewer than three bytes the result is false.
+    /// Returns whether the first bytes of a connection, at least three, are the start of an HTTP request.
     static func matches(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 3 && requestPrefixes.contains { prefix in zip(prefix.utf8, bytes).allSatisfy { $0 == $1 } }
     }
 
-    /// Returns whether bytes end with the end of a header.
-    ///
-    /// Requests without a body end so.
+    /// Returns whether bytes end with the end of a header, as requests without a body do.
     static func isComplete(_ bytes: Span<UInt8>) -> Bool {
         let end = bytes.count
         guard end >= 4 else { return false }

@@ -4,10 +4,8 @@ public import NIOCore
 internal import OpenSSLKit
 
 extension OpenSSLHandler {
-    /// Delivers the data that has arrived, and reads more from the network.
-    ///
-    /// It always reads from the network, because with autoRead SwiftNIO calls `read()` again only after a read from the
-    /// network.
+    /// Delivers the data that has arrived, and always reads from the network: with autoRead, SwiftNIO calls `read()`
+    /// again only after a read from the network.
     public func read(context: ChannelHandlerContext) {
         // Data after the peer's close_notify is not read.
         if case .open = state, hasReceivedEnd { return }
@@ -22,17 +20,11 @@ extension OpenSSLHandler {
         context.read()
     }
 
-    /// The maximum number of bytes of answers that are kept for a peer that does not read.
-    ///
-    /// About 600 answers to KeyUpdates fit. Ordinary peers send no KeyUpdate.
+    /// The maximum number of bytes of answers kept for a peer that does not read: about 600 answers to KeyUpdates,
+    /// which ordinary peers do not send.
     private static let answerLimit = 16_384
 
-    /// Decrypts the data that has arrived, and delivers the plaintext in one buffer.
-    ///
-    /// - Parameters:
-    ///   - context: The handler's context.
-    ///   - isFinal: True at the end of the stream. The data is then delivered even if the application has not called
-    ///     `read()`.
+    /// Decrypts the data that has arrived, and delivers it in one buffer; at the end, even without a call of `read()`.
     func decrypt(_ context: ChannelHandlerContext, isFinal: Bool = false) {
         guard input.readableBytes > 0, let connection, !hasReceivedEnd else { return }
         switch state {
@@ -42,12 +34,16 @@ extension OpenSSLHandler {
         }
         keepBuffers(context)
         let before = connection.unsentCount
-        var plaintext = Self.allocator.buffer(
-            capacity: min(undecryptedCount, input.readableBytes + PendingWrites.recordSize)
-        )
+        let capacity = min(undecryptedCount, input.readableBytes + PendingWrites.recordSize)
+        var plaintext = Self.allocator.buffer(capacity: capacity)
         let outcome = Result { () throws(OpenSSLError) in try decrypt(from: connection, into: &plaintext) }
-        guard isWithinAnswerLimit(context, added: connection.unsentCount - before) else {
-            return fail(context, with: NIOOpenSSLError(.unreadAnswers))
+        // A peer could cause any number of answers to KeyUpdates, which the application's back-pressure does not stop.
+        let answers = connection.unsentCount - before
+        if answers > 0 || unsentAnswerCount > 0 {
+            unsentAnswerCount = context.channel.isWritable ? 0 : unsentAnswerCount + answers
+            guard unsentAnswerCount <= Self.answerLimit else {
+                return fail(context, with: NIOOpenSSLError(.unreadAnswers))
+            }
         }
         if plaintext.readableBytes > 0 {
             undecryptedCount = 0
@@ -66,9 +62,7 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Decrypts the data that has arrived.
-    ///
-    /// - Returns: True if the peer has ended its stream.
+    /// Decrypts the data that has arrived, and returns whether the peer has ended its stream.
     private func decrypt(
         from connection: TLSConnection,
         into plaintext: inout ByteBuffer
@@ -98,27 +92,14 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Counts the unsent answers to KeyUpdates of the peer.
-    ///
-    /// A peer could cause any number of these answers, and back-pressure of the application does not stop them.
-    ///
-    /// - Returns: False if there are too many answers.
-    private func isWithinAnswerLimit(_ context: ChannelHandlerContext, added count: Int) -> Bool {
-        guard count > 0 || unsentAnswerCount > 0 else { return true }
-        unsentAnswerCount = context.channel.isWritable ? 0 : unsentAnswerCount + count
-        return unsentAnswerCount <= Self.answerLimit
-    }
-
     /// Records that the peer has ended its stream, and closes unless the application handles half-closed channels.
     func peerEnded(_ context: ChannelHandlerContext) {
         guard !hasReceivedEnd else { return }
         hasReceivedEnd = true
         input = ByteBuffer()
         switch state {
-        case .idle, .handshaking, .closed:
-            return
-        case .closing:
-            finishClose(context)
+        case .idle, .handshaking, .closed: return
+        case .closing: finishClose(context)
         case .open:
             if isRemoteHalfClosureAllowed(context) {
                 context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
@@ -129,14 +110,8 @@ extension OpenSSLHandler {
         }
     }
 
-    /// Returns whether the channel stays open when its peer has ended its stream.
+    /// Returns whether the channel stays open when its peer has ended its stream; one without the option does not.
     private func isRemoteHalfClosureAllowed(_ context: ChannelHandlerContext) -> Bool {
-        guard let options = context.channel.syncOptions else { return false }
-        do {
-            return try options.getOption(.allowRemoteHalfClosure)
-        } catch {
-            // A channel without the option closes both directions at once.
-            return false
-        }
+        (try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)) ?? false
     }
 }

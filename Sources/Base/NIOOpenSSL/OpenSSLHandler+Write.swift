@@ -9,12 +9,9 @@ extension OpenSSLHandler {
 
     /// The maximum number of bytes of plaintext that are kept until the handshake is complete: 16 MiB.
     static let earlyLimit = 16 << 20
-
     static let allocator = ByteBufferAllocator()
 
-    /// Keeps plaintext until a flush.
-    ///
-    /// Fails the promise if the plaintext can no longer be sent.
+    /// Keeps plaintext until a flush, or fails the promise if the plaintext can no longer be sent.
     ///
     /// Nothing is sent before the handshake is complete. The plaintext that waits for the handshake does not affect the
     /// channel's writability. If it exceeds 16 MiB, the channel is closed with `ChannelError.writeMessageTooLarge`.
@@ -45,9 +42,7 @@ extension OpenSSLHandler {
         releaseUnheldBuffers()
     }
 
-    /// Encrypts all flushed plaintext.
-    ///
-    /// It stops if OpenSSL must first read the rest of a message of the peer.
+    /// Encrypts all flushed plaintext, unless OpenSSL must first read the rest of a message of the peer.
     func encrypt(_ context: ChannelHandlerContext) {
         guard case .open = state, !hasSentEnd, let connection else { return }
         if let entry = pendingWrites.takeSingle(upTo: Self.chunkSize) {
@@ -79,14 +74,8 @@ extension OpenSSLHandler {
         sendCiphertext(context, for: promises.first)
     }
 
-    /// Encrypts a single piece and writes it.
-    ///
-    /// This is the usual case.
-    private func encrypt(
-        _ entry: PendingWrites.Entry,
-        by connection: TLSConnection,
-        context: ChannelHandlerContext
-    ) {
+    /// Encrypts a single piece and writes it, which is the usual case.
+    private func encrypt(_ entry: PendingWrites.Entry, by connection: TLSConnection, context: ChannelHandlerContext) {
         do throws(OpenSSLError) {
             guard try encrypt(entry.data.readableBytesSpan, by: connection, context: context) == .written else {
                 pendingWrites.putBack(entry)
@@ -151,18 +140,12 @@ extension OpenSSLHandler {
 
     func failPending(_ error: any Error) {
         for promise in pendingWrites.removeAll() { promise.fail(error) }
-        let close = outputClose
-        outputClose = nil
-        close?.promise?.fail(error)
-        let closed = closePromise
-        closePromise = nil
-        closed?.succeed(())
+        outputClose.take()?.promise?.fail(error)
+        closePromise.take()?.succeed(())
     }
 }
 
-/// The promises of one write to the network.
-///
-/// The network fulfils the first promise, and the others follow it in order.
+/// The promises of one write: the network fulfils the first promise, and the others follow it in order.
 private struct PromiseChain {
     private(set) var first: EventLoopPromise<Void>?
 

@@ -20,9 +20,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     /// Ciphertext to the network.
     public typealias OutboundOut = ByteBuffer
 
-    /// The state of the handler.
-    ///
-    /// The state only changes to a later case.
+    /// The state of the handler, which only changes to a later case.
     enum State {
         /// The channel is not active yet.
         case idle
@@ -41,27 +39,21 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     // Inbound
     /// The ciphertext that is not decrypted yet, because the application has not called `read()`.
     var input = ByteBuffer()
-    /// The peer's first bytes.
-    ///
-    /// They are kept until the handshake is complete.
+    /// The peer's first bytes, kept until the handshake is complete.
     var firstBytes: [UInt8] = []
     /// The error of a client that speaks plain HTTP and gets a response; nil for any other connection.
     var plainHTTPError: NIOOpenSSLError?
     /// True if the application has called `read()` and has received no data yet.
     var isReadWanted = false
     var hasDeliveredThisCycle = false
-    /// The number of bytes of ciphertext that have arrived since plaintext was last decrypted.
-    ///
-    /// It determines the size of the next buffer.
+    /// The bytes of ciphertext since plaintext was last decrypted, which determine the size of the next buffer.
     var undecryptedCount = 0
     var hasReceivedEnd = false
     /// The number of bytes of answers to KeyUpdates that were made while the network accepted nothing.
     var unsentAnswerCount = 0
 
     // Outbound
-    /// The ciphertext that is not written to the network yet.
-    ///
-    /// The unsent bytes of `connection` follow it.
+    /// The ciphertext that is not written to the network yet; the unsent bytes of `connection` follow it.
     var output = ByteBuffer()
     var pendingWrites = PendingWrites()
     /// The number of bytes that were written before the handshake was complete.
@@ -70,26 +62,18 @@ public class OpenSSLHandler: ChannelDuplexHandler {
     var hasSentEnd = false
     var outputClose: OutputClose?
     var closePromise: EventLoopPromise<Void>?
-
     var deadline: Scheduled<Void>?
 
     // Record buffers
-    /// True if a record was processed since the last check.
-    ///
-    /// If no check is scheduled, true if a record was processed since the buffers were released.
+    /// True if a record was processed since the last check or, if none is scheduled, since the buffers were released.
     var hadRecord = false
     /// The scheduled check whether the connection is quiet; nil if the buffers are not kept.
     var quietCheck: Scheduled<Void>?
 
     /// A requested close of the outgoing direction that waits for earlier writes.
-    struct OutputClose {
-        let promise: EventLoopPromise<Void>?
-    }
+    struct OutputClose { let promise: EventLoopPromise<Void>? }
 
-    init(
-        configuration: OpenSSLHandlerConfiguration,
-        connection: TLSConnection
-    ) {
+    init(configuration: OpenSSLHandlerConfiguration, connection: TLSConnection) {
         self.configuration = configuration
         self.connection = connection
     }
@@ -185,9 +169,7 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         context.fireChannelReadComplete()
     }
 
-    /// Handles the end of the peer's stream.
-    ///
-    /// The end is an error if no close_notify has arrived before.
+    /// Handles the end of the peer's stream, which is an error if no close_notify has arrived before.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
         decrypt(context, isFinal: true)

@@ -3,9 +3,7 @@
 public import NIOCore
 public import OpenSSLKit
 
-/// The TLS handler of an accepted connection.
-///
-/// It must be the first handler of the channel.
+/// The TLS handler of an accepted connection, which must be the first handler of the channel.
 public final class OpenSSLServerHandler: OpenSSLHandler {
     /// Makes the handler of one channel.
     ///
@@ -32,9 +30,7 @@ public func makeServerHandler(
     try OpenSSLServerHandler(context: context, configuration: configuration)
 }
 
-/// The TLS handler of a connection to a server.
-///
-/// It must be the first handler of the channel.
+/// The TLS handler of a connection to a server, which must be the first handler of the channel.
 public final class OpenSSLClientHandler: OpenSSLHandler {
     /// Makes the handler of one channel.
     ///
@@ -42,8 +38,8 @@ public final class OpenSSLClientHandler: OpenSSLHandler {
     ///   - context: A client's context.
     ///   - serverName: The host name or IP address that the server's certificate must contain.
     ///   - configuration: The time limits, and whether an end without close_notify is accepted.
-    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, with code `invalidName`
-    ///   for an invalid server name, or with code `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, with code
+    ///   `invalidName` for an invalid server name, or with code `libraryFailure`.
     public init(
         context: TLSContext,
         serverName: String,
@@ -60,26 +56,21 @@ public struct OpenSSLHandlerConfiguration: Sendable {
     ///
     /// The default is 10 seconds. Use nil only if the application has its own limit.
     public var handshakeTimeout: TimeAmount?
-
-    /// The time for which `close` waits for the peer's close_notify; nil to close without waiting.
+    /// The time for which `close` waits for the peer's close_notify; nil, the default, to close without waiting.
     ///
-    /// The default is nil. RFC 8446 section 6.1 does not require waiting, because each side closes its own direction.
+    /// RFC 8446 section 6.1 does not require waiting, because each side closes its own direction.
     public var closeTimeout: TimeAmount?
-
-    /// The time limit for the peer to close after `close(mode: .output)`; nil for no limit.
+    /// The time limit for the peer to close after `close(mode: .output)`; nil, the default, for no limit.
     ///
-    /// The default is nil. Without a limit, the application must close connections that the peer never closes.
+    /// Without a limit, the application must close connections that the peer never closes.
     public var halfCloseTimeout: TimeAmount?
-
-    /// True if an end of the stream without close_notify is not an error.
+    /// True if an end of the stream without close_notify is not an error; false by default.
     ///
-    /// The default is false. True is safe only if each message contains its length, so that missing data is detected
-    /// (RFC 9112 section 9.8).
+    /// True is safe only if each message contains its length, so that missing data is detected (RFC 9112 section 9.8).
     public var toleratesUncleanShutdown: Bool
-
-    /// The bytes that a server sends to a client that speaks plain HTTP; nil to send a TLS alert.
+    /// The bytes that a server sends to a client that speaks plain HTTP; nil, the default, to send a TLS alert.
     ///
-    /// The default is nil. A whole HTTP/1.1 response with `Connection: close` tells people to use https.
+    /// A whole HTTP/1.1 response with `Connection: close` tells people to use https.
     public var plainHTTPResponse: ByteBuffer?
 
     /// Makes a configuration.

@@ -4,7 +4,7 @@ internal import NIOCore
 
 /// The plaintext that is not encrypted yet, in order, with its promises.
 ///
-/// Most flushes have a single piece. A queue is allocated only for a second piece.
+/// Most flushes have a single piece, so a queue is allocated only for a second piece.
 struct PendingWrites {
     typealias Entry = (data: ByteBuffer, promise: EventLoopPromise<Void>?)
 
@@ -15,7 +15,6 @@ struct PendingWrites {
     private var isSingleFlushed = false
     private var queue: MarkedCircularBuffer<Entry>?
 
-    /// True if there is flushed data.
     var hasFlushedData: Bool { isSingleFlushed || queue?.hasMark == true }
 
     mutating func append(_ data: ByteBuffer, promise: EventLoopPromise<Void>?) {
@@ -56,8 +55,7 @@ struct PendingWrites {
 
     /// Returns the first flushed data.
     ///
-    /// Small pieces are joined up to the size of a record. Copying them takes less time than encrypting a record for
-    /// each piece.
+    /// Small pieces are joined up to the size of a record, because copying takes less time than more records.
     mutating func frontData() -> ByteBuffer? {
         if let single { return isSingleFlushed ? single.data : nil }
         guard var queue, queue.hasMark, var front = queue.first else { return nil }
@@ -83,9 +81,7 @@ struct PendingWrites {
         return front.data
     }
 
-    /// Drops the first `count` bytes of the first data.
-    ///
-    /// - Returns: The promise of the first data; nil if a part of the data is left, or if the data has no promise.
+    /// Drops the first `count` bytes of the first data; returns its promise, if it has one, when no part of it is left.
     mutating func advance(by count: Int) -> EventLoopPromise<Void>? {
         if var entry = single {
             entry.data.moveReaderIndex(forwardBy: count)

@@ -63,10 +63,8 @@ public struct OpenSSLError: Error, Sendable {
 
     /// The kind of error.
     public let code: Code
-
     /// The operation or object that failed, such as "certificate file cert.pem".
     public let context: String
-
     /// The entries of OpenSSL's error queue at the failure, the oldest first.
     public let reasons: [String]
 
@@ -130,10 +128,15 @@ extension OpenSSLError.Code {
     }
 }
 
-/// OpenSSL's error queue of the current thread.
+/// The version of OpenSSL.
+public enum OpenSSLVersion {
+    /// The version of the loaded library, such as `OpenSSL 3.0.17 1 Jul 2025`, which can be newer than at the build.
+    public static var loaded: String { unsafe String(cString: OpenSSL_version(OPENSSL_VERSION)) }
+}
+
+/// OpenSSL's error queue of the current thread, which has the details of errors.
 ///
-/// OpenSSL writes the details of an error into the queue. The queue is cleared before a call, because SSL_get_error(3)
-/// also reads it. It is drained after a call that has failed.
+/// It is cleared before a call, because SSL_get_error(3) also reads it, and drained after a call that has failed.
 enum ErrorQueue {
     struct Entry {
         let library: Int32
@@ -141,24 +144,16 @@ enum ErrorQueue {
         let text: String
     }
 
-    static func clear() {
-        ERR_clear_error()
-    }
+    static func clear() { ERR_clear_error() }
 
-    /// Clears the queue if it is not empty.
-    ///
-    /// Checking takes less time than clearing.
+    /// Clears the queue if it is not empty, because checking takes less time than clearing.
     @inline(__always)
     static func clearIfNeeded() {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }
 
-    /// Adds an entry of a callback, so that the error of the connection has its reason.
-    ///
-    /// - Parameter text: The reason, in ASCII.
-    static func add(_ text: String) {
-        unsafe text.withCString { unsafe gatehouse_ERR_raise($0) }
-    }
+    /// Adds the reason of a callback, in ASCII, to the error of the connection.
+    static func add(_ text: String) { unsafe text.withCString { unsafe gatehouse_ERR_raise($0) } }
 
     /// Removes and returns all entries, the oldest first.
     static func drain() -> [Entry] {
@@ -180,9 +175,8 @@ enum ErrorQueue {
     }
 }
 
-/// Finds the reason why a connection has failed in OpenSSL's error queue.
 enum ConnectionFailure {
-    /// Returns the error, and drains the queue.
+    /// Returns the reason why a connection has failed, and drains OpenSSL's error queue.
     static func error(of ssl: OpaquePointer, context: String) -> OpenSSLError {
         let entries = ErrorQueue.drain()
         var reasons = entries.filter { $0.library != ERR_LIB_USER }.map(\.text)
@@ -191,36 +185,27 @@ enum ConnectionFailure {
         if let own = entries.last(where: { $0.library == ERR_LIB_USER }) {
             reasons.append(own.text)
         } else if code == .certificateRejected {
-            let result = unsafe SSL_get_verify_result(ssl)
-            if let text = unsafe X509_verify_cert_error_string(result) {
-                reasons.append(unsafe String(cString: text))
-            }
+            let text = unsafe X509_verify_cert_error_string(SSL_get_verify_result(ssl))
+            if let text = unsafe text { reasons.append(unsafe String(cString: text)) }
         }
         return OpenSSLError(code, context: context, reasons: reasons)
     }
 
     private static func code(of reason: Int32) -> OpenSSLError.Code {
         switch reason {
-        case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
-            .plainHTTP
-        case SSL_R_WRONG_VERSION_NUMBER, SSL_R_UNKNOWN_PROTOCOL:
-            .notTLS
+        case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST: .plainHTTP
+        case SSL_R_WRONG_VERSION_NUMBER, SSL_R_UNKNOWN_PROTOCOL: .notTLS
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW, SSL_R_VERSION_TOO_HIGH, SSL_R_NO_PROTOCOLS_AVAILABLE:
             .unsupportedVersion
         case SSL_R_NO_SHARED_CIPHER, SSL_R_NO_SHARED_GROUPS, SSL_R_NO_SUITABLE_KEY_SHARE,
             SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS:
             .noSharedParameters
-        case SSL_R_NO_APPLICATION_PROTOCOL:
-            .noApplicationProtocol
-        case SSL_R_CERTIFICATE_VERIFY_FAILED, SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-            .certificateRejected
+        case SSL_R_NO_APPLICATION_PROTOCOL: .noApplicationProtocol
+        case SSL_R_CERTIFICATE_VERIFY_FAILED, SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: .certificateRejected
         // The code of a received alert is 1000 plus the number of the alert.
-        case Int32(SSL_AD_REASON_OFFSET)...Int32(SSL_AD_REASON_OFFSET + 255):
-            .alertReceived
-        case Int32(ERR_R_MALLOC_FAILURE), Int32(ERR_R_INTERNAL_ERROR):
-            .libraryFailure
-        case _:
-            .protocolViolation
+        case Int32(SSL_AD_REASON_OFFSET)...Int32(SSL_AD_REASON_OFFSET + 255): .alertReceived
+        case Int32(ERR_R_MALLOC_FAILURE), Int32(ERR_R_INTERNAL_ERROR): .libraryFailure
+        case _: .protocolViolation
         }
     }
 }

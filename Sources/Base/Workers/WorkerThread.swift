@@ -14,12 +14,8 @@ package enum WorkerThread {
         }
     }
 
-    /// Starts a thread.
-    ///
-    /// - Parameters:
-    ///   - niceness: The niceness of the thread, 0 to 19, as in nice(1).
-    ///   - work: The work. When it returns, the thread ends.
-    /// - Returns: True if the thread was started; false if the system has no more threads.
+    /// Starts a thread of a niceness of 0 to 19, as in nice(1), which ends when its work returns; false if the system
+    /// has no more threads.
     package static func start(niceness: Int, work: @escaping @Sendable () -> Void) -> Bool {
         // The thread blocks all signals, because other threads handle them.
         let masks = UnsafeMutablePointer<sigset_t>.allocate(capacity: 2)
@@ -56,9 +52,8 @@ package enum WorkerThread {
 
 /// Runs tasks on the worker thread that resumes them, which saves waking another thread.
 ///
-/// A task that has this executor as its preference, and is resumed within ``resumeTasks(_:)``, continues on the same thread
-/// when the resuming function has returned. Elsewhere it continues on the threads that Swift shares among tasks.
-///
+/// A task that has this executor as its preference, and is resumed within ``resumeTasks(_:)``, continues on the same
+/// thread when the resuming function has returned. Elsewhere it continues on the threads that Swift shares among tasks.
 /// The worker thread begins no other work before all these tasks wait again or end, so such a task must not compute for
 /// long.
 package final class ResumingExecutor: TaskExecutor {
@@ -78,9 +73,7 @@ package final class ResumingExecutor: TaskExecutor {
         self.key = unsafe pthread_key_create(&key, nil) == 0 ? key : nil
     }
 
-    /// Calls a function, then runs the tasks that it has resumed.
-    ///
-    /// - Parameter body: Resumes tasks, for example by a continuation; it must hold no lock.
+    /// Calls a function that resumes tasks, for example by a continuation, and holds no lock; then runs these tasks.
     package func resumeTasks(_ body: () -> Void) {
         guard let key else { return body() }
         let outer = unsafe pthread_getspecific(key)

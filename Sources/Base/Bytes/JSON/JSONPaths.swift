@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path to a value in JSON: a JSON Pointer (RFC 6901) in which `*` stands for all elements of an array, or all members
-/// of an object that no other path names.
+/// The path to a value in JSON: a JSON Pointer (RFC 6901) in which `*` stands for all elements of an array, or all
+/// members of an object that no other path names.
 ///
 /// `/user/name` is the member `name` of the member `user`. `/groups/*/name` is the member `name` of each element of the
 /// array `groups`. In a name, `~1` stands for `/` and `~0` for `~`.
@@ -21,8 +21,6 @@ package struct JSONPath: Sendable, Hashable {
     package let steps: [Step]
 
     /// Reads a path; nil if it does not begin with `/`, has an invalid `~`, more than one `*`, or too many steps.
-    ///
-    /// - Parameter text: The path.
     package init?(_ text: String) {
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count <= 1024 else { return nil }
         var steps: [Step] = []
@@ -78,21 +76,14 @@ package struct JSONValues: Sendable, Hashable {
     /// Creates the values of a path that was not found.
     package init() {}
 
-    /// Returns whether some of the elements through which the path leads have no value.
-    ///
-    /// - Parameter path: The path of these values.
-    /// - Returns: True if a value is missing.
+    /// Returns whether some of the elements through which the path of these values leads have no value.
     package func isIncomplete(for path: JSONPath) -> Bool {
         path.steps.contains(.elements) && elements != strings.count
     }
 }
 
-/// The media types of JSON.
 package enum JSONMediaType {
-    /// Returns whether a media type is JSON: `application/json` or `application/...+json` (RFC 6839 3.1).
-    ///
-    /// - Parameter text: The value of `Content-Type`; its parameters are ignored.
-    /// - Returns: True if the body is JSON.
+    /// Returns whether a `Content-Type` is JSON: `application/json` or `application/...+json` (RFC 6839 3.1).
     package static func isJSON(_ text: String) -> Bool {
         let type = text.prefix { $0 != ";" && $0 != " " }.lowercased()
         return type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json")
@@ -100,11 +91,9 @@ package enum JSONMediaType {
 }
 
 extension StringProtocol {
-    /// Returns the JSON text with some characters written as `\u....` (RFC 8259 section 7).
+    /// Returns JSON text of the same value with some characters written as `\u....` (RFC 8259 section 7).
     ///
-    /// - Parameter isEscaped: Returns true for a character to escape. The character must be below U+10000, and must
-    ///   appear only in strings of the JSON text.
-    /// - Returns: JSON text with the same value.
+    /// Characters to escape must be below U+10000, and must appear only in strings of the JSON text.
     package func escapingCharactersOfJSON(where isEscaped: (Unicode.Scalar) -> Bool) -> String {
         var result = String.UnicodeScalarView()
         for scalar in unicodeScalars {

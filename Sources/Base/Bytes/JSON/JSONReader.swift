@@ -2,9 +2,9 @@
 
 /// A reader of JSON (RFC 8259) that takes the text in parts of any size, and keeps the values of some paths.
 ///
-/// It accepts one value, with white space around it. It rejects a member name that occurs twice in an object, invalid UTF-8,
-/// lone surrogates, more than ``maximumDepth`` levels and more than ``maximumNames`` names in all. It keeps at most
-/// ``maximumStrings`` strings; the length of the text must be limited by the caller.
+/// It accepts one value, with white space around it. It rejects a member name that occurs twice in an object, invalid
+/// UTF-8, lone surrogates, more than ``maximumDepth`` levels and more than ``maximumNames`` names in all. It keeps at
+/// most ``maximumStrings`` strings; the length of the text must be limited by the caller.
 package struct JSONReader {
     /// A text is not JSON, or exceeds a limit.
     package struct Fault: Error, Hashable, CustomStringConvertible {
@@ -13,11 +13,6 @@ package struct JSONReader {
         /// The number of bytes before the error.
         package let offset: Int
 
-        /// Creates a fault.
-        ///
-        /// - Parameters:
-        ///   - description: The place and the cause.
-        ///   - offset: The number of bytes before the error.
         package init(description: String, offset: Int) {
             self.description = description
             self.offset = offset
@@ -81,11 +76,7 @@ package struct JSONReader {
     /// The values found so far, one for each path.
     package private(set) var values: [JSONValues]
 
-    /// Creates a reader of one text.
-    ///
-    /// - Parameters:
-    ///   - paths: The paths whose values are kept.
-    ///   - maximumNames: The maximum number of member names.
+    /// Creates a reader of one text that keeps the values of these paths.
     package init(_ paths: [JSONPath], maximumNames: Int = Self.maximumNames) {
         self.maximumNames = maximumNames
         tree = JSONPathTree(paths)
@@ -98,10 +89,7 @@ package struct JSONReader {
         return surrogate == nil
     }
 
-    /// Reads the next part.
-    ///
-    /// - Parameter bytes: The bytes of the part; it may end anywhere.
-    /// - Throws: ``Fault`` if the text is not JSON, or exceeds a limit.
+    /// Reads the next part, which may end anywhere.
     package mutating func read(_ bytes: Span<UInt8>) throws(Fault) {
         for index in bytes.indices {
             try take(bytes[index])
@@ -110,8 +98,6 @@ package struct JSONReader {
     }
 
     /// Checks that the text is complete.
-    ///
-    /// - Throws: ``Fault`` if it is not.
     package mutating func finish() throws(Fault) {
         if case .number(let number) = state, levels.isEmpty { try end(number) }
         guard case .end = state else { throw fault("the text is not complete") }

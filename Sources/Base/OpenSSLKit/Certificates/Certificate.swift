@@ -2,9 +2,7 @@
 
 internal import COpenSSL
 
-/// An X.509 certificate (RFC 5280).
-///
-/// It is immutable and can be used from any thread.
+/// An X.509 certificate (RFC 5280), which is immutable and can be used from any thread.
 @safe
 public final class Certificate: @unchecked Sendable {
     // Unchecked because of the pointer. The X509 is not changed after it is read, and its caches have their own lock.
@@ -28,9 +26,7 @@ public final class Certificate: @unchecked Sendable {
     /// The SHA-256 fingerprint in the form of `openssl x509`: upper-case hexadecimal pairs, separated by colons.
     public var fingerprint: String { digest.fingerprint }
 
-    /// Takes over one reference to an X509 from the caller.
-    ///
-    /// The reference is freed even if the initializer throws.
+    /// Takes over one reference to an X509 from the caller; it is freed even if the initializer throws.
     init(owning x509: OpaquePointer, context: String) throws(OpenSSLError) {
         do throws(OpenSSLError) {
             let names = try unsafe SubjectAlternativeNames(of: x509, context: context)
@@ -79,25 +75,17 @@ public final class Certificate: @unchecked Sendable {
     public var der: [UInt8] {
         get throws(OpenSSLError) {
             try unsafe withX509 { x509 throws(OpenSSLError) in
-                let count = unsafe i2d_X509(x509, nil)
-                var bytes = [UInt8](repeating: 0, count: max(0, Int(count)))
-                let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-                    var start = buffer.baseAddress
-                    return unsafe i2d_X509(x509, &start)
-                }
-                guard count > 0, written == count else {
+                guard let der = unsafe derForm({ unsafe i2d_X509(x509, $0) }) else {
                     throw .draining(.libraryFailure, context: "certificate \(subject)")
                 }
-                return bytes
+                return der
             }
         }
     }
 
     deinit { unsafe X509_free(x509) }
 
-    /// Calls `body` with the X509.
-    ///
-    /// `body` must not change or free the X509.
+    /// Calls `body` with the X509, which it must not change or free.
     func withX509<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(x509)
@@ -145,10 +133,7 @@ public final class Certificate: @unchecked Sendable {
         return try bio.string()
     }
 
-    static func seconds(
-        of time: UnsafePointer<ASN1_TIME>?,
-        context: String
-    ) throws(OpenSSLError) -> Int64 {
+    static func seconds(of time: UnsafePointer<ASN1_TIME>?, context: String) throws(OpenSSLError) -> Int64 {
         let epoch = unsafe ASN1_TIME_set(nil, 0)
         defer { unsafe ASN1_STRING_free(epoch) }
         var days: Int32 = 0
@@ -166,7 +151,6 @@ extension Certificate {
     ///
     /// A new certificate for the same key has the same digest.
     ///
-    /// - Returns: The digest.
     /// - Throws: ``OpenSSLError`` with code `malformedCertificate` or `libraryFailure`.
     public func publicKeyDigest() throws(OpenSSLError) -> Digest {
         try unsafe withX509 { x509 throws(OpenSSLError) in
@@ -176,41 +160,27 @@ extension Certificate {
 
     static func publicKeyDigest(of x509: OpaquePointer, context: String) throws(OpenSSLError) -> Digest {
         let key = unsafe X509_get_X509_PUBKEY(x509)
-        let count = unsafe i2d_X509_PUBKEY(key, nil)
-        guard count > 0 else { throw .draining(.malformedCertificate, context: context) }
-        var der = [UInt8](repeating: 0, count: Int(count))
-        let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
-            var start = buffer.baseAddress
-            return unsafe i2d_X509_PUBKEY(key, &start)
+        guard let der = unsafe derForm({ unsafe i2d_X509_PUBKEY(key, $0) }) else {
+            throw .draining(.malformedCertificate, context: context)
         }
-        guard written == count else { throw .draining(.malformedCertificate, context: context) }
         return try Digest.sha256(der)
     }
-}
 
-extension Certificate {
     /// True if a server may use the certificate: it has no extKeyUsage, or one with serverAuth or anyExtendedKeyUsage
     /// (RFC 5280 4.2.1.12).
     ///
     /// It is false for a certificate whose extensions are malformed.
     public var isForServers: Bool {
-        do throws(OpenSSLError) {
-            return try unsafe withX509 { x509 throws(OpenSSLError) in
-                let flags = unsafe X509_get_extension_flags(x509)
-                guard flags & UInt32(EXFLAG_INVALID) == 0 else { return false }
-                guard flags & UInt32(EXFLAG_XKUSAGE) != 0 else { return true }
-                return unsafe X509_get_extended_key_usage(x509) & UInt32(XKU_SSL_SERVER | XKU_ANYEKU) != 0
-            }
-        } catch {
-            return false
+        let isForServers = try? unsafe withX509 { x509 throws(OpenSSLError) in
+            let flags = unsafe X509_get_extension_flags(x509)
+            guard flags & UInt32(EXFLAG_INVALID) == 0 else { return false }
+            guard flags & UInt32(EXFLAG_XKUSAGE) != 0 else { return true }
+            return unsafe X509_get_extended_key_usage(x509) & UInt32(XKU_SSL_SERVER | XKU_ANYEKU) != 0
         }
+        return isForServers ?? false
     }
-}
 
-extension Certificate {
-    /// Reads all PEM certificates of a text, in order.
-    ///
-    /// A server's file has the leaf first, then the intermediates.
+    /// Reads all PEM certificates of a text, in order; a server's file has the leaf first, then the intermediates.
     ///
     /// Other PEM blocks and text between blocks are skipped, so that one file may contain the key and the certificates.
     ///
@@ -219,27 +189,13 @@ extension Certificate {
     ///   - name: The name of the file, for error messages.
     /// - Returns: One certificate or more.
     /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`. Its context contains `name`.
-    public static func chain(
-        pem: Span<UInt8>,
-        name: String
-    ) throws(OpenSSLError) -> [Certificate] {
+    public static func chain(pem: Span<UInt8>, name: String) throws(OpenSSLError) -> [Certificate] {
         let context = "certificate file \(name)"
-        guard !pem.isEmpty else { throw OpenSSLError(.noCertificate, context: context) }
-        ErrorQueue.clear()
-        return try unsafe withReadBIO(over: pem, context: context) { bio throws(OpenSSLError) in
-            var chain: [Certificate] = []
-            while let x509 = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
-                chain.append(try unsafe Certificate(owning: x509, context: context))
-            }
-            // At the end of the text OpenSSL reports the error "no start line".
-            let entries = ErrorQueue.drain()
-            let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
-            guard atEnd else {
-                let place = "\(context), certificate \(chain.count + 1)"
-                throw OpenSSLError(.malformedCertificate, context: place, reasons: entries.map(\.text))
-            }
-            guard !chain.isEmpty else { throw OpenSSLError(.noCertificate, context: context) }
-            return chain
+        let errors = (OpenSSLError.Code.noCertificate, OpenSSLError.Code.malformedCertificate)
+        return try unsafe readPEM(pem, context: context, kind: "certificate", errors: errors) {
+            bio throws(OpenSSLError) in
+            guard let x509 = unsafe PEM_read_bio_X509(bio, nil, nil, nil) else { return nil }
+            return try unsafe Certificate(owning: x509, context: context)
         }
     }
 
@@ -265,9 +221,7 @@ extension Certificate {
 }
 
 extension Certificate: Hashable {
-    /// Returns whether two certificates have the same DER bytes.
-    ///
-    /// It compares their digests.
+    /// Returns whether two certificates have the same DER bytes, by their digests.
     public static func == (left: Certificate, right: Certificate) -> Bool { left.digest == right.digest }
 
     /// Hashes the digest.

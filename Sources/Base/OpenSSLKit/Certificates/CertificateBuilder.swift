@@ -14,14 +14,7 @@ struct CertificateBuilder: ~Copyable {
         unsafe self.x509 = x509
     }
 
-    /// Begins a certificate of version 3 with a serial number of 128 random bits.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the subject.
-    ///   - start: The begin of the validity, in seconds since 1970.
-    ///   - end: The end of the validity.
-    /// - Returns: The builder of the certificate.
-    /// - Throws: ``OpenSSLError``.
+    /// Begins a certificate of version 3 with 128 random bits as its serial number; times are seconds since 1970.
     static func begin(
         for key: PrivateKey,
         from start: Int64,
@@ -53,12 +46,7 @@ struct CertificateBuilder: ~Copyable {
         }
     }
 
-    /// Sets the subject and the issuer.
-    ///
-    /// - Parameters:
-    ///   - commonName: The name of the subject.
-    ///   - issuer: The certificate of the issuer; nil if the certificate issues itself.
-    /// - Throws: ``OpenSSLError``.
+    /// Sets the subject and the issuer; an issuer of nil means that the certificate issues itself.
     func setName(commonName: String, issuer: Certificate? = nil) throws(OpenSSLError) {
         let name = unsafe X509_get_subject_name(x509)
         let text = Array(commonName.utf8)
@@ -82,9 +70,7 @@ struct CertificateBuilder: ~Copyable {
         else { throw .draining(.invalidConfiguration, context: Self.context) }
     }
 
-    /// Adds an extension in the syntax of x509v3_config(5).
-    ///
-    /// The value must be a constant, because the syntax can refer to files.
+    /// Adds an extension in the syntax of x509v3_config(5), as a constant because the syntax can refer to files.
     func add(_ extensionID: Int32, value: StaticString) throws(OpenSSLError) {
         try unsafe add(extensionID, value: value, issuer: x509)
     }
@@ -98,7 +84,6 @@ struct CertificateBuilder: ~Copyable {
         try check(unsafe X509_add_ext(x509, made, -1))
     }
 
-    /// Adds the extensions of a server's certificate.
     func addServerExtensions(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
         try add(NID_basic_constraints, value: "critical,CA:FALSE")
         try add(NID_key_usage, value: "critical,digitalSignature")
@@ -107,14 +92,9 @@ struct CertificateBuilder: ~Copyable {
         try addNames(dnsNames: dnsNames, ipAddresses: ipAddresses)
     }
 
-    /// Adds the names of subjectAltName.
-    ///
-    /// The names are added as ASN.1 values. The syntax of x509v3_config(5) is not used, because a comma in a name would
-    /// start another name.
+    /// Adds subjectAltName as ASN.1 values: in the syntax of x509v3_config(5), a comma in a name would start another.
     private func addNames(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
-        guard let names = unsafe GENERAL_NAMES_new() else {
-            throw .draining(.libraryFailure, context: Self.context)
-        }
+        guard let names = unsafe GENERAL_NAMES_new() else { throw .draining(.libraryFailure, context: Self.context) }
         defer { unsafe GENERAL_NAMES_free(names) }
         for name in dnsNames {
             guard DNSName.isValid(name) else { throw OpenSSLError(.invalidName, context: "\"\(name)\"") }
@@ -136,9 +116,7 @@ struct CertificateBuilder: ~Copyable {
         let signed = try unsafe key.withKey { key throws(OpenSSLError) in
             unsafe X509_sign(x509, key, Algorithms.shared.sha256)
         }
-        guard signed > 0, unsafe X509_up_ref(x509) == 1 else {
-            throw .draining(.libraryFailure, context: Self.context)
-        }
+        guard signed > 0, unsafe X509_up_ref(x509) == 1 else { throw .draining(.libraryFailure, context: Self.context) }
         return try unsafe Certificate(owning: x509, context: Self.context)
     }
 

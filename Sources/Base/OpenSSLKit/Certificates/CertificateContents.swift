@@ -33,7 +33,6 @@ public struct CertificateContents: Sendable {
 extension Certificate {
     /// Reads the names in the certificate.
     ///
-    /// - Returns: The names and the key usage.
     /// - Throws: ``OpenSSLError`` with code `malformedCertificate` if an extension is malformed or occurs twice.
     public func contents() throws(OpenSSLError) -> CertificateContents {
         ErrorQueue.clear()
@@ -66,15 +65,12 @@ extension Certificate {
             guard let entry = unsafe X509_NAME_get_entry(name, index),
                 let value = unsafe X509_NAME_ENTRY_get_data(entry)
             else { throw .draining(.malformedCertificate, context: context) }
-            let identifier = unsafe ObjectIdentifierText.text(of: X509_NAME_ENTRY_get_object(entry))
+            let identifier = unsafe identifier(of: X509_NAME_ENTRY_get_object(entry))
             found.append((identifier, unsafe CertificateText(value), unsafe X509_NAME_ENTRY_set(entry)))
         }
         return found.map { part in
-            CertificateContents.NamePart(
-                identifier: part.identifier,
-                value: part.value,
-                isMultiValued: found.count { $0.set == part.set } > 1
-            )
+            let isMultiValued = found.count { $0.set == part.set } > 1
+            return .init(identifier: part.identifier, value: part.value, isMultiValued: isMultiValued)
         }
     }
 
@@ -99,7 +95,7 @@ private struct AlternativeTexts {
     private(set) var uris: [CertificateText] = []
     private(set) var dnsNames: [CertificateText] = []
 
-    /// The type of a user principal name: szOID_NT_PRINCIPAL_NAME of Microsoft.
+    /// Microsoft's szOID_NT_PRINCIPAL_NAME.
     private static let principalName = "1.3.6.1.4.1.311.20.2.3"
 
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
@@ -118,7 +114,7 @@ private struct AlternativeTexts {
         var type: OpaquePointer?
         var value: UnsafeMutablePointer<ASN1_TYPE>?
         guard unsafe GENERAL_NAME_get0_otherName(name, &type, &value) == 1,
-            unsafe ObjectIdentifierText.text(of: type) == Self.principalName
+            unsafe identifier(of: type) == Self.principalName
         else { return }
         guard let string = unsafe gatehouse_ASN1_TYPE_utf8(value) else {
             userPrincipalNames.append(.unusable("is not a UTF8String"))
@@ -132,14 +128,12 @@ private struct AlternativeTexts {
     }
 }
 
-private enum ObjectIdentifierText {
-    /// Returns an object identifier as numbers with dots; empty if it is too long.
-    static func text(of object: OpaquePointer?) -> String {
-        var buffer = [CChar](repeating: 0, count: 128)
-        let count = unsafe OBJ_obj2txt(&buffer, Int32(buffer.count), object, 1)
-        guard count > 0, count < buffer.count else { return "" }
-        return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+/// Returns an object identifier as numbers with dots; empty if it is too long.
+private func identifier(of object: OpaquePointer?) -> String {
+    var buffer = [CChar](repeating: 0, count: 128)
+    let count = unsafe OBJ_obj2txt(&buffer, Int32(buffer.count), object, 1)
+    guard count > 0, count < buffer.count else { return "" }
+    return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 /// A text of a certificate, or the reason why it cannot be used as a name.
@@ -155,9 +149,7 @@ public enum CertificateText: Sendable, Hashable {
 
     /// Reads an ASN.1 string.
     init(_ string: UnsafePointer<ASN1_STRING>) {
-        let count = Int(unsafe ASN1_STRING_length(string))
-        let bytes = unsafe Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
-        self.init(bytes, type: unsafe ASN1_STRING_type(string))
+        self.init(unsafe bytes(of: string), type: unsafe ASN1_STRING_type(string))
     }
 
     private init(_ bytes: [UInt8], type: Int32) {

@@ -7,30 +7,20 @@ struct SubjectAlternativeNames {
     private(set) var dnsNames: [String] = []
     private(set) var ipAddresses: [String] = []
 
-    /// Reads the names of a certificate.
-    ///
-    /// Without the extension there are no names.
     init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
         try unsafe GeneralNames.forEach(in: x509, context: context) { type, value, _ throws(OpenSSLError) in
             if type == GEN_DNS {
-                let text = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
+                let text = unsafe bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
                 // A name with a zero byte is left out. Attackers have used zero bytes to make a name look like another.
                 if !text.contains(0) { dnsNames.append(String(decoding: text, as: UTF8.self)) }
             } else if type == GEN_IPADD {
-                let address = unsafe Self.bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
+                let address = unsafe bytes(of: value.assumingMemoryBound(to: ASN1_STRING.self))
                 if let text = Self.address(address) { ipAddresses.append(text) }
             }
         }
     }
 
-    private static func bytes(of string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
-        let count = Int(unsafe ASN1_STRING_length(string))
-        return unsafe Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
-    }
-
-    /// Formats four or sixteen bytes as an IP address.
-    ///
-    /// Unlike RFC 5952, the function does not shorten groups of zeros.
+    /// Formats four or sixteen bytes as an IP address; unlike RFC 5952, it does not shorten groups of zeros.
     private static func address(_ bytes: [UInt8]) -> String? {
         switch bytes.count {
         case 4:
@@ -45,15 +35,15 @@ struct SubjectAlternativeNames {
     }
 }
 
+/// Returns the bytes of an ASN.1 string.
+func bytes(of string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
+    let count = Int(unsafe ASN1_STRING_length(string))
+    return unsafe Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: count))
+}
+
 /// The general names in a certificate's subjectAltName extension (RFC 5280 4.2.1.6).
 enum GeneralNames {
-    /// Calls a closure for each name that OpenSSL can read; for none without the extension.
-    ///
-    /// - Parameters:
-    ///   - x509: The certificate.
-    ///   - context: The name of the certificate in errors.
-    ///   - body: Receives the type, such as `GEN_DNS`, the value, and the whole name. The pointers are valid in the call.
-    /// - Throws: ``OpenSSLError`` with code `malformedCertificate`, or an error of the closure.
+    /// Calls `body` with the type, such as `GEN_DNS`, the value and the whole of each readable name, valid in the call.
     static func forEach(
         in x509: OpaquePointer,
         context: String,
@@ -85,7 +75,7 @@ enum GeneralNames {
     }
 }
 
-/// Checks the syntax of host names (RFC 952, RFC 1123 2.1) and their lengths (RFC 1035 2.3.4).
+/// The syntax of host names (RFC 952, RFC 1123 2.1) and their lengths (RFC 1035 2.3.4).
 ///
 /// If a name has several labels, the first label may be `*`.
 enum DNSName {

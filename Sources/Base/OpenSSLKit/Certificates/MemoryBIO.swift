@@ -2,18 +2,14 @@
 
 internal import COpenSSL
 
-/// A BIO that collects the output of OpenSSL in memory.
-///
-/// The memory is wiped when the BIO is freed.
+/// A BIO that collects the output of OpenSSL in memory, which is wiped when the BIO is freed.
 @safe
 struct MemoryBIO: ~Copyable {
     let pointer: OpaquePointer
 
     init(context: String) throws(OpenSSLError) {
         // BIO_s_secmem wipes its memory when it grows and when it is freed.
-        guard let pointer = unsafe BIO_new(BIO_s_secmem()) else {
-            throw .draining(.libraryFailure, context: context)
-        }
+        guard let pointer = unsafe BIO_new(BIO_s_secmem()) else { throw .draining(.libraryFailure, context: context) }
         unsafe self.pointer = pointer
     }
 
@@ -27,9 +23,7 @@ struct MemoryBIO: ~Copyable {
         return try body(unsafe Span(_unsafeBytes: raw))
     }
 
-    /// Returns the collected bytes as a string.
-    ///
-    /// Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the collected bytes as a string; bytes that are not UTF-8 become U+FFFD.
     func string() throws(OpenSSLError) -> String {
         try withBytes { bytes throws(OpenSSLError) in
             unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
@@ -37,9 +31,7 @@ struct MemoryBIO: ~Copyable {
     }
 }
 
-/// Calls `body` with a read-only BIO over bytes.
-///
-/// The bytes are not copied, because they may contain a key.
+/// Calls `body` with a read-only BIO over bytes, which are not copied because they may contain a key.
 func withReadBIO<R>(
     over bytes: Span<UInt8>,
     context: String,
@@ -52,4 +44,40 @@ func withReadBIO<R>(
         defer { _ = unsafe BIO_free(bio) }
         return try unsafe body(bio)
     }
+}
+
+/// Reads all PEM objects of a kind, in order, by a function that returns nil where OpenSSL finds no further object.
+func readPEM<Object>(
+    _ pem: Span<UInt8>,
+    context: String,
+    kind: String,
+    errors: (missing: OpenSSLError.Code, malformed: OpenSSLError.Code),
+    next: (OpaquePointer) throws(OpenSSLError) -> Object?
+) throws(OpenSSLError) -> [Object] {
+    guard !pem.isEmpty else { throw OpenSSLError(errors.missing, context: context) }
+    ErrorQueue.clear()
+    return try unsafe withReadBIO(over: pem, context: context) { bio throws(OpenSSLError) in
+        var objects: [Object] = []
+        while let object = try unsafe next(bio) { objects.append(object) }
+        // At the end of the text OpenSSL reports the error "no start line".
+        let entries = ErrorQueue.drain()
+        guard let last = entries.last, last.library == ERR_LIB_PEM, last.reason == PEM_R_NO_START_LINE else {
+            let place = "\(context), \(kind) \(objects.count + 1)"
+            throw OpenSSLError(errors.malformed, context: place, reasons: entries.map(\.text))
+        }
+        guard !objects.isEmpty else { throw OpenSSLError(errors.missing, context: context) }
+        return objects
+    }
+}
+
+/// Returns the DER form that an `i2d` function of OpenSSL writes, or only measures for nil; nil if it fails.
+func derForm(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]? {
+    let count = write(nil)
+    guard count > 0 else { return nil }
+    var der = [UInt8](repeating: 0, count: Int(count))
+    let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
+        var start = buffer.baseAddress
+        return unsafe write(&start)
+    }
+    return written == count ? der : nil
 }

@@ -2,9 +2,7 @@
 
 internal import COpenSSL
 
-/// A private key in memory of OpenSSL.
-///
-/// The memory is wiped when the last reference is released.
+/// A private key in memory of OpenSSL, which is wiped when the last reference is released.
 ///
 /// The object can be used from any thread. It has no description, so the key cannot get into a log.
 @safe
@@ -12,9 +10,7 @@ public final class PrivateKey: @unchecked Sendable {
     // Unchecked because of the pointer. The EVP_PKEY is never changed, and its reference count is atomic.
     private let key: OpaquePointer
 
-    private init(owning key: OpaquePointer) {
-        unsafe self.key = key
-    }
+    private init(owning key: OpaquePointer) { unsafe self.key = key }
 
     deinit { unsafe EVP_PKEY_free(key) }
 
@@ -31,9 +27,7 @@ public final class PrivateKey: @unchecked Sendable {
 
     /// Reads the first private key of a PEM text.
     ///
-    /// Other blocks are skipped.
-    ///
-    /// The caller must wipe the text.
+    /// Other blocks are skipped. The caller must wipe the text.
     ///
     /// - Parameters:
     ///   - pem: The text, in the form of PKCS#8 (RFC 5958) or in one of the older forms for RSA and EC keys.
@@ -61,33 +55,24 @@ public final class PrivateKey: @unchecked Sendable {
             let entries = ErrorQueue.drain()
             let noStart = entries.contains { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE }
             let unsupported = entries.contains { $0.library == ERR_LIB_OSSL_DECODER }
-            let code: OpenSSLError.Code =
-                if needsPassPhrase {
-                    .encryptedPrivateKey
-                } else if noStart || (unsupported && !Self.mentionsPrivateKey(pem)) {
-                    .noPrivateKey
-                } else {
-                    .malformedPrivateKey
-                }
             // For an encrypted key, the reasons of OpenSSL only say that there was no pass phrase.
-            throw OpenSSLError(code, context: context, reasons: needsPassPhrase ? [] : entries.map(\.text))
+            if needsPassPhrase { throw OpenSSLError(.encryptedPrivateKey, context: context) }
+            let isMissing = noStart || (unsupported && !Self.mentionsPrivateKey(pem))
+            let code = isMissing ? OpenSSLError.Code.noPrivateKey : .malformedPrivateKey
+            throw OpenSSLError(code, context: context, reasons: entries.map(\.text))
         }
     }
 
     /// Reads the first private key of a PEM text.
     ///
-    /// Other blocks are skipped.
-    ///
-    /// The caller must wipe the text.
+    /// Other blocks are skipped. The caller must wipe the text.
     ///
     /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
     public convenience init(pem: [UInt8], name: String) throws(OpenSSLError) {
         try self.init(pem: pem.span, name: name)
     }
 
-    /// Calls `body` with the key as an unencrypted PEM block in PKCS#8 form.
-    ///
-    /// The block is wiped when `body` returns.
+    /// Calls `body` with the key as an unencrypted PEM block in PKCS#8 form, which is wiped when `body` returns.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`, or the error of `body`.
     public func withPEM<R>(_ body: (Span<UInt8>) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
@@ -108,9 +93,7 @@ public final class PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` with the EVP_PKEY.
-    ///
-    /// `body` must not change or free the EVP_PKEY.
+    /// Calls `body` with the EVP_PKEY, which it must not change or free.
     func withKey<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(key)
@@ -119,4 +102,12 @@ public final class PrivateKey: @unchecked Sendable {
     private static func mentionsPrivateKey(_ pem: Span<UInt8>) -> Bool {
         unsafe pem.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self).contains("PRIVATE KEY-----") }
     }
+}
+
+/// Returns OpenSSL's name of the curve of an EC key; nil for a curve without a name.
+func curveName(of key: OpaquePointer) -> String? {
+    var name = [CChar](repeating: 0, count: 80)
+    var count = 0
+    guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return nil }
+    return String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

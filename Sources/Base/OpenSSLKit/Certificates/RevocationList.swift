@@ -2,9 +2,7 @@
 
 internal import COpenSSL
 
-/// A complete list of revoked certificates (CRL, RFC 5280 5).
-///
-/// It is immutable and can be used from any thread.
+/// A complete list of revoked certificates (CRL, RFC 5280 5), which is immutable and can be used from any thread.
 @safe
 public final class RevocationList: @unchecked Sendable {
     // Unchecked because of the pointer. The X509_CRL is not changed after it is read.
@@ -25,10 +23,8 @@ public final class RevocationList: @unchecked Sendable {
                 throw OpenSSLError(.deltaRevocationList, context: context)
             }
             issuer = try unsafe Certificate.text(of: X509_CRL_get_issuer(crl), context: context)
-            if let next = unsafe X509_CRL_get0_nextUpdate(crl) {
-                nextUpdate = try unsafe Certificate.seconds(of: next, context: context)
-            } else {
-                nextUpdate = nil
+            nextUpdate = try unsafe X509_CRL_get0_nextUpdate(crl).map { next throws(OpenSSLError) in
+                try unsafe Certificate.seconds(of: next, context: context)
             }
             unsafe self.crl = crl
         } catch {
@@ -39,9 +35,7 @@ public final class RevocationList: @unchecked Sendable {
 
     deinit { unsafe X509_CRL_free(crl) }
 
-    /// Reads all PEM revocation lists of a text, in order.
-    ///
-    /// Other PEM blocks are skipped.
+    /// Reads all PEM revocation lists of a text, in order; other PEM blocks are skipped.
     ///
     /// - Parameters:
     ///   - pem: The text.
@@ -51,28 +45,15 @@ public final class RevocationList: @unchecked Sendable {
     ///   context contains `name`.
     public static func lists(pem: [UInt8], name: String) throws(OpenSSLError) -> [RevocationList] {
         let context = "revocation list file \(name)"
-        guard !pem.isEmpty else { throw OpenSSLError(.noRevocationList, context: context) }
-        ErrorQueue.clear()
-        return try unsafe withReadBIO(over: pem.span, context: context) { bio throws(OpenSSLError) in
-            var lists: [RevocationList] = []
-            while let crl = unsafe PEM_read_bio_X509_CRL(bio, nil, nil, nil) {
-                lists.append(try unsafe RevocationList(owning: crl, context: context))
-            }
-            // At the end of the text OpenSSL reports the error "no start line".
-            let entries = ErrorQueue.drain()
-            let atEnd = entries.last.map { $0.library == ERR_LIB_PEM && $0.reason == PEM_R_NO_START_LINE } ?? false
-            guard atEnd else {
-                let place = "\(context), list \(lists.count + 1)"
-                throw OpenSSLError(.malformedRevocationList, context: place, reasons: entries.map(\.text))
-            }
-            guard !lists.isEmpty else { throw OpenSSLError(.noRevocationList, context: context) }
-            return lists
+        let errors = (OpenSSLError.Code.noRevocationList, OpenSSLError.Code.malformedRevocationList)
+        return try unsafe readPEM(pem.span, context: context, kind: "list", errors: errors) {
+            bio throws(OpenSSLError) in
+            guard let crl = unsafe PEM_read_bio_X509_CRL(bio, nil, nil, nil) else { return nil }
+            return try unsafe RevocationList(owning: crl, context: context)
         }
     }
 
-    /// Calls `body` with the X509_CRL.
-    ///
-    /// `body` must not change or free the X509_CRL.
+    /// Calls `body` with the X509_CRL, which it must not change or free.
     func withCRL<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(crl)

@@ -22,13 +22,16 @@ public final class SigningKey: Sendable {
     /// - Parameters:
     ///   - key: The private key.
     ///   - name: The name of its file, for error messages.
-    /// - Throws: ``OpenSSLError`` with code `notP256` for a key of another kind or on another curve, `malformedPrivateKey`
-    ///   if the file contains a public key that does not belong to the private key, or `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `notP256` for a key of another kind or on another curve,
+    ///   `malformedPrivateKey` if the file contains a public key that does not belong to the private key, or
+    ///   `libraryFailure`.
     public init(_ key: PrivateKey, name: String) throws(OpenSSLError) {
         let context = "private key file \(name)"
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
-        let isP256 = try unsafe key.withKey { pointer throws(OpenSSLError) in unsafe Self.isP256(pointer) }
+        let isP256 = try unsafe key.withKey { key throws(OpenSSLError) in
+            unsafe EVP_PKEY_is_a(key, "EC") == 1 && curveName(of: key) == "prime256v1"
+        }
         guard isP256 else { throw OpenSSLError(.notP256, context: context) }
         let x = try Self.coordinate(OSSL_PKEY_PARAM_EC_PUB_X, of: key, context: context)
         let y = try Self.coordinate(OSSL_PKEY_PARAM_EC_PUB_Y, of: key, context: context)
@@ -46,7 +49,7 @@ public final class SigningKey: Sendable {
 
     /// Signs a message.
     ///
-    /// - Parameter message: The message. It is hashed with SHA-256.
+    /// - Parameter message: The message, which is hashed with SHA-256.
     /// - Returns: The two numbers of the signature, 32 bytes each, the most significant byte first. Each call returns
     ///   another signature.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
@@ -96,14 +99,6 @@ public final class SigningKey: Sendable {
     }
 
     // MARK: Forms of keys and signatures
-
-    private static func isP256(_ key: OpaquePointer) -> Bool {
-        guard unsafe EVP_PKEY_is_a(key, "EC") == 1 else { return false }
-        var name = [CChar](repeating: 0, count: 64)
-        var count = 0
-        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return false }
-        return name[..<count].elementsEqual("prime256v1".utf8.map { CChar($0) })
-    }
 
     private static func coordinate(
         _ parameter: String,
@@ -160,14 +155,9 @@ public final class SigningKey: Sendable {
             unsafe BN_free(s)
             throw .draining(.libraryFailure, context: failure)
         }
-        let count = unsafe i2d_ECDSA_SIG(signature, nil)
-        guard count > 0 else { throw .draining(.libraryFailure, context: failure) }
-        var der = [UInt8](repeating: 0, count: Int(count))
-        let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
-            var start = buffer.baseAddress
-            return unsafe i2d_ECDSA_SIG(signature, &start)
+        guard let der = unsafe derForm({ unsafe i2d_ECDSA_SIG(signature, $0) }) else {
+            throw .draining(.libraryFailure, context: failure)
         }
-        guard written == count else { throw .draining(.libraryFailure, context: failure) }
         return der
     }
 }

@@ -3,22 +3,14 @@
 internal import COpenSSL
 
 /// The certificate chain and private key with which a client or server authenticates itself.
-///
-/// The initializer checks that the key belongs to the certificate.
 public struct TLSIdentity: Sendable {
-    /// The certificate chain: the leaf first, then the intermediates.
-    ///
-    /// It is never empty.
+    /// The certificate chain, which is never empty: the leaf first, then the intermediates.
     public let certificateChain: [Certificate]
     /// The key of the leaf.
     public let privateKey: PrivateKey
-
     /// The first certificate of the chain.
     public let leaf: Certificate
-
-    /// The OCSP response about the leaf; nil if there is no response.
-    ///
-    /// A server sends it to clients that request it.
+    /// The OCSP response about the leaf, which a server sends to clients that request it; nil if there is none.
     public let ocspResponse: OCSPResponse?
 
     /// Creates an identity.
@@ -47,9 +39,7 @@ public struct TLSIdentity: Sendable {
     }
 }
 
-/// A response of a certificate authority about the status of one certificate (OCSP, RFC 6960).
-///
-/// A server sends it to clients together with the certificate (RFC 6066 8).
+/// A response of an authority about the status of a certificate (RFC 6960), which a server sends with it (RFC 6066 8).
 public struct OCSPResponse: Sendable, Hashable {
     /// The DER form, sent to clients unchanged.
     public let der: [UInt8]
@@ -58,16 +48,15 @@ public struct OCSPResponse: Sendable, Hashable {
     /// A server does not send an expired response, because clients reject it.
     public let nextUpdate: Int64?
 
-    /// Reads a response, and checks that it reports a certificate as good.
-    ///
-    /// The signature is not checked here. Clients check it.
+    /// Reads a response, and checks that it reports a certificate as good; clients check its signature.
     ///
     /// - Parameters:
     ///   - der: The DER form, as `openssl ocsp -respout` writes it.
     ///   - certificate: The certificate. The response must contain the hash of the certificate's issuer name, and the
     ///     certificate's serial number.
     ///   - name: The name of the file, for error messages.
-    /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `rejectedOCSPResponse`. Its context contains `name`.
+    /// - Throws: ``OpenSSLError`` with code `malformedOCSPResponse` or `rejectedOCSPResponse`. Its context contains
+    ///   `name`.
     public init(der: [UInt8], for certificate: Certificate, name: String) throws(OpenSSLError) {
         let context = "OCSP response file \(name)"
         ErrorQueue.clear()
@@ -100,10 +89,8 @@ public struct OCSPResponse: Sendable, Hashable {
                 let reason = unsafe String(cString: OCSP_cert_status_str(Int(status)))
                 throw OpenSSLError(.rejectedOCSPResponse, context: "\(context) with status \(reason)")
             }
-            if let next = unsafe next {
-                nextUpdate = try unsafe Certificate.seconds(of: next, context: context)
-            } else {
-                nextUpdate = nil
+            nextUpdate = try unsafe next.map { next throws(OpenSSLError) in
+                try unsafe Certificate.seconds(of: next, context: context)
             }
             self.der = der
             return
@@ -124,11 +111,8 @@ public struct OCSPResponse: Sendable, Hashable {
             var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
             var count: UInt32 = 0
             guard unsafe X509_NAME_digest(X509_get_issuer_name(x509), digest, &hash, &count) == 1 else { return false }
-            let given = unsafe UnsafeBufferPointer(
-                start: ASN1_STRING_get0_data(name),
-                count: Int(ASN1_STRING_length(name))
-            )
-            return unsafe given.elementsEqual(hash.prefix(Int(count)))
+            guard let name = unsafe name else { return false }
+            return unsafe bytes(of: name).elementsEqual(hash.prefix(Int(count)))
                 && ASN1_INTEGER_cmp(X509_get0_serialNumber(x509), serial) == 0
         }
     }

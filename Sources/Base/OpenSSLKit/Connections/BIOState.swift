@@ -2,12 +2,11 @@
 
 internal import COpenSSL
 
-/// The input and output buffers of a connection's BIO.
+/// The input and output buffers of a connection's BIO, which ``TLSConnection`` sets before a call and clears after it.
 ///
-/// A function of ``TLSConnection`` sets the buffers before it calls OpenSSL, and clears them afterwards. The BIO never
-/// blocks: a read without input returns "try again", and a write always succeeds. The BIO never reports an end of
-/// input, because the owner of the socket decides whether a connection has ended cleanly. A buffer is a pointer and a
-/// count and not an object, because the callbacks run several times for each record.
+/// The BIO never blocks: a read without input returns "try again", and a write always succeeds. It never reports an end
+/// of input, because the owner of the socket decides whether a connection has ended cleanly. A buffer is a pointer and
+/// a count and not an object, because the callbacks run several times for each record.
 @unsafe
 struct BIOState {
     /// The next byte of the input.
@@ -27,15 +26,13 @@ struct BIOState {
     private var messages = 0
     /// The server name that the client has sent, in lower case and without a dot at the end; nil if none was sent.
     var serverName: String?
-    /// The chain of the client's certificate in a resumed session.
-    ///
-    /// The chain was verified again in this handshake.
+    /// The chain of the client's certificate in a resumed session, verified again in this handshake.
     var resumedChain: [Certificate] = []
 
     /// True if the peer sends too many protocol messages, such as KeyUpdates, without data.
     ///
-    /// Processing a message takes as long as processing a record of data, and one read may contain thousands of
-    /// messages. BoringSSL has the same limit of 32 messages in a row.
+    /// A message takes as long as a record of data, and one read may contain thousands of them. BoringSSL has the same
+    /// limit of 32 in a row.
     var isFlooded: Bool { unsafe consecutiveMessages > 32 || messages > 4096 }
 
     mutating func countMessage() {
@@ -48,9 +45,7 @@ struct BIOState {
         unsafe messages = 0
     }
 
-    mutating func resetConsecutiveMessages() {
-        unsafe consecutiveMessages = 0
-    }
+    mutating func resetConsecutiveMessages() { unsafe consecutiveMessages = 0 }
 
     mutating func setInput(_ bytes: UnsafeRawBufferPointer) {
         unsafe input = bytes.baseAddress
@@ -102,9 +97,7 @@ struct BIOState {
         }
     }
 
-    /// Makes a BIO that uses a state.
-    ///
-    /// The state must exist as long as the BIO.
+    /// Makes a BIO over a state that must exist as long as the BIO.
     static func makeBIO(over bioState: UnsafeMutablePointer<BIOState>) throws(OpenSSLError) -> OpaquePointer {
         guard let method = unsafe Method.shared.pointer, let bio = unsafe BIO_new(method) else {
             throw .draining(.libraryFailure, context: "TLS transport")
@@ -169,9 +162,7 @@ private func writeCallback(
     return 1
 }
 
-/// Called by OpenSSL with a control request.
-///
-/// A flush succeeds, because nothing is buffered. Other requests are unknown.
+/// Called by OpenSSL with a control request: a flush succeeds, because nothing is buffered, and others are unknown.
 private func controlCallback(
     bio: OpaquePointer?,
     command: Int32,
@@ -181,9 +172,7 @@ private func controlCallback(
     command == BIO_CTRL_FLUSH ? 1 : 0
 }
 
-/// Called by OpenSSL for each protocol message.
-///
-/// Counts the messages of the peer, and the alerts to the peer.
+/// Called by OpenSSL for each protocol message: counts the messages of the peer, and the alerts to the peer.
 func messageCallback(
     isWrite: Int32,
     version: Int32,

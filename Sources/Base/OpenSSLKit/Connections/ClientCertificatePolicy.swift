@@ -19,14 +19,9 @@ public struct ClientCertificatePolicy: Sendable {
 
     /// The requirement for a certificate.
     public let mode: Mode
-    /// The authorities in which chains must end.
-    ///
-    /// The names of the authorities are sent to clients, so that clients can choose a certificate.
+    /// The authorities in which chains must end; their names are sent to clients, which choose a certificate by them.
     public let authorities: [Certificate]
-    /// The lists of revoked certificates.
-    ///
-    /// If there are lists, every authority of a client's chain needs a list. Otherwise the client's certificate is
-    /// rejected.
+    /// The lists of revoked certificates; if there are any, every authority of a client's chain must have one.
     public let revocationLists: [RevocationList]
     /// The maximum number of intermediates between the client's certificate and the authority's certificate.
     public let maximumDepth: Int
@@ -70,27 +65,24 @@ extension ClientCertificatePolicy {
     /// - Throws: ``OpenSSLError`` with code `certificateRejected` and OpenSSL's reason if a server rejects the
     ///   certificate; with code `noCertificate` if there is none.
     public func verify(_ certificates: [Certificate]) throws(OpenSSLError) {
-        guard let leaf = certificates.first else {
-            throw OpenSSLError(.noCertificate, context: "client certificate")
-        }
+        guard let leaf = certificates.first else { throw OpenSSLError(.noCertificate, context: "client certificate") }
         let sslContext = try unsafe SSLContext(TLS_server_method(), data: CallbackData())
         unsafe SSL_CTX_set_security_level(sslContext.pointer, ContextBuilder.securityLevel)
         try sslContext.apply(self)
-        var intermediates: [UInt8] = []
-        var lengths = [try leaf.der.count]
-        for certificate in certificates.dropFirst() {
-            let der = try certificate.der
-            intermediates += der
-            lengths.append(der.count)
+        let forms = try certificates.map { certificate throws(OpenSSLError) in try certificate.der }
+        // RFC 5246 7.4.2: three bytes for the length of the list, and of each certificate.
+        let length = forms.reduce(3) { $0 + 3 + $1.count }
+        let limit = unsafe SSL_CTX_ctrl(sslContext.pointer, SSL_CTRL_GET_MAX_CERT_LIST, 0, nil)
+        guard length <= limit else {
+            let reason = "the chain has \(length) bytes, and a handshake accepts at most \(limit)"
+            throw OpenSSLError(.certificateRejected, context: "client certificate", reasons: [reason])
         }
-        try unsafe Self.checkLength(lengths, in: sslContext.pointer)
+        let intermediates = Array(forms.dropFirst().joined())
         try unsafe leaf.withX509 { x509 throws(OpenSSLError) in
             _ = try unsafe PeerVerification.chain(of: x509, intermediates: intermediates, in: sslContext.pointer)
         }
     }
-}
 
-extension ClientCertificatePolicy {
     /// Returns the versions of TLS in which a server accepts signatures of the key of a client's certificate.
     ///
     /// TLS 1.3 has signature algorithms for the curves P-256, P-384 and P-521, and none for DSA (RFC 8446 4.2.3). In
@@ -115,7 +107,7 @@ extension ClientCertificatePolicy {
             case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS, EVP_PKEY_ED25519, EVP_PKEY_ED448: return [.tls12, .tls13]
             case EVP_PKEY_DSA: return [.tls12]
             case EVP_PKEY_EC:
-                guard let curve = unsafe curve(of: key) else { return [] }
+                guard let curve = unsafe curveName(of: key).flatMap({ number(ofCurve: $0) }) else { return [] }
                 var versions: Set<TLSVersion> = []
                 if [NID_X9_62_prime256v1, NID_secp384r1, NID_secp521r1].contains(curve) { versions.insert(.tls13) }
                 if groups.contains(where: { number(ofCurve: $0) == curve }) { versions.insert(.tls12) }
@@ -126,14 +118,6 @@ extension ClientCertificatePolicy {
         return minimumVersion == .tls13 ? versions.intersection([.tls13]) : versions
     }
 
-    /// Returns OpenSSL's number of the curve of an EC key; nil for a curve without a name.
-    private static func curve(of key: OpaquePointer) -> Int32? {
-        var name = [CChar](repeating: 0, count: 80)
-        var count = 0
-        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1 else { return nil }
-        return number(ofCurve: String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self))
-    }
-
     /// Returns OpenSSL's number of a curve by its name in a standard; nil for an unknown name.
     private static func number(ofCurve name: String) -> Int32? {
         // TLS has another name for the curve than X9.62.
@@ -142,28 +126,9 @@ extension ClientCertificatePolicy {
         let known = unsafe number == NID_undef ? OBJ_txt2nid(name) : number
         return known == NID_undef ? nil : known
     }
-
-    /// Throws an error if a chain is longer than the certificate message of a handshake may be.
-    ///
-    /// - Parameters:
-    ///   - lengths: The lengths of the certificates in DER.
-    ///   - context: The SSL_CTX of a server.
-    /// - Throws: ``OpenSSLError`` with code `certificateRejected`.
-    static func checkLength(_ lengths: [Int], in context: OpaquePointer) throws(OpenSSLError) {
-        // RFC 5246 7.4.2: three bytes for the length of the list, and of each certificate.
-        let length = lengths.reduce(3) { $0 + 3 + $1 }
-        let limit = unsafe SSL_CTX_ctrl(context, SSL_CTRL_GET_MAX_CERT_LIST, 0, nil)
-        guard length > limit else { return }
-        throw OpenSSLError(
-            .certificateRejected,
-            context: "client certificate",
-            reasons: ["the chain has \(length) bytes, and a handshake accepts at most \(limit)"]
-        )
-    }
 }
 
 extension SSLContext {
-    /// Applies a policy for client certificates.
     func apply(_ policy: ClientCertificatePolicy) throws(OpenSSLError) {
         data.clientCertificates = policy.mode
         let demand = policy.mode == .required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
@@ -185,9 +150,5 @@ extension SSLContext {
         }
         let flags = UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
         try check(unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), flags), "revocation lists")
-    }
-
-    private func check(_ result: Int32, _ setting: String) throws(OpenSSLError) {
-        guard result == 1 else { throw .draining(.invalidConfiguration, context: setting) }
     }
 }

@@ -12,9 +12,7 @@ struct ContextBuilder {
     private let context: OpaquePointer
     private let configuration: TLSConfiguration
 
-    private var callbacks: UnsafeMutableRawPointer {
-        unsafe Unmanaged.passUnretained(sslContext.data).toOpaque()
-    }
+    private var callbacks: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(sslContext.data).toOpaque() }
 
     init(_ sslContext: SSLContext, configuration: TLSConfiguration) {
         self.sslContext = sslContext
@@ -22,7 +20,6 @@ struct ContextBuilder {
         self.configuration = configuration
     }
 
-    /// Applies the settings of both sides.
     private func applyCommon() throws(OpenSSLError) {
         unsafe gatehouse_SSL_CTX_set_options(context)
         unsafe gatehouse_SSL_CTX_set_mode(context)
@@ -36,7 +33,6 @@ struct ContextBuilder {
         sslContext.data.applicationProtocols = try Self.encode(configuration.applicationProtocols)
     }
 
-    /// Applies a client's settings.
     func applyClient(_ trust: TLSTrust) throws(OpenSSLError) {
         try applyCommon()
         try apply(trust)
@@ -50,12 +46,7 @@ struct ContextBuilder {
         try check(result == 0 ? 1 : 0, "application protocols")
     }
 
-    /// Applies a server's settings for one identity.
-    ///
-    /// - Parameters:
-    ///   - identity: The identity that the server presents.
-    ///   - names: The host names of a ``TLSHost``; empty for the default identity.
-    /// - Throws: ``OpenSSLError`` for settings that OpenSSL rejects.
+    /// Applies a server's settings for the identity of a ``TLSHost`` with these names; empty for the default identity.
     func applyServer(_ identity: TLSIdentity, names: [String]) throws(OpenSSLError) {
         try applyCommon()
         unsafe SSL_CTX_set_msg_callback(context, messageCallback)
@@ -82,7 +73,7 @@ struct ContextBuilder {
         unsafe gatehouse_SSL_CTX_session_cache_off(context)
         // No early data, because attackers could replay it (RFC 8446 8).
         try check(unsafe SSL_CTX_set_max_early_data(context, 0), "early data")
-        let scope = try SessionScope.digest(configuration, names: names).bytes
+        let scope = try sessionScope(names).bytes
         sslContext.data.sessionScope = scope
         try check(unsafe SSL_CTX_set_session_id_context(context, scope, UInt32(scope.count)), "session id context")
         guard let keys = configuration.sessionTickets else {
@@ -91,14 +82,27 @@ struct ContextBuilder {
         }
         sslContext.data.ticketKeys = keys
         unsafe SSL_CTX_set_timeout(context, Int(keys.lifetime))
-        // OpenSSL's default is two tickets. One is enough, because each resumption makes a new ticket. Making a ticket
-        // takes a fifteenth of the time of a handshake.
+        // One ticket of OpenSSL's two is enough, because each resumption makes a new ticket. Making one takes a
+        // fifteenth of the time of a handshake.
         try check(unsafe SSL_CTX_set_num_tickets(context, 1), "number of tickets")
         try check(unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context, ticketKeyCallback), "ticket keys")
         try check(
             unsafe SSL_CTX_set_session_ticket_cb(context, makeTicketCallback, openTicketCallback, callbacks),
             "ticket check"
         )
+    }
+
+    /// Returns the scope in which a session can be resumed, which is OpenSSL's session id context of at most 32 bytes.
+    private func sessionScope(_ names: [String]) throws(OpenSSLError) -> Digest {
+        var parts = ["gatehouse sessions 1", configuration.sessionScope]
+        parts += names.map { ServerNames<Int>.normalized($0) ?? $0 }.sorted()
+        parts.append("client certificates")
+        if let policy = configuration.clientCertificates {
+            parts += [policy.mode.rawValue, "\(policy.maximumDepth)"]
+            parts += policy.authorities.map(\.digest.hex).sorted()
+        }
+        // Each part is preceded by its length, so that different lists of parts never have the same bytes.
+        return try Digest.sha256(parts.flatMap { "\($0.utf8.count):\($0)".utf8 })
     }
 
     private func apply(_ identity: TLSIdentity) throws(OpenSSLError) {
@@ -172,10 +176,6 @@ struct ContextBuilder {
         }
         return list
     }
-
-    private func check(_ result: Int32, _ setting: String) throws(OpenSSLError) {
-        guard result == 1 else { throw .draining(.invalidConfiguration, context: setting) }
-    }
 }
 
 /// Called by OpenSSL to select a protocol: the first of the server's protocols that the client offers (RFC 7301 3.2).
@@ -187,8 +187,9 @@ private func selectProtocol(
     offeredCount: UInt32,
     data: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let data = unsafe data, let offered = unsafe offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-    let own = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue().applicationProtocols
+    guard let own = unsafe CallbackData.of(argument: data)?.applicationProtocols, let offered = unsafe offered else {
+        return SSL_TLSEXT_ERR_ALERT_FATAL
+    }
     let offers = unsafe UnsafeBufferPointer(start: offered, count: Int(offeredCount))
     var ownStart = 0
     while ownStart < own.count {
@@ -209,45 +210,11 @@ private func selectProtocol(
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// The scope in which a session can be resumed.
-///
-/// It is the session id context of OpenSSL.
-enum SessionScope {
-    /// Computes the scope.
-    ///
-    /// - Parameters:
-    ///   - configuration: The configuration of the server.
-    ///   - names: The names of a ``TLSHost``; empty for the default identity.
-    /// - Returns: 32 bytes, which is the maximum for OpenSSL.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
-    static func digest(_ configuration: TLSConfiguration, names: [String]) throws(OpenSSLError) -> Digest {
-        // Each part is preceded by its length, so that different lists of parts never have the same bytes.
-        var parts = ["gatehouse sessions 1", configuration.sessionScope]
-        parts += names.map { ServerNames<Int>.normalized($0) ?? $0 }.sorted()
-        parts.append("client certificates")
-        if let policy = configuration.clientCertificates {
-            parts += [policy.mode.rawValue, "\(policy.maximumDepth)"]
-            parts += policy.authorities.map(\.digest.hex).sorted()
-        }
-        var bytes: [UInt8] = []
-        for part in parts {
-            bytes += "\(part.utf8.count):".utf8
-            bytes += part.utf8
-        }
-        return try Digest.sha256(bytes)
-    }
-}
-
 /// Called by OpenSSL when a client requests the status of the server's certificate: sends the OCSP response.
 func statusCallback(ssl: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data else { return SSL_TLSEXT_ERR_NOACK }
-    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
-    guard let response = callbacks.ocspResponse else { return SSL_TLSEXT_ERR_NOACK }
-    if let next = response.nextUpdate {
-        // OpenSSL uses the same clock for its own checks.
-        let now = time(nil)
-        if Int64(now) > next { return SSL_TLSEXT_ERR_NOACK }
-    }
+    guard let response = unsafe CallbackData.of(argument: data)?.ocspResponse else { return SSL_TLSEXT_ERR_NOACK }
+    // OpenSSL uses the same clock for its own checks.
+    if let next = response.nextUpdate, Int64(time(nil)) > next { return SSL_TLSEXT_ERR_NOACK }
     let set = unsafe gatehouse_SSL_set_status_response(ssl, response.der, response.der.count)
     return set == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
 }

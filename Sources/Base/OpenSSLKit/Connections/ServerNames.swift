@@ -2,22 +2,14 @@
 
 internal import COpenSSL
 
-/// An additional identity of a server, for some host names.
-///
-/// The identity is presented to clients that request one of the names (RFC 6066 3).
+/// An additional identity of a server, presented to clients that request one of its host names (RFC 6066 3).
 public struct TLSHost: Sendable {
-    /// The host names.
-    ///
-    /// In a name that begins with `*.`, the `*` matches exactly one label.
-    ///
-    /// Case and a dot at the end are ignored.
+    /// The host names; case and a dot at the end are ignored, and the `*` of a leading `*.` matches exactly one label.
     public let names: [String]
     /// The identity that is presented.
     public let identity: TLSIdentity
 
-    /// Creates a host.
-    ///
-    /// Its names are checked when a ``TLSContext`` is made.
+    /// Creates a host, whose names are checked when a ``TLSContext`` is made.
     public init(names: [String], identity: TLSIdentity) {
         self.names = names
         self.identity = identity
@@ -31,9 +23,6 @@ struct ServerNames<Value> {
 
     var isEmpty: Bool { exact.isEmpty && wildcards.isEmpty }
 
-    /// Adds a name and its value.
-    ///
-    /// - Throws: ``OpenSSLError`` with code `invalidName` if the name is malformed or was added before.
     mutating func add(_ name: String, value: Value) throws(OpenSSLError) {
         guard let known = Self.normalized(name), DNSName.isValid(known) else {
             throw OpenSSLError(.invalidName, context: "server name \"\(name)\"")
@@ -47,9 +36,7 @@ struct ServerNames<Value> {
         if old != nil { throw OpenSSLError(.invalidName, context: "server name \"\(name)\", which occurs twice") }
     }
 
-    /// The value of a name; nil if no name matches.
-    ///
-    /// An exact name has priority over a wildcard.
+    /// The value of a name, an exact name before a wildcard; nil if no name matches.
     subscript(normalized name: String) -> Value? {
         if let value = exact[name] { return value }
         guard !wildcards.isEmpty, let dot = name.firstIndex(of: "."), dot != name.startIndex else { return nil }
@@ -74,7 +61,7 @@ func clientHelloCallback(
     alert: UnsafeMutablePointer<Int32>?,
     data: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let data = unsafe data else { return SSL_CLIENT_HELLO_ERROR }
+    guard let callbacks = unsafe CallbackData.of(argument: data) else { return SSL_CLIENT_HELLO_ERROR }
     var start: UnsafePointer<UInt8>?
     var count = 0
     guard unsafe SSL_client_hello_get0_ext(ssl, UInt32(TLSEXT_TYPE_server_name), &start, &count) == 1 else {
@@ -84,19 +71,15 @@ func clientHelloCallback(
     let list = unsafe UnsafeBufferPointer(start: start, count: count)
     guard let name = unsafe serverName(in: list) else { return SSL_CLIENT_HELLO_SUCCESS }
     unsafe BIOState.of(SSL_get_rbio(ssl))?.pointee.serverName = name
-    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
-    if let host = callbacks.hosts[normalized: name] {
-        guard unsafe SSL_set_SSL_CTX(ssl, host.pointer) != nil else {
-            unsafe alert?.pointee = SSL_AD_INTERNAL_ERROR
-            return SSL_CLIENT_HELLO_ERROR
-        }
+    guard let host = callbacks.hosts[normalized: name] else { return SSL_CLIENT_HELLO_SUCCESS }
+    guard unsafe SSL_set_SSL_CTX(ssl, host.pointer) != nil else {
+        unsafe alert?.pointee = SSL_AD_INTERNAL_ERROR
+        return SSL_CLIENT_HELLO_ERROR
     }
     return SSL_CLIENT_HELLO_SUCCESS
 }
 
-/// Returns the host name in a server_name extension; nil if the extension is malformed.
-///
-/// The extension consists of the list's length, a type, the name's length and the name (RFC 6066 3).
+/// Returns the host name in a server_name extension (RFC 6066 3: length, type, length, name); nil if it is malformed.
 func serverName(in list: UnsafeBufferPointer<UInt8>) -> String? {
     guard list.count > 5, unsafe Int(list[0]) << 8 | Int(list[1]) == list.count - 2, unsafe list[2] == 0 else {
         return nil

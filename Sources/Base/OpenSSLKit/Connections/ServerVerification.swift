@@ -4,9 +4,7 @@ internal import Bytes
 internal import COpenSSL
 internal import Synchronization
 
-/// Records the certificate that a server presents in a handshake which accepts no server.
-///
-/// It may be used from any thread.
+/// Records the certificate that a server presents in a handshake which accepts no server; any thread may use it.
 public final class PresentedKey: Sendable {
     private let state = Mutex<(digest: Digest, certificate: Certificate?)?>(nil)
 
@@ -22,7 +20,7 @@ public final class PresentedKey: Sendable {
     func record(_ digest: Digest, of certificate: Certificate?) { state.withLock { $0 = (digest, certificate) } }
 }
 
-/// Called by OpenSSL with each problem of a server's chain: adds the certificate and what is wrong with it to the errors.
+/// Called by OpenSSL with each problem of a server's chain: adds the certificate and its problem to the errors.
 ///
 /// The system's clock has decided, and the chain may be that of an attacker; the text is for logs.
 func describeProblem(isAccepted: Int32, store: OpaquePointer?) -> Int32 {
@@ -31,11 +29,9 @@ func describeProblem(isAccepted: Int32, store: OpaquePointer?) -> Int32 {
     guard let reason = unsafe X509_verify_cert_error_string(Int(code)),
         let x509 = unsafe X509_STORE_CTX_get_current_cert(store), unsafe X509_up_ref(x509) == 1
     else { return isAccepted }
-    do throws(OpenSSLError) {
-        let certificate = try unsafe Certificate(owning: x509, context: "certificate of the server")
+    // If the certificate cannot be read, OpenSSL's own text remains.
+    if let certificate = try? unsafe Certificate(owning: x509, context: "certificate of the server") {
         ErrorQueue.add("\(unsafe String(cString: reason)): \(description(of: certificate, afterError: code))")
-    } catch {
-        // The certificate cannot be read, and OpenSSL's own text remains.
     }
     return isAccepted
 }
@@ -58,9 +54,9 @@ private func description(of certificate: Certificate, afterError code: Int32) ->
 
 /// Called by OpenSSL to verify a server's certificate: accepts it if its digest is pinned.
 func checkPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let pinned = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue().pinned
-    return unsafe accept(store, ifPinned: pinned) { () throws(OpenSSLError) in
+    guard let callbacks = unsafe CallbackData.of(argument: data), let x509 = unsafe X509_STORE_CTX_get0_cert(store)
+    else { return 0 }
+    return unsafe accept(store, ifPinned: callbacks.pinned) { () throws(OpenSSLError) in
         try unsafe Digest { output throws(OpenSSLError) in
             guard unsafe X509_digest(x509, Algorithms.shared.sha256, output, nil) == 1 else {
                 throw OpenSSLError(.libraryFailure, context: "SHA-256")
@@ -71,11 +67,11 @@ func checkPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
     }
 }
 
-/// Called by OpenSSL to verify a server's certificate: accepts it if its public key is pinned, and if its chain is valid
-/// where a chain is required.
+/// Called by OpenSSL to verify a server's certificate: accepts it if its public key is pinned, and if its chain is
+/// valid where a chain is required.
 func checkKeyPin(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
+    guard let callbacks = unsafe CallbackData.of(argument: data), let x509 = unsafe X509_STORE_CTX_get0_cert(store)
+    else { return 0 }
     // The parameters of the connection, with the requested name, apply to this check.
     if callbacks.verifiesChain, unsafe X509_verify_cert(store) != 1 { return 0 }
     return unsafe accept(store, ifPinned: callbacks.pinnedKeys) { () throws(OpenSSLError) in
@@ -92,24 +88,22 @@ private func accept(
     digest: () throws(OpenSSLError) -> Digest,
     otherwise message: (Digest) -> String
 ) -> Int32 {
-    do throws(OpenSSLError) {
-        let digest = try digest()
-        guard pinned.contains(digest) else {
-            ErrorQueue.add(message(digest))
-            unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
-            return 0
-        }
-        return 1
-    } catch {
+    guard let digest = try? digest() else {
         unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
         return 0
     }
+    guard pinned.contains(digest) else {
+        ErrorQueue.add(message(digest))
+        unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
+        return 0
+    }
+    return 1
 }
 
 /// Called by OpenSSL to verify a server's certificate: records it and rejects it.
 func recordKey(store: OpaquePointer?, data: UnsafeMutableRawPointer?) -> Int32 {
-    guard let data = unsafe data, let x509 = unsafe X509_STORE_CTX_get0_cert(store) else { return 0 }
-    let callbacks = unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
+    guard let callbacks = unsafe CallbackData.of(argument: data), let x509 = unsafe X509_STORE_CTX_get0_cert(store)
+    else { return 0 }
     unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED)
     do throws(OpenSSLError) {
         let digest = try unsafe Certificate.publicKeyDigest(of: x509, context: "presented key")

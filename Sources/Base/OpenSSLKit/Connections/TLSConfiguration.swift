@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version of TLS that can be negotiated.
-///
-/// Older versions are not supported (RFC 8996).
+/// A version of TLS that can be negotiated; older versions are not supported (RFC 8996).
 public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
     /// TLS 1.2 (RFC 5246).
     case tls12 = "1.2"
@@ -23,9 +21,7 @@ public enum TLSTrust: Sendable {
     /// If there are authorities, the chain, the dates and the requested name are checked too. Without authorities,
     /// only the key is checked.
     case pinnedKeys(Set<Digest>, authorities: [Certificate] = [])
-    /// No server: the handshake records the server's public key and fails.
-    ///
-    /// With it, a program can show the fingerprint of an unknown server.
+    /// No server: the handshake records the server's public key and fails, so that a program can show its fingerprint.
     case noServer(recording: PresentedKey)
 }
 
@@ -41,56 +37,32 @@ public struct TLSConfiguration: Sendable {
 
     /// The role in connections.
     public var role: Role
-
-    /// The lowest version of TLS that is accepted.
-    ///
-    /// The default is 1.2.
+    /// The lowest version of TLS that is accepted; 1.2 by default.
     public var minimumVersion: TLSVersion
-
-    /// The highest version of TLS that is offered or accepted.
-    ///
-    /// Only tests change it.
+    /// The highest version of TLS that is offered or accepted; only tests change it.
     var maximumVersion = TLSVersion.tls13
-
-    /// The names of application protocols (RFC 7301), such as "http/1.1".
+    /// The names of application protocols (RFC 7301), such as "http/1.1", the preferred one first; empty by default.
     ///
-    /// The preferred protocol is the first.
-    ///
-    /// The default is empty: a server then ignores the client's protocols. A server with protocols accepts a client
-    /// that offers no protocols. It rejects a client that offers only other protocols, with the alert
-    /// no_application_protocol.
+    /// A server without protocols ignores the client's. A server with protocols accepts a client that offers no
+    /// protocols. It rejects a client that offers only other protocols, with the alert no_application_protocol.
     public var applicationProtocols: [String]
-
-    /// The cipher suites and groups.
-    ///
-    /// The default is ``TLSParameters/intermediate``.
+    /// The cipher suites and groups; ``TLSParameters/intermediate`` by default.
     public var parameters = TLSParameters.intermediate
-
-    /// The keys of a server's session tickets; nil if sessions cannot be resumed.
+    /// The keys of a server's session tickets; nil, the default, if sessions cannot be resumed.
     ///
-    /// The default is nil. Early data (RFC 8446 2.3) is never accepted.
+    /// Early data (RFC 8446 2.3) is never accepted.
     public var sessionTickets: SessionTicketKeys?
-
-    /// The policy for client certificates; nil if the server does not request certificates.
-    ///
-    /// The default is nil.
+    /// The policy for client certificates; nil, the default, if the server does not request certificates.
     public var clientCertificates: ClientCertificatePolicy?
-
-    /// The identity that a client presents to a server that requests a certificate; nil for no identity.
-    ///
-    /// The default is nil.
+    /// The identity that a client presents to a server that requests a certificate; nil, the default, for no identity.
     public var clientIdentity: TLSIdentity?
-
-    /// The additional identities of a server, each for some host names.
-    ///
-    /// Clients that request other names get the identity in `role`.
+    /// The additional identities of a server, each for some host names; other names get the identity in `role`.
     public var hosts: [TLSHost] = []
-
-    /// The name of the service to which the server's sessions belong.
+    /// The name of the service to which the server's sessions belong; empty by default.
     ///
-    /// The default is empty. A server does not resume the sessions of a service with another name, even if both have
-    /// the same policy and ticket keys. Servers on several addresses may have the same name. The name must stay the
-    /// same when the service is reloaded, so that its sessions can still be resumed.
+    /// A server does not resume the sessions of a service with another name, even if both have the same policy and
+    /// ticket keys. Servers on several addresses may have the same name. The name must stay the same when the service
+    /// is reloaded, so that its sessions can still be resumed.
     public var sessionScope = ""
 
     /// Makes a configuration for a role.
@@ -108,11 +80,8 @@ public struct TLSConfiguration: Sendable {
         sessionTickets: SessionTicketKeys? = nil,
         clientCertificates: ClientCertificatePolicy? = nil
     ) -> TLSConfiguration {
-        var configuration = TLSConfiguration(
-            role: .server(identity),
-            minimumVersion: minimumVersion,
-            applicationProtocols: applicationProtocols
-        )
+        var configuration = TLSConfiguration(role: .server(identity), minimumVersion: minimumVersion)
+        configuration.applicationProtocols = applicationProtocols
         configuration.sessionTickets = sessionTickets
         configuration.clientCertificates = clientCertificates
         return configuration
@@ -132,11 +101,8 @@ public struct TLSConfiguration: Sendable {
         minimumVersion: TLSVersion = .tls12,
         applicationProtocols: [String] = []
     ) -> TLSConfiguration {
-        var configuration = TLSConfiguration(
-            role: .client(trust),
-            minimumVersion: minimumVersion,
-            applicationProtocols: applicationProtocols
-        )
+        var configuration = TLSConfiguration(role: .client(trust), minimumVersion: minimumVersion)
+        configuration.applicationProtocols = applicationProtocols
         configuration.clientIdentity = identity
         return configuration
     }

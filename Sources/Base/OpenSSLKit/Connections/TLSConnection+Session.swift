@@ -10,16 +10,13 @@ public struct TLSConnectionInfo: Sendable, Hashable {
     public let cipherSuite: String?
     /// The application protocol (RFC 7301); nil if none was negotiated.
     public let applicationProtocol: String?
-    /// True if a session was resumed.
-    ///
-    /// If true, no certificate was sent on this connection.
+    /// True if a session was resumed, so that no certificate was sent on this connection.
     public let isResumed: Bool
 
-    /// The server name that the client has sent (RFC 6066 3), in lower case and without a dot at its end; nil if the
-    /// client has sent no name, and nil on a client.
+    /// The server name of the client (RFC 6066 3), in lower case and without a dot at its end; nil without one.
     ///
-    /// The name may be unknown to the server. A server with several names compares it with the Host field of requests
-    /// (RFC 9110 15.5.20).
+    /// It is nil on a client. The name may be unknown to the server. A server with several names compares it with the
+    /// Host field of requests (RFC 9110 15.5.20).
     public let serverName: String?
 
     init(of ssl: OpaquePointer, serverName: String?) {
@@ -29,11 +26,8 @@ public struct TLSConnectionInfo: Sendable, Hashable {
         case TLS1_3_VERSION: version = .tls13
         case _: version = nil
         }
-        if let cipher = unsafe SSL_get_current_cipher(ssl), let name = unsafe SSL_CIPHER_standard_name(cipher) {
-            cipherSuite = unsafe String(cString: name)
-        } else {
-            cipherSuite = nil
-        }
+        let cipher = unsafe SSL_get_current_cipher(ssl).flatMap { unsafe SSL_CIPHER_standard_name($0) }
+        cipherSuite = unsafe cipher.map { unsafe String(cString: $0) }
         var start: UnsafePointer<UInt8>?
         var count: UInt32 = 0
         unsafe SSL_get0_alpn_selected(ssl, &start, &count)
@@ -61,9 +55,7 @@ extension TLSConnection {
         return unsafe copy.map { unsafe TLSSession(owning: $0) }
     }
 
-    /// Makes a client's handshake request the resumption of a session.
-    ///
-    /// It must be called before the handshake.
+    /// Makes a client's handshake request the resumption of a session; it must be called before the handshake.
     ///
     /// ``TLSConnectionInfo/isResumed`` is true if the server has resumed the session.
     ///
@@ -79,23 +71,19 @@ extension TLSConnection {
     }
 }
 
-/// A session that a client can resume (RFC 8446 2.2).
-///
-/// It can be used from any thread.
+/// A session that a client can resume (RFC 8446 2.2), which can be used from any thread.
 @safe
 public final class TLSSession: @unchecked Sendable {
     // Unchecked because of the pointer. The session is not changed after it was copied from its connection.
     let session: OpaquePointer
 
-    init(owning session: OpaquePointer) {
-        unsafe self.session = session
-    }
+    init(owning session: OpaquePointer) { unsafe self.session = session }
 
     deinit { unsafe SSL_SESSION_free(session) }
 
+    // MARK: For tests only
+
     /// Reads a session in the form of ``der()``; nil if it cannot be read.
-    ///
-    /// Only tests use it.
     init?(der: [UInt8]) {
         ErrorQueue.clear()
         let session = unsafe der.withUnsafeBufferPointer { bytes in
@@ -108,20 +96,9 @@ public final class TLSSession: @unchecked Sendable {
     }
 
     /// Returns the session with its keys in DER form.
-    ///
-    /// Only tests use it.
-    func der() -> [UInt8] {
-        var der = [UInt8](repeating: 0, count: max(0, Int(unsafe i2d_SSL_SESSION(session, nil))))
-        unsafe der.withUnsafeMutableBufferPointer { bytes in
-            var start = bytes.baseAddress
-            _ = unsafe i2d_SSL_SESSION(session, &start)
-        }
-        return der
-    }
+    func der() -> [UInt8] { unsafe derForm { unsafe i2d_SSL_SESSION(session, $0) } ?? [] }
 
     /// The ticket of the server.
-    ///
-    /// Only tests use it.
     var ticket: [UInt8] {
         var start: UnsafePointer<UInt8>?
         var count = 0
@@ -130,7 +107,5 @@ public final class TLSSession: @unchecked Sendable {
     }
 
     /// The maximum number of bytes of early data.
-    ///
-    /// Only tests use it.
     var maximumEarlyData: UInt32 { unsafe SSL_SESSION_get_max_early_data(session) }
 }

@@ -47,9 +47,7 @@ public final class TLSConnection {
     ///
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a client's, or with code
     ///   `libraryFailure`.
-    public static func server(
-        context: TLSContext
-    ) throws(OpenSSLError) -> TLSConnection {
+    public static func server(context: TLSContext) throws(OpenSSLError) -> TLSConnection {
         guard case .server = context.configuration.role else {
             throw OpenSSLError(.invalidConfiguration, context: "TLS server with the context of a client")
         }
@@ -65,12 +63,9 @@ public final class TLSConnection {
     ///   - serverName: The host name or IP address that the server's certificate must contain. A host name is also sent
     ///     to the server (RFC 6066 3).
     /// - Returns: A connection whose handshake has not begun.
-    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, with code `invalidName`
-    ///   for an invalid server name, or with code `libraryFailure`.
-    public static func client(
-        context: TLSContext,
-        serverName: String
-    ) throws(OpenSSLError) -> TLSConnection {
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, with code
+    ///   `invalidName` for an invalid server name, or with code `libraryFailure`.
+    public static func client(context: TLSContext, serverName: String) throws(OpenSSLError) -> TLSConnection {
         guard case .client = context.configuration.role else {
             throw OpenSSLError(.invalidConfiguration, context: "TLS client with the context of a server")
         }
@@ -153,8 +148,8 @@ public final class TLSConnection {
     ///
     /// - Parameters:
     ///   - ciphertext: The next bytes from the peer; may be empty.
-    ///   - plaintext: The buffer for the plaintext. If the function throws, the buffer contains the plaintext before the
-    ///     error.
+    ///   - plaintext: The buffer for the plaintext. If the function throws, the buffer contains the plaintext before
+    ///     the error.
     /// - Returns: The reason why the read has stopped, and the number of consumed bytes. If input is needed, all bytes
     ///   are consumed.
     /// - Throws: ``OpenSSLError`` with code `alertReceived`, `protocolViolation` or another code.
@@ -199,20 +194,15 @@ public final class TLSConnection {
         throw failure("TLS read")
     }
 
-    /// Encrypts bytes in records of at most 16 KiB (RFC 8446 5.1).
-    ///
-    /// The overhead of a record is at most 29 bytes.
+    /// Encrypts bytes in records of at most 16 KiB (RFC 8446 5.1), with an overhead of at most 29 bytes each.
     ///
     /// - Parameters:
     ///   - plaintext: The bytes to encrypt. Either all bytes are encrypted or nothing is encrypted.
-    ///   - ciphertext: The buffer for the ciphertext. Bytes that do not fit are kept as unsent bytes. If there are unsent
-    ///     bytes already, the buffer is not used.
+    ///   - ciphertext: The buffer for the ciphertext. Bytes that do not fit are kept as unsent bytes. If there are
+    ///     unsent bytes already, the buffer is not used.
     /// - Returns: `written`, or `needsInput` if nothing is encrypted.
     /// - Throws: ``OpenSSLError``, also after a call of ``shutdown()``.
-    public func write(
-        _ plaintext: RawSpan,
-        into ciphertext: inout OutputRawSpan
-    ) throws(OpenSSLError) -> WriteStep {
+    public func write(_ plaintext: RawSpan, into ciphertext: inout OutputRawSpan) throws(OpenSSLError) -> WriteStep {
         try throwIfFailed()
         guard plaintext.byteCount > 0 else { return .written }
         ErrorQueue.clearIfNeeded()
@@ -245,14 +235,9 @@ public final class TLSConnection {
     ///
     /// Call it for idle connections. OpenSSL allocates the buffers again when they are needed. Plaintext in the
     /// buffers is wiped.
-    public func releaseBuffers() {
-        // While a record is incomplete, the function does nothing.
-        _ = unsafe SSL_free_buffers(ssl)
-    }
+    public func releaseBuffers() { _ = unsafe SSL_free_buffers(ssl) }
 
-    /// Updates the key for encryption (RFC 8446 4.6.3).
-    ///
-    /// The KeyUpdate message is sent before the next write.
+    /// Updates the key for encryption by a KeyUpdate message before the next write (RFC 8446 4.6.3).
     ///
     /// - Parameter askingPeer: True to request that the peer also updates its key.
     /// - Throws: ``OpenSSLError``, also in TLS 1.2, which has no KeyUpdate.
@@ -265,9 +250,7 @@ public final class TLSConnection {
         }
     }
 
-    /// Sends close_notify (RFC 8446 6.1).
-    ///
-    /// Then nothing more can be written, and reading continues.
+    /// Sends close_notify (RFC 8446 6.1); then nothing more can be written, and reading continues.
     ///
     /// It does nothing if close_notify was already sent, if the connection has failed, or during the handshake.
     ///
@@ -280,9 +263,7 @@ public final class TLSConnection {
         if unsafe SSL_shutdown(ssl) < 0 { throw failure("TLS close") }
     }
 
-    /// The negotiated properties.
-    ///
-    /// They are available after the handshake.
+    /// The negotiated properties, available after the handshake.
     public var info: TLSConnectionInfo { unsafe TLSConnectionInfo(of: ssl, serverName: bioState.pointee.serverName) }
 
     /// Returns the certificate of the peer; nil if the peer has sent no certificate.
@@ -306,16 +287,10 @@ public final class TLSConnection {
         return unsafe PeerVerification.certificates(SSL_get0_verified_chain(ssl)) ?? []
     }
 
-    /// Limits the length of records to a number of bytes, 512 to 16,384.
-    ///
-    /// Only tests use it.
-    func limitRecords(to count: Int) -> Bool {
-        unsafe gatehouse_SSL_set_max_send_fragment(ssl, count) == 1
-    }
+    /// Limits the length of records to a number of bytes, 512 to 16,384; only tests use it.
+    func limitRecords(to count: Int) -> Bool { unsafe gatehouse_SSL_set_max_send_fragment(ssl, count) == 1 }
 
-    /// Calls `body` with the SSL.
-    ///
-    /// `body` must not free the SSL.
+    /// Calls `body` with the SSL, which it must not free.
     func withSSL<R>(_ body: (OpaquePointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         return unsafe body(ssl)
@@ -324,9 +299,7 @@ public final class TLSConnection {
     /// True if the last call has stopped because it needs more ciphertext.
     ///
     /// SSL_get_error(3) also reports this, but only if other code has left no error in the thread's error queue.
-    private var isWaitingForInput: Bool {
-        unsafe bioState.pointee.isStarved && SSL_want(ssl) == SSL_READING
-    }
+    private var isWaitingForInput: Bool { unsafe bioState.pointee.isStarved && SSL_want(ssl) == SSL_READING }
 
     private func throwIfFailed() throws(OpenSSLError) {
         if failed { throw OpenSSLError(.protocolViolation, context: "TLS connection that failed before") }

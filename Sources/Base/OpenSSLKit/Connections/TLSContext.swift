@@ -3,9 +3,7 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// The state that all connections of one listener or client share.
-///
-/// It is immutable.
+/// The immutable state that all connections of one listener or client share.
 ///
 /// A new certificate needs a new context, see ``TLSContextSource``. Existing connections keep their context. A session
 /// is resumed only if ``TLSConfiguration/sessionScope``, the requested host and the policy for client certificates are
@@ -22,9 +20,10 @@ public final class TLSContext: Sendable {
     /// The validity period of certificates is not checked, because a context has no clock. See
     /// ``Certificate/checkValidity(at:)``.
     ///
-    /// - Throws: ``OpenSSLError``. The code is `invalidConfiguration` for an invalid name of a protocol, suite or group,
-    ///   for an empty list of trusted certificates, and for a key too weak for OpenSSL's security level 2 (112 bits). The
-    ///   code is `invalidName` for a host name that is malformed or occurs twice. Otherwise it is `libraryFailure`.
+    /// - Throws: ``OpenSSLError``. The code is `invalidConfiguration` for an invalid name of a protocol, suite or
+    ///   group, for an empty list of trusted certificates, and for a key too weak for OpenSSL's security level 2 (112
+    ///   bits). The code is `invalidName` for a host name that is malformed or occurs twice. Otherwise it is
+    ///   `libraryFailure`.
     public init(_ configuration: TLSConfiguration) throws(OpenSSLError) {
         self.configuration = configuration
         switch configuration.role {
@@ -51,27 +50,21 @@ public final class TLSContext: Sendable {
         }
     }
 
-    /// Calls `body` with the SSL_CTX.
-    ///
-    /// `body` must not change or free the SSL_CTX.
+    /// Calls `body` with the SSL_CTX, which it must not change or free.
     func withContext<R>(_ body: (OpaquePointer) throws(OpenSSLError) -> R) throws(OpenSSLError) -> R {
         defer { withExtendedLifetime(self) {} }
         return try unsafe body(main.pointer)
     }
 }
 
-/// The context of new connections.
-///
-/// It can be replaced while existing connections continue.
+/// The context of new connections, which can be replaced while existing connections continue.
 ///
 /// It can be used from any thread. A lock is held while a reference is copied.
 public final class TLSContextSource: Sendable {
     private let context: Mutex<TLSContext>
 
     /// Creates a source.
-    public init(_ context: TLSContext) {
-        self.context = Mutex(context)
-    }
+    public init(_ context: TLSContext) { self.context = Mutex(context) }
 
     /// The context for a new connection.
     public var current: TLSContext { context.withLock { $0 } }
@@ -110,20 +103,21 @@ final class SSLContext: @unchecked Sendable {
     deinit { unsafe SSL_CTX_free(pointer) }
 }
 
+/// Throws an error of OpenSSL about a setting unless a function has returned 1.
+func check(_ result: Int32, _ setting: String) throws(OpenSSLError) {
+    guard result == 1 else { throw .draining(.invalidConfiguration, context: setting) }
+}
+
 /// The data that the C callbacks of an SSL_CTX use.
 @safe
 final class CallbackData: @unchecked Sendable {
     // Unchecked because of the pointers to other contexts. One TLSContext owns all of them.
-    /// The SSL_CTX of a ``TLSHost``.
-    ///
-    /// A connection switches to it if the client requests the host.
+    /// The SSL_CTX of a ``TLSHost``, to which a connection switches if the client requests the host.
     @safe
     struct Host {
         let pointer: OpaquePointer
 
-        init(_ pointer: OpaquePointer) {
-            unsafe self.pointer = pointer
-        }
+        init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
     }
 
     var applicationProtocols: [UInt8] = []
@@ -139,11 +133,11 @@ final class CallbackData: @unchecked Sendable {
     var sessionScope: [UInt8] = []
     var ocspResponse: OCSPResponse?
 
-    /// Returns the data of an SSL_CTX; nil if it has no data.
-    ///
-    /// A connection retains its ``TLSContext``, so the data exists.
-    static func of(_ context: OpaquePointer?) -> CallbackData? {
-        guard let data = unsafe SSL_CTX_get_ex_data(context, 0) else { return nil }
-        return unsafe Unmanaged<CallbackData>.fromOpaque(data).takeUnretainedValue()
+    /// Returns the data of an SSL_CTX, which exists because a connection retains its ``TLSContext``; nil without data.
+    static func of(_ context: OpaquePointer?) -> CallbackData? { unsafe of(argument: SSL_CTX_get_ex_data(context, 0)) }
+
+    /// Returns the data that a callback was registered with.
+    static func of(argument: UnsafeMutableRawPointer?) -> CallbackData? {
+        unsafe argument.map { unsafe Unmanaged<CallbackData>.fromOpaque($0).takeUnretainedValue() }
     }
 }

@@ -16,9 +16,7 @@ public struct TLSParameters: Sendable, Hashable {
     /// The groups for the key exchange, such as "X25519" or "P-256".
     public var groups: [String]
 
-    /// Creates parameters.
-    ///
-    /// The defaults are the values of ``intermediate``.
+    /// Creates parameters, by default those of ``intermediate``.
     public init(
         ciphers: [String] = TLSParameters.intermediate.ciphers,
         ciphersuites: [String] = TLSParameters.intermediate.ciphersuites,
@@ -88,7 +86,6 @@ public struct TLSParameters: Sendable, Hashable {
         return false
     }
 
-    /// Applies the parameters to an SSL_CTX.
     func apply(to context: OpaquePointer) throws(OpenSSLError) {
         if let name = ciphers.first(where: { !Self.knows(cipher: $0) }) {
             throw OpenSSLError(.invalidConfiguration, context: "TLS 1.2 cipher suite \"\(name)\"")
@@ -102,11 +99,9 @@ public struct TLSParameters: Sendable, Hashable {
         guard !ciphers.isEmpty, unsafe SSL_CTX_set_cipher_list(context, ciphers.joined(separator: ":")) == 1 else {
             throw .draining(.invalidConfiguration, context: "TLS 1.2 cipher suites")
         }
-        guard !ciphersuites.isEmpty,
-            unsafe SSL_CTX_set_ciphersuites(context, ciphersuites.joined(separator: ":")) == 1
+        guard !ciphersuites.isEmpty, unsafe SSL_CTX_set_ciphersuites(context, ciphersuites.joined(separator: ":")) == 1
         else { throw .draining(.invalidConfiguration, context: "TLS 1.3 cipher suites") }
-        guard !groups.isEmpty,
-            unsafe gatehouse_SSL_CTX_set1_groups_list(context, groups.joined(separator: ":")) == 1
+        guard !groups.isEmpty, unsafe gatehouse_SSL_CTX_set1_groups_list(context, groups.joined(separator: ":")) == 1
         else { throw .draining(.invalidConfiguration, context: "groups") }
     }
 }

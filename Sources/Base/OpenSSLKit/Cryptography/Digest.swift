@@ -48,9 +48,7 @@ public struct Digest: Sendable {
     }
 
     /// The 32 bytes.
-    public var bytes: [UInt8] {
-        unsafe withUnsafeBytes(of: words) { unsafe Array($0) }
-    }
+    public var bytes: [UInt8] { unsafe withUnsafeBytes(of: words) { unsafe Array($0) } }
 
     /// Calls a closure with the 32 bytes, without a copy.
     ///
@@ -61,17 +59,12 @@ public struct Digest: Sendable {
     }
 
     /// The bytes as 64 lower-case hexadecimal digits.
-    public var hex: String {
-        unsafe withUnsafeBytes(of: words) { Hexadecimal.encode(unsafe Span(_unsafeBytes: $0)) }
-    }
+    public var hex: String { withBytes { Hexadecimal.encode($0) } }
 
     /// The bytes in the form of `openssl x509 -fingerprint`: upper-case hexadecimal pairs, separated by colons.
     public var fingerprint: String {
-        let pairs = bytes.map { byte in
-            let digits = [Hexadecimal.uppercaseDigit(of: byte >> 4), Hexadecimal.uppercaseDigit(of: byte & 15)]
-            return String(decoding: digits, as: UTF8.self)
-        }
-        return pairs.joined(separator: ":")
+        let pairs = bytes.map { [Hexadecimal.uppercaseDigit(of: $0 >> 4), Hexadecimal.uppercaseDigit(of: $0 & 15)] }
+        return String(decoding: Array(pairs.joined(separator: [UInt8(ascii: ":")])), as: UTF8.self)
     }
 }
 
@@ -82,17 +75,11 @@ extension Digest: Hashable {
             | (left.words.2 ^ right.words.2) | (left.words.3 ^ right.words.3) == 0
     }
 
-    /// Hashes the first word.
-    ///
-    /// This is enough, because the words of digests are uniformly distributed.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(words.0)
-    }
+    /// Hashes the first word, which is enough because the words of digests are uniformly distributed.
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// The algorithms of OpenSSL, which are fetched once per process.
-///
-/// If they were not fetched, OpenSSL 3 would look them up by name in every call.
+/// The algorithms of OpenSSL, fetched once per process because OpenSSL 3 would look them up by name in every call.
 @safe
 struct Algorithms: @unchecked Sendable {
     // Unchecked because of the pointers. Fetched method tables are immutable and exist as long as the process.
@@ -113,8 +100,6 @@ extension Digest {
     /// Each field is preceded by its length: 8 bytes, the least significant first. So different lists of fields never
     /// have the same bytes (CVE-2026-71326).
     ///
-    /// - Parameter fields: The fields.
-    /// - Returns: The digest.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
     public static func sha256(fields: [String]) throws(OpenSSLError) -> Digest {
         var message: [UInt8] = []
@@ -130,17 +115,13 @@ extension Digest {
     }
 }
 
-/// The text forms of the SHA-256 digest of a public key.
 extension Digest {
     private static let pinPrefix = "sha256//"
 
     /// The digest in the form `sha256//` and Base64, as in curl's `--pinnedpubkey`.
     package var pin: String { Self.pinPrefix + Base64.padded.encode(bytes.span) }
 
-    /// Reads a pin.
-    ///
-    /// - Parameter text: `sha256//` and Base64, or 64 hexadecimal digits, with or without colons between pairs. The result
-    ///   is nil for any other text.
+    /// Reads `sha256//` and Base64, or 64 hexadecimal digits, with or without colons between pairs; nil for other text.
     package init?(pin text: String) {
         let bytes =
             text.hasPrefix(Self.pinPrefix)

@@ -11,9 +11,7 @@ public final class HMACKey: @unchecked Sendable {
     // Unchecked because of the pointer. The memory is written in init, wiped in deinit, and otherwise only copied.
     private let schedule: UnsafeMutablePointer<gatehouse_HMAC_SHA256>
 
-    /// Prepares a key of 16 bytes or more.
-    ///
-    /// The caller must wipe its own copy.
+    /// Prepares a key of 16 bytes or more; the caller must wipe its own copy.
     ///
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for a shorter key, or with code `libraryFailure` if
     ///   OpenSSL fails.
@@ -40,9 +38,7 @@ public final class HMACKey: @unchecked Sendable {
         fileprivate var state: gatehouse_HMAC_SHA256
         fileprivate var isGood = true
 
-        fileprivate init(_ state: gatehouse_HMAC_SHA256) {
-            self.state = state
-        }
+        fileprivate init(_ state: gatehouse_HMAC_SHA256) { self.state = state }
 
         /// Adds bytes to the message.
         public mutating func append(_ bytes: Span<UInt8>) {
@@ -70,13 +66,9 @@ public final class HMACKey: @unchecked Sendable {
     /// Computes the tag of a message.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
-    public func tag(_ message: Span<UInt8>) throws(OpenSSLError) -> Digest {
-        try tag { $0.append(message) }
-    }
+    public func tag(_ message: Span<UInt8>) throws(OpenSSLError) -> Digest { try tag { $0.append(message) } }
 
-    /// Computes the tag of a message of several pieces.
-    ///
-    /// The pieces are not copied.
+    /// Computes the tag of a message of several pieces, which are not copied.
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func tag(of fill: (inout Message) -> Void) throws(OpenSSLError) -> Digest {
@@ -90,3 +82,33 @@ public final class HMACKey: @unchecked Sendable {
         }
     }
 }
+
+/// Random bytes for keys, from OpenSSL's generator (RAND_bytes(3)).
+public enum RandomBytes {
+    /// Makes `count` random bytes.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if the generator has no entropy. No other generator is
+    ///   used.
+    public static func make(_ count: Int) throws(OpenSSLError) -> [UInt8] {
+        guard let length = Int32(exactly: count), length >= 0 else {
+            throw OpenSSLError(.invalidConfiguration, context: "\(count) random bytes")
+        }
+        var bytes = [UInt8](repeating: 0, count: count)
+        ErrorQueue.clear()
+        guard unsafe RAND_bytes(&bytes, length) == 1 else { throw .draining(.libraryFailure, context: "random bytes") }
+        return bytes
+    }
+}
+
+/// Returns whether two byte strings are equal, in a time that depends only on their lengths.
+public func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    return unsafe left.withUnsafeBufferPointer { left in
+        unsafe right.withUnsafeBufferPointer { right in
+            unsafe CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count) == 0
+        }
+    }
+}
+
+/// Returns whether two byte strings are equal, in a time that depends only on their lengths.
+public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool { constantTimeEqual(left.span, right.span) }

@@ -2,9 +2,7 @@
 
 internal import COpenSSL
 
-/// A hash function.
-///
-/// Broken functions are included, because stored passwords use them.
+/// A hash function; broken functions are included, because stored passwords use them.
 public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     /// MD5, RFC 1321; broken.
     case md5 = "MD5"
@@ -40,9 +38,7 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A message whose digest is computed.
-///
-/// OpenSSL wipes the state when the object is released.
+/// A message whose digest is computed; OpenSSL wipes the state when the object is released.
 @safe
 public struct Hashing: ~Copyable {
     private let function: HashFunction
@@ -51,7 +47,8 @@ public struct Hashing: ~Copyable {
     /// Begins a message.
     ///
     /// - Parameter function: The hash function.
-    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers the function, such as MD5 in FIPS mode.
+    /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers the function, such as MD5 in FIPS
+    ///   mode.
     public init(_ function: HashFunction) throws(OpenSSLError) {
         ErrorQueue.clear()
         let context = unsafe EVP_MD_CTX_new()

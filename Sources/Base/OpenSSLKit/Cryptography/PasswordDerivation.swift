@@ -24,29 +24,14 @@ public enum PasswordDerivation {
         ErrorQueue.clear()
         guard let passwordCount = Int32(exactly: password.count), let saltCount = Int32(exactly: salt.count),
             let keyCount = Int32(exactly: key.count), let count = Int32(exactly: iterations), count > 0, keyCount > 0
-        else {
-            throw OpenSSLError(.invalidConfiguration, context: "PBKDF2 of \(iterations) iterations")
-        }
+        else { throw OpenSSLError(.invalidConfiguration, context: "PBKDF2 of \(iterations) iterations") }
         guard let algorithm = unsafe function.algorithm else {
             throw .draining(.libraryFailure, context: function.rawValue)
         }
-        let done = unsafe withCharacters(password) { password in
-            unsafe salt.withUnsafeBufferPointer { salt in
-                unsafe key.withUnsafeMutableBufferPointer { key in
-                    unsafe PKCS5_PBKDF2_HMAC(
-                        password,
-                        passwordCount,
-                        salt.baseAddress,
-                        saltCount,
-                        count,
-                        algorithm,
-                        keyCount,
-                        key.baseAddress
-                    )
-                }
-            }
+        try unsafe derive(password, salt: salt, into: &key, by: "PBKDF2") { password, salt, key in
+            let (salt, key) = (salt.baseAddress, key.baseAddress)
+            return unsafe PKCS5_PBKDF2_HMAC(password, passwordCount, salt, saltCount, count, algorithm, keyCount, key)
         }
-        guard done == 1 else { throw .draining(.libraryFailure, context: "PBKDF2") }
     }
 
     /// Derives a key by scrypt, RFC 7914.
@@ -71,34 +56,33 @@ public enum PasswordDerivation {
         into key: inout MutableSpan<UInt8>
     ) throws(OpenSSLError) {
         ErrorQueue.clear()
-        let done = unsafe withCharacters(password) { characters in
-            unsafe salt.withUnsafeBufferPointer { salt in
-                unsafe key.withUnsafeMutableBufferPointer { key in
-                    unsafe EVP_PBE_scrypt(
-                        characters,
-                        password.count,
-                        salt.baseAddress,
-                        salt.count,
-                        n,
-                        r,
-                        p,
-                        maximumMemory,
-                        key.baseAddress,
-                        key.count
-                    )
+        let count = password.count
+        try unsafe derive(password, salt: salt, into: &key, by: "scrypt") { password, salt, key in
+            let (start, result) = (salt.baseAddress, key.baseAddress)
+            return unsafe EVP_PBE_scrypt(password, count, start, salt.count, n, r, p, maximumMemory, result, key.count)
+        }
+    }
+
+    /// Calls a function of OpenSSL with the password as characters, never null: a null password would count as missing.
+    private static func derive(
+        _ password: Span<UInt8>,
+        salt: Span<UInt8>,
+        into key: inout MutableSpan<UInt8>,
+        by name: String,
+        _ body: (UnsafePointer<CChar>, UnsafeBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> Int32
+    ) throws(OpenSSLError) {
+        let done = unsafe salt.withUnsafeBufferPointer { salt in
+            unsafe key.withUnsafeMutableBufferPointer { key in
+                unsafe password.withUnsafeBufferPointer { password in
+                    guard let start = password.baseAddress, !password.isEmpty else {
+                        return unsafe "".withCString { unsafe body($0, salt, key) }
+                    }
+                    return unsafe start.withMemoryRebound(to: CChar.self, capacity: password.count) {
+                        unsafe body($0, salt, key)
+                    }
                 }
             }
         }
-        guard done == 1 else { throw .draining(.libraryFailure, context: "scrypt") }
-    }
-
-    /// Calls `body` with a pointer to bytes as characters.
-    ///
-    /// The pointer is never null, because OpenSSL would treat an empty password as missing.
-    private static func withCharacters(_ bytes: Span<UInt8>, _ body: (UnsafePointer<CChar>?) -> Int32) -> Int32 {
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-            guard let start = bytes.baseAddress, !bytes.isEmpty else { return unsafe "".withCString(body) }
-            return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count, body)
-        }
+        guard done == 1 else { throw .draining(.libraryFailure, context: name) }
     }
 }

@@ -3,18 +3,14 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// The keys of session tickets.
-///
-/// A ticket is an encrypted session that a client stores (RFC 5077, RFC 8446 4.6.1).
+/// The keys of session tickets; a ticket is an encrypted session that a client stores (RFC 5077, RFC 8446 4.6.1).
 ///
 /// Several contexts may share the keys, so that sessions can be resumed after the certificate has changed. A session
 /// contains its scope, so that it is not resumed in another scope. Tickets are encrypted with AES-256-CBC and
 /// authenticated with HMAC-SHA-256 (RFC 5077 4). Keys are only in memory, and are wiped when they are dropped. The
 /// object can be used from any thread. It holds a lock for a short time in each handshake.
 public final class SessionTicketKeys: Sendable {
-    /// The number of bytes of a key file: a name of 16 bytes, an HMAC key of 32 bytes and an AES key of 32 bytes.
-    ///
-    /// nginx uses the same format.
+    /// The number of bytes of a key file, as of nginx: a name of 16 bytes, an HMAC key of 32 and an AES key of 32.
     public static let fileSize = TicketKey.byteCount
 
     /// The time for which a ticket can be used, in seconds.
@@ -32,12 +28,13 @@ public final class SessionTicketKeys: Sendable {
     /// of the new key.
     ///
     /// - Parameters:
-    ///   - rotation: The number of seconds after which a new key replaces the current key, at least 60. The default is 12
-    ///     hours.
-    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1). The default is
+    ///   - rotation: The number of seconds after which a new key replaces the current key, at least 60. The default is
     ///     12 hours.
+    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1). The default
+    ///     is 12 hours.
     ///   - now: The clock. It returns the seconds since 1970-01-01 00:00 UTC.
-    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for times out of range, or with code `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for times out of range, or with code
+    ///   `libraryFailure`.
     public init(
         rotation: Int64 = 43_200,
         lifetime: Int64 = 43_200,
@@ -63,8 +60,8 @@ public final class SessionTicketKeys: Sendable {
     ///
     /// - Parameters:
     ///   - files: The contents of each file: ``fileSize`` bytes. The caller must wipe its own copy.
-    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1). The default is
-    ///     12 hours.
+    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1). The default
+    ///     is 12 hours.
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `files` is empty, or if a key has another length,
     ///   consists of equal bytes, or has the name of another key. The error's context contains the position of the key.
     public init(files: [[UInt8]], lifetime: Int64 = 43_200) throws(OpenSSLError) {
@@ -107,9 +104,7 @@ public final class SessionTicketKeys: Sendable {
         }
     }
 
-    /// Returns the key for new tickets.
-    ///
-    /// It makes a new key if the current key is too old.
+    /// Returns the key for new tickets; a new one if the current key is too old.
     func current() throws(OpenSSLError) -> TicketKey {
         let time = now()
         return try keys.withLock { keys throws(OpenSSLError) in
@@ -144,9 +139,7 @@ public final class SessionTicketKeys: Sendable {
     }
 }
 
-/// A key of session tickets: a name of 16 bytes, an HMAC-SHA-256 key of 32 bytes and an AES-256 key of 32 bytes.
-///
-/// The key is wiped when the object is released.
+/// A key of session tickets: a name of 16 bytes, an HMAC-SHA-256 key of 32 and an AES-256 key of 32, wiped on release.
 @safe
 final class TicketKey: @unchecked Sendable {
     // Unchecked because of the pointer. The bytes are written in init and only read afterwards.
@@ -158,14 +151,12 @@ final class TicketKey: @unchecked Sendable {
     /// The time when the key was made, in seconds since 1970-01-01 00:00 UTC.
     let creationTime: Int64
 
-    /// Creates a random key.
     convenience init(creationTime: Int64) throws(OpenSSLError) {
         try unsafe self.init(creationTime: creationTime) { bytes in
             unsafe RAND_priv_bytes(bytes, Int32(Self.byteCount)) == 1
         }
     }
 
-    /// Reads a key from a file's bytes.
     convenience init(_ file: Span<UInt8>, creationTime: Int64) throws(OpenSSLError) {
         try unsafe self.init(creationTime: creationTime) { bytes in
             guard file.count == Self.byteCount else { return false }
@@ -187,15 +178,11 @@ final class TicketKey: @unchecked Sendable {
     }
 
     /// Returns whether the key has the name that a ticket contains.
-    func isNamed(_ name: UnsafePointer<UInt8>) -> Bool {
-        unsafe CRYPTO_memcmp(name, bytes, Self.nameCount) == 0
-    }
+    func isNamed(_ name: UnsafePointer<UInt8>) -> Bool { unsafe CRYPTO_memcmp(name, bytes, Self.nameCount) == 0 }
 
     func isNamed(as other: TicketKey) -> Bool { unsafe isNamed(other.bytes) }
 
-    /// Prepares OpenSSL's cipher and MAC to make a ticket, and writes the key's name and a new initialization vector.
-    ///
-    /// It returns false if OpenSSL fails.
+    /// Prepares OpenSSL to make a ticket, and writes the key's name and a new initialization vector; false if it fails.
     func encrypt(
         name: UnsafeMutablePointer<UInt8>,
         vector: UnsafeMutablePointer<UInt8>,
@@ -208,15 +195,11 @@ final class TicketKey: @unchecked Sendable {
             && gatehouse_EVP_MAC_CTX_set_SHA256_key(mac, bytes + Self.nameCount, Self.partCount) == 1
     }
 
-    /// Prepares OpenSSL's cipher and MAC to open a ticket.
-    ///
-    /// It returns false if OpenSSL fails.
+    /// Prepares OpenSSL's cipher and MAC to open a ticket; false if OpenSSL fails.
     func decrypt(vector: UnsafePointer<UInt8>, cipher: OpaquePointer, mac: OpaquePointer) -> Bool {
         unsafe EVP_DecryptInit_ex(cipher, Algorithms.shared.aes256CBC, nil, encryptionKey, vector) == 1
             && gatehouse_EVP_MAC_CTX_set_SHA256_key(mac, bytes + Self.nameCount, Self.partCount) == 1
     }
 
-    private var encryptionKey: UnsafePointer<UInt8> {
-        unsafe UnsafePointer(bytes + Self.nameCount + Self.partCount)
-    }
+    private var encryptionKey: UnsafePointer<UInt8> { unsafe UnsafePointer(bytes + Self.nameCount + Self.partCount) }
 }

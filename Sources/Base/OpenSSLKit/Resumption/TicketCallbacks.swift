@@ -4,8 +4,7 @@ internal import COpenSSL
 
 /// Called by OpenSSL to make a ticket (`encrypting` is 1) or to open a ticket (0).
 ///
-/// It returns 1 for success, 2 if the ticket must also be replaced, 0 if the key of the ticket is unknown, and -1 for
-/// an error.
+/// It returns 1 for success, 2 to replace the ticket too, 0 if the key of the ticket is unknown, and -1 for an error.
 func ticketKeyCallback(
     ssl: OpaquePointer?,
     name: UnsafeMutablePointer<UInt8>?,
@@ -23,11 +22,8 @@ func ticketKeyCallback(
         // In TLS 1.3 a ticket should be used only once (RFC 8446 C.4), so each use makes a new ticket.
         return isOld || (unsafe SSL_version(ssl)) == TLS1_3_VERSION ? 2 : 1
     }
-    do throws(OpenSSLError) {
-        return unsafe try keys.current().encrypt(name: name, vector: vector, cipher: cipher, mac: mac) ? 1 : -1
-    } catch {
-        return -1
-    }
+    guard let key = try? keys.current() else { return -1 }
+    return unsafe key.encrypt(name: name, vector: vector, cipher: cipher, mac: mac) ? 1 : -1
 }
 
 /// Called by OpenSSL before it makes a ticket: adds the client's intermediate certificates to the ticket.
@@ -42,9 +38,7 @@ func makeTicketCallback(ssl: OpaquePointer?, data: UnsafeMutableRawPointer?) -> 
     return unsafe SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), encoded, encoded.count)
 }
 
-/// Called by OpenSSL after it has opened a ticket: decides whether the session is resumed.
-///
-/// A session with a client certificate is resumed only if the certificate is still valid.
+/// Called by OpenSSL after it has opened a ticket: resumes a session only if its client certificate is still valid.
 func openTicketCallback(
     ssl: OpaquePointer?,
     session: OpaquePointer?,
@@ -69,9 +63,7 @@ func openTicketCallback(
     var scopeCount: UInt32 = 0
     let scope = unsafe SSL_SESSION_get0_id_context(session, &scopeCount)
     guard unsafe UnsafeBufferPointer(start: scope, count: Int(scopeCount)).elementsEqual(callbacks.sessionScope)
-    else {
-        return SSL_TICKET_RETURN_IGNORE_RENEW
-    }
+    else { return SSL_TICKET_RETURN_IGNORE_RENEW }
     guard let mode = callbacks.clientCertificates else { return use }
     guard let leaf = unsafe SSL_SESSION_get0_peer(session) else {
         return mode == .required ? SSL_TICKET_RETURN_IGNORE_RENEW : use
@@ -82,34 +74,23 @@ func openTicketCallback(
         return SSL_TICKET_RETURN_IGNORE_RENEW
     }
     let bytes = unsafe Array(UnsafeRawBufferPointer(start: intermediates, count: count))
-    do throws(OpenSSLError) {
-        let chain = try unsafe PeerVerification.chain(of: leaf, intermediates: bytes, in: context)
-        unsafe bioState.pointee.resumedChain = chain
-        return use
-    } catch {
+    guard let chain = try? unsafe PeerVerification.chain(of: leaf, intermediates: bytes, in: context) else {
         return SSL_TICKET_RETURN_IGNORE_RENEW
     }
+    unsafe bioState.pointee.resumedChain = chain
+    return use
 }
 
 /// Verifies a client's certificate again when a session is resumed.
 ///
-/// In a resumed handshake the client proves only that it has the ticket. Since the first handshake, its certificate may
-/// have expired, it may have been revoked, or its authority may have been removed. The ticket contains the certificate
-/// and the intermediates.
+/// In a resumed handshake the client proves only that it has the ticket, which contains the certificate and the
+/// intermediates. Since the first handshake, the certificate may have expired, it may have been revoked, or its
+/// authority may have been removed.
 enum PeerVerification {
-    /// The maximum number of bytes of intermediates in a ticket.
-    ///
-    /// A client with longer intermediates cannot resume sessions.
+    /// The maximum number of bytes of intermediates in a ticket; a client with longer ones cannot resume sessions.
     static let intermediatesLimit = 8_192
 
-    /// Verifies a client's certificate as in a full handshake.
-    ///
-    /// - Parameters:
-    ///   - leaf: The certificate.
-    ///   - intermediates: The DER forms of the intermediates, one after the other.
-    ///   - context: The SSL_CTX of a server, with its authorities and revocation lists.
-    /// - Returns: The chain from the certificate to the authority.
-    /// - Throws: ``OpenSSLError`` with code `certificateRejected` and the reason, or `libraryFailure`.
+    /// Returns the chain to the authority, verified as in a full handshake, with the joined DER forms of intermediates.
     static func chain(
         of leaf: OpaquePointer,
         intermediates: [UInt8],
@@ -147,14 +128,10 @@ enum PeerVerification {
         guard let stack = unsafe stack else { return nil }
         var certificates: [Certificate] = []
         for index in 0..<(unsafe gatehouse_sk_X509_num(stack)) {
-            guard let x509 = unsafe gatehouse_sk_X509_value(stack, index), unsafe X509_up_ref(x509) == 1 else {
-                return nil
-            }
-            do throws(OpenSSLError) {
-                certificates.append(try unsafe Certificate(owning: x509, context: "certificate of the peer"))
-            } catch {
-                return nil
-            }
+            guard let x509 = unsafe gatehouse_sk_X509_value(stack, index), unsafe X509_up_ref(x509) == 1,
+                let certificate = try? unsafe Certificate(owning: x509, context: "certificate of the peer")
+            else { return nil }
+            certificates.append(certificate)
         }
         return certificates.isEmpty ? nil : certificates
     }
@@ -165,14 +142,8 @@ enum PeerVerification {
         guard let stack = unsafe stack else { return all }
         for index in 0..<(unsafe gatehouse_sk_X509_num(stack)) {
             let x509 = unsafe gatehouse_sk_X509_value(stack, index)
-            let count = unsafe i2d_X509(x509, nil)
-            guard count > 0, all.count + Int(count) <= intermediatesLimit else { return nil }
-            var der = [UInt8](repeating: 0, count: Int(count))
-            let written = unsafe der.withUnsafeMutableBufferPointer { buffer in
-                var start = buffer.baseAddress
-                return unsafe i2d_X509(x509, &start)
-            }
-            guard written == count else { return nil }
+            guard let der = unsafe derForm({ unsafe i2d_X509(x509, $0) }), all.count + der.count <= intermediatesLimit
+            else { return nil }
             all += der
         }
         return all
