@@ -56,8 +56,9 @@ public final class HTTPSClient: Sendable {
                     case .failed(let error): return await delegate.didFail(error)
                     }
                     if progress == .stop {
-                        exchange.fail(.stopped, "the response was not wanted")
-                        return await delegate.didFail(exchange.stoppedError)
+                        let cause = "the response was not wanted"
+                        exchange.fail(.stopped, cause)
+                        return await delegate.didFail(HTTPSClientError(.stopped, cause, mayHaveReachedServer: true))
                     }
                     // An error replaces the events that are not delivered yet.
                     if exchange.hasFailed { break }
@@ -84,10 +85,8 @@ public final class HTTPSClient: Sendable {
         return try collector.result.get()
     }
 
-    /// The number of open connections, used and unused.
+    /// The number of connections, used and unused.
     var openConnections: Int { pool.openConnections }
-
-    /// The number of requests that wait for a connection.
     var waitingRequests: Int { pool.waitingRequests }
 }
 
@@ -126,9 +125,7 @@ public struct HTTPSClientConfiguration: Sendable {
     /// Creates a configuration with the defaults.
     ///
     /// - Parameter trust: The servers that are trusted.
-    public init(trust: HTTPSTrust) {
-        self.trust = trust
-    }
+    public init(trust: HTTPSTrust) { self.trust = trust }
 }
 
 /// The reason why a request got no complete response.

@@ -45,19 +45,11 @@ final class HTTPSExchange: Sendable {
         deadline = .now() + TimeAmount(timeout)
     }
 
-    /// True if the exchange ended with an error.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
-
-    /// The error for a delegate that has stopped the response.
-    var stoppedError: HTTPSClientError {
-        HTTPSClientError(.stopped, "the response was not wanted", mayHaveReachedServer: true)
-    }
 
     // MARK: The caller's task
 
-    /// Waits for events, and removes and returns them.
-    ///
-    /// Only one task may wait.
+    /// Waits for events, and removes and returns them; only one task may wait.
     func nextEvents() async -> [Event] {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
@@ -102,26 +94,24 @@ final class HTTPSExchange: Sendable {
         let timer = loop.scheduleTask(deadline: deadline) {
             self.fail(.timedOut, "the response was not complete after \(self.timeout)")
         }
-        let isOver = state.withLock { state in
-            if !state.isOver { state.timer = timer }
-            return state.isOver
-        }
-        if isOver { timer.cancel() }
+        keep(timer) { $0.timer = timer }
     }
 
-    /// Starts the time limit for connecting.
     func startConnectTimer(_ limit: Duration, on loop: any EventLoop) {
         let timer = loop.scheduleTask(in: TimeAmount(limit)) {
             self.fail(.connectTimedOut, "no connection was open after \(limit)")
         }
+        keep(timer) { $0.connectTimer = timer }
+    }
+
+    private func keep(_ timer: Scheduled<Void>, _ set: (inout State) -> Void) {
         let isOver = state.withLock { state in
-            if !state.isOver { state.connectTimer = timer }
+            if !state.isOver { set(&state) }
             return state.isOver
         }
         if isOver { timer.cancel() }
     }
 
-    /// Ends the time limit for connecting.
     func connected() {
         state.withLock { state -> Scheduled<Void>? in
             defer { state.connectTimer = nil }
@@ -129,9 +119,7 @@ final class HTTPSExchange: Sendable {
         }?.cancel()
     }
 
-    /// Records that the request is written now; returns false if the exchange is over.
-    ///
-    /// It must be called before the first byte is written.
+    /// Records, before the first byte, that the request is written now; returns false if the exchange is over.
     func willSend() -> Bool {
         state.withLock { state in
             guard !state.isOver else { return false }
@@ -157,31 +145,27 @@ final class HTTPSExchange: Sendable {
     /// The caller's task receives the end by ``deliverEnd()``, not earlier: it may be running, and take events, at any
     /// moment.
     func complete() {
-        let timer = state.withLock { state -> Scheduled<Void>? in
+        state.withLock { state -> Scheduled<Void>? in
             guard !state.isOver else { return nil }
             state.isOver = true
             defer { (state.timer, state.channel) = (nil, nil) }
             return state.timer
-        }
-        timer?.cancel()
+        }?.cancel()
     }
 
-    /// Tells the caller's task that a complete response has ended; does nothing if the exchange has failed.
+    /// Adds the end of a complete response for the caller's task; does nothing if the exchange has failed.
     func deliverEnd() {
-        state.withLock { state in
-            if !state.hasFailed { state.events.append(.end) }
-        }
+        state.withLock { state in if !state.hasFailed { state.events.append(.end) } }
         wake()
     }
 
     /// Wakes the caller's task if there are events.
     func wake() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard !state.events.isEmpty else { return nil }
             defer { state.waiter = nil }
             return state.waiter
-        }
-        waiter?.resume()
+        }?.resume()
     }
 
     /// Ends the exchange with an error and closes its connection; does nothing if the exchange is over.

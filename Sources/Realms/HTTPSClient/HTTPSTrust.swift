@@ -70,9 +70,7 @@ public struct KeyPin: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameter certificate: The certificate.
     /// - Throws: `OpenSSLError` if the key cannot be read.
-    public init(of certificate: Certificate) throws(OpenSSLError) {
-        digest = try certificate.publicKeyDigest()
-    }
+    public init(of certificate: Certificate) throws(OpenSSLError) { digest = try certificate.publicKeyDigest() }
 
     /// Reads a pin.
     ///

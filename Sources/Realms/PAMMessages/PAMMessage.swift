@@ -8,7 +8,6 @@
 /// The server chooses a random number for each request, and the helper repeats it in each of its messages. A process that
 /// a module of an earlier request has left does not know the number, so it cannot answer a later request.
 package enum PAMMessage {
-    /// The kinds of messages.
     package enum Kind: UInt8, Sendable {
         /// Server to helper: the ``PAMTask``; service, user, address of the client, terminal, folder of the configuration.
         case authenticate = 1
@@ -77,33 +76,20 @@ package enum UserAnswer: UInt8, Sendable {
 package struct PAMPrompt: Sendable {
     /// True if the input is shown, PAM_PROMPT_ECHO_ON.
     package let isShown: Bool
-    /// The text, as the module has written it.
+    /// As the module has written it.
     package let text: [UInt8]
 
-    /// Creates a prompt.
-    ///
-    /// - Parameters:
-    ///   - isShown: True if the input is shown.
-    ///   - text: The text.
-    package init(isShown: Bool, text: [UInt8]) {
-        self.isShown = isShown
-        self.text = text
-    }
+    package init(isShown: Bool, text: [UInt8]) { (self.isShown, self.text) = (isShown, text) }
 }
 
-/// Writes one message.
+/// Writes one message, with numbers of 4 bytes, and texts with their lengths.
 package struct MessageWriter {
     /// The message with the length of its body; complete after ``finish()``.
     ///
     /// A writer of secrets wipes it.
     package var bytes: [UInt8]
 
-    /// Begins a message.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of the message.
-    ///   - request: The number of the request that the message belongs to.
-    ///   - capacity: The maximum length of the body. No copy is left in memory if the body is not longer.
+    /// Begins a message; no copy is left in memory if its body is not longer than the capacity.
     package init(_ kind: PAMMessage.Kind, request: UInt64, capacity: Int = 256) {
         bytes = []
         bytes.reserveCapacity(capacity + 13)
@@ -111,28 +97,23 @@ package struct MessageWriter {
         for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: request >> UInt64(8 * index))) }
     }
 
-    /// Appends a byte.
     package mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
-    /// Appends a number of 4 bytes.
     package mutating func append(number: Int32) {
         let bits = UInt32(bitPattern: number)
         for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(shift))) }
     }
 
-    /// Appends a text with its length.
     package mutating func append(text: some Collection<UInt8>) {
         append(number: Int32(text.count))
         bytes.append(contentsOf: text)
     }
 
-    /// Appends bytes with their length.
     package mutating func append(text: Span<UInt8>) {
         append(number: Int32(text.count))
         for index in text.indices { bytes.append(text[index]) }
     }
 
-    /// Sets the length of the body.
     package mutating func finish() {
         let count = UInt32(bytes.count - 4)
         for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: count >> UInt32(8 * index)) }
@@ -144,28 +125,20 @@ package struct MessageReader {
     private let body: ArraySlice<UInt8>
     private var position: Int
 
-    /// Returns the length of a body from its first 4 bytes; nil if it is too long or empty.
-    ///
-    /// - Parameter header: At least 4 bytes.
-    /// - Returns: The length from 1 to ``PAMMessage/maximumBody``.
+    /// Returns the length of a body from its first 4 bytes; nil if it is empty or longer than
+    /// ``PAMMessage/maximumBody``.
     package static func length(_ header: ArraySlice<UInt8>) -> Int? {
         var count: UInt32 = 0
         for (index, byte) in header.prefix(4).enumerated() { count |= UInt32(byte) << UInt32(8 * index) }
         return (1...UInt32(PAMMessage.maximumBody)).contains(count) ? Int(count) : nil
     }
 
-    /// Creates a reader.
-    ///
-    /// - Parameter body: The body of a message.
     package init(_ body: ArraySlice<UInt8>) {
         self.body = body
         position = body.startIndex
     }
 
-    /// True if nothing follows.
     package var isAtEnd: Bool { position == body.endIndex }
-
-    /// Reads the kind of the message.
     package mutating func kind() -> PAMMessage.Kind? { byte().flatMap(PAMMessage.Kind.init) }
 
     /// Reads the number of the request, which follows the kind.
@@ -177,14 +150,12 @@ package struct MessageReader {
         return number
     }
 
-    /// Reads a byte.
     package mutating func byte() -> UInt8? {
         guard position < body.endIndex else { return nil }
         defer { position += 1 }
         return body[position]
     }
 
-    /// Reads a number of 4 bytes.
     package mutating func number() -> Int32? {
         guard body.endIndex - position >= 4 else { return nil }
         var bits: UInt32 = 0
@@ -193,7 +164,6 @@ package struct MessageReader {
         return Int32(bitPattern: bits)
     }
 
-    /// Reads a text with its length.
     package mutating func text() -> ArraySlice<UInt8>? {
         guard let count = number(), (0...Int32(PAMMessage.maximumText)).contains(count),
             body.endIndex - position >= Int(count)

@@ -9,7 +9,6 @@ internal import RealmKit
 /// A line must decide, and no other line may contradict it. Lines of BSD authentication that make no sense for a server
 /// are ignored; unknown lines make the answer unusable.
 struct ExecAnswer: Sendable {
-    /// The decision of the helper.
     enum Decision: Sendable, Hashable {
         case accepted
         case refused(LoginFailure)
@@ -17,7 +16,6 @@ struct ExecAnswer: Sendable {
         case challenge(String)
     }
 
-    /// The limits of one answer.
     static let maximumBytes = 65536, maximumLine = 4096, maximumGroups = 1024, maximumAttributes = 64, maximumName = 256
 
     /// The decision; nil if no line has decided.
@@ -36,15 +34,10 @@ struct ExecAnswer: Sendable {
     /// True if a line contains a secret.
     private var hasSecret = false
 
-    /// An answer without lines.
-    ///
-    /// - Parameter secrets: The forms of the secret of the login. No error and no reason contains a line with one of them.
+    /// Creates an answer without lines; no error and no reason contains a line with one of the secrets.
     init(withholding secrets: [Secret]) { self.secrets = secrets }
 
-    /// Reads one line.
-    ///
-    /// - Parameter line: The line without its end.
-    /// - Throws: ``HelperFault`` with code `malformed`.
+    /// Reads a line without its end.
     mutating func add(_ line: ArraySlice<UInt8>) throws(HelperFault) {
         guard !line.isEmpty else { return }
         guard line.count <= Self.maximumLine else { throw Self.malformed("a line is too long") }
@@ -77,11 +70,9 @@ struct ExecAnswer: Sendable {
             groups.append(try Self.name(rest))
         case "user":
             let name = try Self.name(rest)
-            do throws(BadUsername) {
-                user = try Username(name)
-            } catch {
-                throw Self.malformed("the name after user is not valid: \(isSecret ? Self.withheld : "\(error)")")
-            }
+            user = try Result { () throws(BadUsername) in try Username(name) }.mapError {
+                Self.malformed("the name after user is not valid: \(isSecret ? Self.withheld : "\($0)")")
+            }.get()
         case "attribute": try addAttribute(rest)
         case "value": readValue(rest)
         case "setenv", "unsetenv", "remove", "fd": break
@@ -91,18 +82,13 @@ struct ExecAnswer: Sendable {
         }
     }
 
-    /// Completes the answer after its last line.
-    ///
-    /// - Throws: ``HelperFault`` with code `malformed` if no line decides, or two lines contradict each other.
+    /// Completes the answer after its last line; a line must have decided.
     mutating func finish() throws(HelperFault) {
         if asksChallenge { try decide(.challenge(challengeText ?? "Response")) }
         guard decision != nil else { throw Self.malformed("no line accepts or rejects the user") }
-        do throws(BadAttribute) {
-            attributes = try values.map { (entry) throws(BadAttribute) in
-                try UserAttribute(name: entry.name, values: entry.values)
-            }
-        } catch {
-            throw Self.malformed(hasSecret ? "an attribute is not valid" : "\(error)")
+        attributes = try values.map { (name, values) throws(HelperFault) in
+            try Result { () throws(BadAttribute) in try UserAttribute(name: name, values: values) }
+                .mapError { Self.malformed(hasSecret ? "an attribute is not valid" : "\($0)") }.get()
         }
     }
 

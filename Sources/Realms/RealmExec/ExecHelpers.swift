@@ -4,29 +4,22 @@ internal import HelperProcesses
 internal import RealmKit
 internal import Workers
 
-/// The helper processes of a realm.
 final class ExecHelpers: Sendable {
     private let program: HelperProgram
     private let pool: HelperPool
+    /// True if one process answers many requests, by lines.
     private let answersLines: Bool
 
-    /// - Parameters:
-    ///   - program: The program with the arguments of the realm.
-    ///   - settings: The limits of the processes.
-    ///   - answersLines: True if one process answers many requests, by lines.
-    ///   - log: The log for the output of the program.
     init(_ program: HelperProgram, settings: HelperPoolSettings, answersLines: Bool, log: RealmLog?) {
         self.program = program
         self.answersLines = answersLines
         pool = HelperPool(settings, log: log)
     }
 
-    /// Passes a login to the program and returns its answer.
+    /// Passes a login to the program, and returns its answer with a decision.
     ///
-    /// - Parameter request: The login.
-    /// - Returns: An answer with a decision. It accepts the user only if the program has ended with status 0, or has
-    ///   completed its answer if it answers by lines.
-    /// - Throws: ``HelperFault`` if there is no usable answer.
+    /// The user is accepted only if the program has ended with status 0, or has completed its answer if it answers by
+    /// lines.
     func answer(to request: ExecLoginRequest) async throws(HelperFault) -> ExecAnswer {
         let (program, lines) = (program, answersLines)
         let owner = JobOwner(source: ClientNetwork.source(request.peer), account: request.user.caseFolded)
@@ -74,7 +67,6 @@ final class ExecHelpers: Sendable {
         }
     }
 
-    /// Reads the answer of a program that has ended.
     private static func finish(
         _ bytes: [UInt8],
         withholding secrets: [Secret],

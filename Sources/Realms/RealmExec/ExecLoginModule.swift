@@ -46,17 +46,12 @@ public struct ExecLoginModule: PasswordLoginModule {
             let answer = try await ask(attempt, challenge: challenge, response: response, after: earlier)
             switch answer.decision {
             case .accepted:
-                return attempt.commit(
-                    as: answer.user ?? attempt.username,
-                    groups: answer.groups,
-                    attributes: answer.attributes
-                )
+                let user = answer.user ?? attempt.username
+                return attempt.commit(as: user, groups: answer.groups, attributes: answer.attributes)
             case .refused(.unavailable), nil:
                 throw .unavailable("the helper program: \(answer.reason ?? "unavailable")")
-            case .refused(.overloaded):
-                throw .overloaded("the helper program: \(answer.reason ?? "overloaded")")
-            case .refused(let failure):
-                return .failed(failure)
+            case .refused(.overloaded): throw .overloaded("the helper program: \(answer.reason ?? "overloaded")")
+            case .refused(let failure): return .failed(failure)
             case .challenge(let text):
                 challenge = text
                 earlier.append(response)
@@ -128,10 +123,8 @@ struct ExecLoginRequest: Sendable {
         }
     }
 
-    /// The forms of the secrets of the login that are not logged.
-    ///
-    /// These are their bytes, base64 without padding, and their lines, because a program may write a part of a secret on a
-    /// line.
+    /// The forms of the secrets of the login that are not logged: their bytes, base64 without padding, and their lines,
+    /// because a program may write a part of a secret on a line.
     var secrets: [Secret] { (earlier + [response]).flatMap(Self.forms) }
 
     private static func forms(of response: Secret) -> [Secret] {
@@ -149,10 +142,8 @@ struct ExecLoginRequest: Sendable {
         return [response, plain] + (lines.count > 1 ? lines : [])
     }
 
-    /// The line for a program that answers by lines: the number and six fields in base64, a hyphen for an empty field.
-    ///
-    /// - Parameter number: The number of the request.
-    /// - Returns: The line with its end.
+    /// Returns the line for a program that answers by lines: the number of the request and six fields in base64, a
+    /// hyphen for an empty field.
     func line(_ number: UInt64) -> Secret {
         let fields = [
             Array(service.utf8), Array(user.text.utf8), nil, Array(challenge.utf8), Array((peer ?? "").utf8),

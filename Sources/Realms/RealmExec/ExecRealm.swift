@@ -59,12 +59,9 @@ public struct ExecRealm: Realm {
         serviceName = properties.has("service-name") ? try properties.string("service-name") : nil
         let log = properties.services[RealmLog.self]
         let path = try properties.string("program")
-        var program: HelperProgram
-        do throws(HelperFault) {
-            program = HelperProgram(try HelperProgram.trustedPath(path))
-        } catch {
-            throw BadRealm(error.log, setting: "program")
-        }
+        let trusted = try Result { () throws(HelperFault) in try HelperProgram.trustedPath(path) }
+            .mapError { BadRealm($0.log, setting: "program") }.get()
+        var program = HelperProgram(trusted)
         if properties.has("arguments") { program.arguments = try properties.list("arguments") }
         let isLines = try properties.string("mode") == "lines"
         if isLines { program.arguments += ["-s", "lines"] }
@@ -89,10 +86,7 @@ public struct ExecRealm: Realm {
             return nil
         }
         let name = try properties.string("user")
-        do throws(HelperFault) {
-            return try HelperAccount(name)
-        } catch {
-            throw BadRealm(error.log, setting: "user")
-        }
+        return try Result { () throws(HelperFault) in try HelperAccount(name) }
+            .mapError { BadRealm($0.log, setting: "user") }.get()
     }
 }

@@ -6,14 +6,13 @@ internal import RealmKit
 internal import ServerConnections
 internal import Workers
 
-/// The directory of one realm: its servers, and what is kept between logins.
+/// The servers of one realm's directory, and what is kept between logins.
 final class Directory: Sendable {
     let settings: LDAPSettings
     let pool: ServerPool<LDAPConnection>
     let cache: GroupCache
     let bindTimes = BindTimes()
     let aliases = AccountAliases()
-    /// Renews the groups that contain groups.
     private let renew: @Sendable ([DirectoryGroup]) -> Void
     private let outages: OutageLog
 
@@ -27,25 +26,11 @@ final class Directory: Sendable {
         let servers = Servers(settings.servers.map(\.text)) { number, call throws(ServerFault) in
             try LDAPConnection(settings.servers[number], settings: settings, call: call)
         }
-        pool = ServerPool(
-            servers,
-            settings: try ServerPoolSettings(properties, connections: "pool-size"),
-            log: log,
-            realmName: properties.realmName
-        )
+        let limits = try ServerPoolSettings(properties, connections: "pool-size")
+        pool = ServerPool(servers, settings: limits, log: log, realmName: properties.realmName)
         renew = Self.renewal(pool, cache: cache)
     }
 
-    /// Checks a name and a password.
-    ///
-    /// - Parameters:
-    ///   - typed: The name.
-    ///   - password: The password; not empty.
-    ///   - isLocked: True if the login is refused in any case: then nothing follows the bind.
-    ///   - source: The source of the login.
-    ///   - note: Receives the steps, for the administrator.
-    /// - Returns: The answer.
-    /// - Throws: ``LoginFault`` of kind `unavailable`.
     func authenticate(
         _ typed: TypedName,
         password: Secret,
@@ -53,22 +38,11 @@ final class Directory: Sendable {
         source: String,
         note: @escaping @Sendable (String) -> Void
     ) async throws(LoginFault) -> DirectoryAnswer {
-        try await run(for: typed, source: source, note: note) {
-            login throws(ServerFault) in
+        try await run(for: typed, source: source, note: note) { login throws(ServerFault) in
             try login.authenticate(typed, password: password, isLocked: isLocked)
         }
     }
 
-    /// Changes a password that has expired or must be changed.
-    ///
-    /// - Parameters:
-    ///   - typed: The name.
-    ///   - passwords: The old password and the new one; neither is empty.
-    ///   - change: How the password is changed.
-    ///   - source: The source of the login.
-    ///   - note: Receives the steps, for the administrator.
-    /// - Returns: The answer to a login with the new password.
-    /// - Throws: ``LoginFault`` of kind `unavailable`.
     func change(
         _ typed: TypedName,
         passwords: (old: Secret, new: Secret),
@@ -76,13 +50,11 @@ final class Directory: Sendable {
         source: String,
         note: @escaping @Sendable (String) -> Void
     ) async throws(LoginFault) -> DirectoryAnswer {
-        try await run(for: typed, source: source, isRepeatable: false, note: note) {
-            login throws(ServerFault) in
+        try await run(for: typed, source: source, isRepeatable: false, note: note) { login throws(ServerFault) in
             try login.change(typed, from: passwords.old, to: passwords.new, change: change)
         }
     }
 
-    /// Runs a call on a connection, for a user or for none.
     private func run<Value: Sendable>(
         for typed: TypedName?,
         source: String,
@@ -96,18 +68,17 @@ final class Directory: Sendable {
                 [cache, bindTimes, renew, outages, aliases] connection, call throws(ServerFault) in
                 connection.beginLogin()
                 let steps = DirectorySteps(server: connection.url.text, note: note)
-                return try body(
-                    DirectoryLogin(
-                        connection: connection,
-                        call: call,
-                        cache: cache,
-                        bindTimes: bindTimes,
-                        steps: steps,
-                        renew: renew,
-                        report: { outages.write($0, kind: "entry") },
-                        aliases: aliases
-                    )
+                let login = DirectoryLogin(
+                    connection: connection,
+                    call: call,
+                    cache: cache,
+                    bindTimes: bindTimes,
+                    steps: steps,
+                    renew: renew,
+                    report: { outages.write($0, kind: "entry") },
+                    aliases: aliases
                 )
+                return try body(login)
             }
         } catch {
             // Faults of servers are in the log already, each with its server.
@@ -127,14 +98,12 @@ final class Directory: Sendable {
             Task.detached {
                 var hasFailed = false
                 do throws(ServerFault) {
-                    try await pool.run(for: JobOwner(source: "groups", account: nil)) {
-                        connection,
-                        call throws(ServerFault) in
+                    let owner = JobOwner(source: "groups", account: nil)
+                    try await pool.run(for: owner) { connection, call throws(ServerFault) in
                         connection.beginLogin()
                         let steps = DirectorySteps(server: connection.url.text) { _ in }
-                        try GroupSearch(connection: connection, call: call, cache: cache, steps: steps).readAgain(
-                            groups
-                        )
+                        let search = GroupSearch(connection: connection, call: call, cache: cache, steps: steps)
+                        try search.readAgain(groups)
                     }
                 } catch {
                     // Faults of servers are in the log; a login will find the others.
@@ -148,53 +117,31 @@ final class Directory: Sendable {
     // MARK: Without a password
 
     /// Finds a user and the groups; nil if there is no such user.
-    ///
-    /// - Throws: ``RealmError`` of code `invalidOperation` if this program cannot search without the user's password.
     func user(_ typed: TypedName) async throws(RealmError) -> UserRecord? {
         guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
-        return try await mapped { () async throws(LoginFault) in
-            try await run(for: typed, source: ClientNetwork.source(nil), note: { _ in }) {
-                [settings] login throws(ServerFault) in
-                guard
-                    let user = try login.find(
-                        typed,
-                        filter: filter,
-                        scope: scope,
-                        attributes: settings.recordAttributes
-                    )
-                else { return nil }
-                return user.record(groups: try login.groups(of: user))
+        return try await query(for: typed) { [settings] login throws(ServerFault) in
+            let attributes = settings.recordAttributes
+            guard let user = try login.find(typed, filter: filter, scope: scope, attributes: attributes) else {
+                return nil
             }
+            return user.record(groups: try login.groups(of: user))
         }
     }
 
     /// Returns all users without their groups, in the order of the directory.
     func users() async throws(RealmError) -> [UserRecord] {
         guard case .search(let filter, let scope) = settings.location else { throw Self.noSearch }
-        let search = LDAPSearch(
-            base: settings.base,
-            scope: scope,
-            filter: filter.filterForAll,
-            attributes: settings.recordAttributes
-        )
-        return try await mapped { () async throws(LoginFault) in
-            try await run(for: nil, source: ClientNetwork.source(nil), note: { _ in }) {
-                [settings] login throws(ServerFault) in
-                var users: [UserRecord] = []
-                try login.connection.searchAll(search, call: login.call) { entries throws(ServerFault) in
-                    // A list has no maximum; a page has.
-                    login.connection.beginLogin()
-                    for entry in entries {
-                        do throws(BadEntry) {
-                            users.append(try UserEntry(entry, typed: nil, settings: settings).record(groups: []))
-                        } catch {
-                            // An entry without a usable name cannot sign in.
-                            continue
-                        }
-                    }
-                }
-                return users
+        let attributes = settings.recordAttributes
+        let search = LDAPSearch(base: settings.base, scope: scope, filter: filter.filterForAll, attributes: attributes)
+        return try await query { [settings] login throws(ServerFault) in
+            var users: [UserRecord] = []
+            try login.connection.searchAll(search, call: login.call) { entries throws(ServerFault) in
+                // A list has no maximum; a page has.
+                login.connection.beginLogin()
+                // An entry without a usable name cannot sign in.
+                users += entries.compactMap { (try? UserEntry($0, typed: nil, settings: settings))?.record(groups: []) }
             }
+            return users
         }
     }
 
@@ -205,12 +152,10 @@ final class Directory: Sendable {
             throw .invalidOperation("the server computes the names of groups (dynamic-group-search-filter)")
         }
         guard settings.groups.source != .none else { return [] }
-        return try await mapped { () async throws(LoginFault) in
-            try await run(for: nil, source: ClientNetwork.source(nil), note: { _ in }) { login throws(ServerFault) in
-                var found: [String] = []
-                for name in names { found += try login.groupSearch.existing(name) }
-                return found
-            }
+        return try await query { login throws(ServerFault) in
+            var found: [String] = []
+            for name in names { found += try login.groupSearch.existing(name) }
+            return found
         }
     }
 
@@ -218,10 +163,16 @@ final class Directory: Sendable {
         "the realm has no account for searches: users bind directly (user-dn-pattern)"
     )
 
-    private func mapped<Value>(
-        _ body: () async throws(LoginFault) -> Value
+    /// Runs a call that is no login.
+    private func query<Value: Sendable>(
+        for typed: TypedName? = nil,
+        _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
     ) async throws(RealmError) -> Value {
-        do throws(LoginFault) { return try await body() } catch { throw .temporary(error) }
+        do throws(LoginFault) {
+            return try await run(for: typed, source: ClientNetwork.source(nil), note: { _ in }, body)
+        } catch {
+            throw .temporary(error)
+        }
     }
 }
 #endif

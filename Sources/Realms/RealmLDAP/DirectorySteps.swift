@@ -12,16 +12,8 @@ struct DirectorySteps: Sendable {
     let server: String
     let note: @Sendable (String) -> Void
 
-    /// Makes a step.
-    ///
-    /// - Parameters:
-    ///   - request: The request, without secrets.
-    ///   - body: Makes the step, and returns its result.
-    /// - Throws: The fault of `body`, with the request in its text.
-    func measure(
-        _ request: @autoclosure () -> String,
-        _ body: () throws(ServerFault) -> String
-    ) throws(ServerFault) {
+    /// Makes a step and notes its result; a fault gets the request, which contains no secrets, into its text.
+    func measure(_ request: @autoclosure () -> String, _ body: () throws(ServerFault) -> String) throws(ServerFault) {
         let start = MonotonicTime.now
         do throws(ServerFault) {
             let result = try body()
@@ -32,20 +24,11 @@ struct DirectorySteps: Sendable {
         }
     }
 
-    /// Notes a step that has been made.
-    ///
-    /// - Parameters:
-    ///   - request: The request, without secrets.
-    ///   - result: The result.
-    ///   - start: The time at which the request was sent, of `MonotonicTime`.
+    /// Notes a step whose request, which contains no secrets, was sent at a time of `MonotonicTime`.
     func note(_ request: String, result: String, since start: UInt64) {
-        note(line(LDAPText.printable(request), result: result, start: start))
-    }
-
-    /// Returns the text of a note, in one allocation of its length.
-    private func line(_ request: String, result: String, start: UInt64) -> String {
-        let time = MonotonicTime.text(since: start)
+        let (request, time) = (LDAPText.printable(request), MonotonicTime.text(since: start))
         var line = server
+        // One allocation.
         line.reserveCapacity(server.utf8.count + request.utf8.count + result.utf8.count + time.utf8.count + 6)
         line += ": "
         line += request
@@ -53,23 +36,18 @@ struct DirectorySteps: Sendable {
         line += result
         line += ", "
         line += time
-        return line
+        note(line)
     }
 }
 
 extension Directory {
-    /// Tests all servers, one after the other.
-    ///
-    /// - Parameters:
-    ///   - typed: A user to look up; nil for none.
-    ///   - report: Receives each step.
     func test(_ typed: TypedName?, report: @escaping @Sendable (BackEndStep) -> Void) async {
         await ServerTest.run(settings.servers, report: report) { [self] server in
             test(server, typed: typed, report: report)
         }
     }
 
-    /// Tests a server; runs on a thread that may block.
+    /// Runs on a thread that may block.
     private func test(_ server: LDAPServerURL, typed: TypedName?, report: @escaping @Sendable (BackEndStep) -> Void) {
         let call = ServerCall(until: MonotonicTime.now &+ pool.settings.timeout.nanoseconds)
         let steps = DirectorySteps(server: server.text) { report(BackEndStep($0)) }
@@ -96,7 +74,6 @@ extension Directory {
 }
 
 extension LDAPSettings {
-    /// The account for searches, for the administrator.
     fileprivate var serviceName: String {
         switch serviceBind {
         case .anonymous: "anonymous"

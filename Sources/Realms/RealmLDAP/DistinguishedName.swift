@@ -6,7 +6,7 @@ internal import CLDAP
 
 /// A distinguished name (RFC 4514), read by libldap.
 struct DistinguishedName: Sendable {
-    /// One attribute of a relative name.
+    /// An attribute of a relative name.
     struct Part: Sendable, Hashable {
         /// The name of the attribute, in lower case.
         ///
@@ -41,8 +41,10 @@ struct DistinguishedName: Sendable {
                 while let pair = unsafe relative[index] {
                     unsafe parts.append(
                         Part(
-                            attribute: Part.name(String(decoding: Self.bytes(pair.pointee.la_attr), as: UTF8.self)),
-                            value: Self.bytes(pair.pointee.la_value),
+                            attribute: Part.name(
+                                String(decoding: LDAPHandle.bytes(pair.pointee.la_attr), as: UTF8.self)
+                            ),
+                            value: LDAPHandle.bytes(pair.pointee.la_value),
                             isEncoded: pair.pointee.la_flags & UInt32(LDAP_AVA_BINARY) != 0
                         )
                     )
@@ -53,11 +55,6 @@ struct DistinguishedName: Sendable {
             }
         }
         self.names = names
-    }
-
-    private static func bytes(_ value: berval) -> [UInt8] {
-        guard let base = unsafe value.bv_val else { return [] }
-        return unsafe Array(UnsafeRawBufferPointer(start: base, count: Int(value.bv_len)))
     }
 
     /// Returns whether libldap reads a text differently from RFC 4514.
@@ -106,12 +103,7 @@ struct DistinguishedName: Sendable {
         let labels = names.reversed().prefix { $0.count == 1 && $0[0].attribute.hasBytes(of: "dc") }.reversed().map {
             String(decoding: $0[0].value, as: UTF8.self)
         }
-        let isPlain = labels.allSatisfy { label in
-            label.utf8.allSatisfy { byte in
-                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-                    || byte == UInt8(ascii: "-")
-            }
-        }
+        let isPlain = labels.joined().utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
         guard !labels.isEmpty, isPlain else { return nil }
         return labels.map { "dc=\($0)" }.joined(separator: ",")
     }
@@ -137,7 +129,6 @@ extension DistinguishedName.Part {
         return nameByIdentifier[lowered] ?? lowered
     }
 
-    /// The canonical form of the attribute and its value.
     fileprivate var key: String {
         guard !isEncoded else { return "\(attribute)=#\(Hexadecimal.encode(value.span))" }
         guard let text = UTF8Text(validating: value.span)?.string else {
@@ -147,10 +138,10 @@ extension DistinguishedName.Part {
         return "\(attribute)=\(LDAPText.readableNameValue(hasCase ? text : Self.lowercased(text)))"
     }
 
-    /// Returns a text in lower case.
+    /// Returns a text in lower case; outside of ASCII, only a capital that is the only one of its small letter is
+    /// changed.
     ///
-    /// Outside of ASCII, only the capital that is the only one of its small letter is changed. For example the Kelvin sign
-    /// stays, because the small letter of it is that of K, too.
+    /// For example the Kelvin sign stays, because the small letter of it is that of K, too.
     private static func lowercased(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         var lowered = String.UnicodeScalarView()
@@ -168,11 +159,8 @@ extension DistinguishedName.Part {
 enum LDAPText {
     /// Returns a value for a distinguished name, in the form in which the server reads exactly its bytes.
     ///
-    /// A backslash and two hexadecimal digits are a byte (RFC 4514 section 2.4). Every byte is written so, except letters,
-    /// digits and some marks. This is more than the standard requires.
-    ///
-    /// - Parameter value: Any bytes.
-    /// - Returns: The escaped value.
+    /// A backslash and two hexadecimal digits are a byte (RFC 4514 section 2.4). Every byte is written so, except
+    /// letters, digits and some marks, which is more than the standard requires.
     static func nameValue(_ value: some Sequence<UInt8>) -> String { escaped(value) { _ in false } }
 
     /// Returns a value for a distinguished name with no more escapes than RFC 4514 section 2.4 requires.
@@ -182,9 +170,7 @@ enum LDAPText {
         text.reserveCapacity(bytes.count)
         for (index, byte) in bytes.enumerated() {
             switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "<"),
-                UInt8(ascii: ">"), UInt8(ascii: "\\"):
-                text += [UInt8(ascii: "\\"), byte]
+            case _ where "\"+,;<>\\".utf8.contains(byte): text += [UInt8(ascii: "\\"), byte]
             case UInt8(ascii: " ") where index > 0 && index < bytes.count - 1: text.append(byte)
             case UInt8(ascii: "#") where index > 0: text.append(byte)
             case 0...0x20, UInt8(ascii: "#"), 0x7F: append(byte, to: &text)
@@ -197,9 +183,6 @@ enum LDAPText {
     /// Returns a value for a filter, in the form in which the server reads exactly its bytes (RFC 4515 section 3).
     ///
     /// The marks of distinguished names are kept, because such names are the most frequent values, and are read in logs.
-    ///
-    /// - Parameter value: Any bytes.
-    /// - Returns: The escaped value.
     static func filterValue(_ value: some Sequence<UInt8>) -> String {
         escaped(value) { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ",") }
     }
@@ -214,16 +197,10 @@ enum LDAPText {
     }
 
     private static func append(_ byte: UInt8, to text: inout [UInt8]) {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"),
-            UInt8(ascii: "@"):
-            text.append(byte)
-        default:
-            text.append(UInt8(ascii: "\\"))
-            text.append(Hexadecimal.digit(of: byte >> 4))
-            text.append(Hexadecimal.digit(of: byte & 15))
-        }
+        guard !byte.isAlphanumeric, !"._-@".utf8.contains(byte) else { return text.append(byte) }
+        text.append(UInt8(ascii: "\\"))
+        text.append(Hexadecimal.digit(of: byte >> 4))
+        text.append(Hexadecimal.digit(of: byte & 15))
     }
 
     /// Returns a text from the server for the log: at most 200 characters, without control characters.
@@ -237,5 +214,10 @@ enum LDAPText {
         line.unicodeScalars.append(contentsOf: scalars)
         return line
     }
+}
+
+extension UInt8 {
+    /// True for a letter or a digit of ASCII.
+    var isAlphanumeric: Bool { ASCII.isDigit(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
 }
 #endif

@@ -80,11 +80,7 @@ public struct LDAPLoginModule: PasswordLoginModule {
 
     private static func wait(_ time: Duration) async throws(LoginFault) {
         guard time > .zero else { return }
-        do {
-            try await Task.sleep(for: time)
-        } catch {
-            throw .unavailable("the login was cancelled")
-        }
+        do { try await Task.sleep(for: time) } catch { throw .unavailable("the login was cancelled") }
     }
 
     // MARK: Commit

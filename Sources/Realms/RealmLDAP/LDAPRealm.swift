@@ -90,9 +90,7 @@ public struct LDAPRealm: UserListingRealm, TestableRealm {
     }
 
     /// Returns the groups of a user.
-    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        try await find(user).groups
-    }
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] { try await find(user).groups }
 
     /// Returns the attributes of a user.
     public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
@@ -164,14 +162,12 @@ extension LDAPRealm: GroupLookupRealm {
 enum WritableAttributes {
     private static let names: Set<UTF8Text> = [
         "mail", "rfc822mailbox", "0.9.2342.19200300.100.1.3", "othermailbox", "displayname", "givenname", "gn",
-        "initials",
-        "title", "personaltitle", "description", "info", "carlicense", "labeleduri", "labeledurl", "url",
-        "preferredlanguage",
-        "preferreddeliverymethod", "telephonenumber", "mobile", "mobiletelephonenumber", "pager", "homephone",
-        "hometelephonenumber", "ipphone", "facsimiletelephonenumber", "fax", "telexnumber", "homepostaladdress",
-        "postaladdress", "postalcode", "postofficebox", "registeredaddress", "roomnumber", "physicaldeliveryofficename",
-        "street", "streetaddress", "st", "l", "secretary", "assistant", "seealso", "gecos", "loginshell",
-        "x500uniqueidentifier",
+        "initials", "title", "personaltitle", "description", "info", "carlicense", "labeleduri", "labeledurl", "url",
+        "preferredlanguage", "preferreddeliverymethod", "telephonenumber", "mobile", "mobiletelephonenumber", "pager",
+        "homephone", "hometelephonenumber", "ipphone", "facsimiletelephonenumber", "fax", "telexnumber",
+        "homepostaladdress", "postaladdress", "postalcode", "postofficebox", "registeredaddress", "roomnumber",
+        "physicaldeliveryofficename", "street", "streetaddress", "st", "l", "secretary", "assistant", "seealso",
+        "gecos", "loginshell", "x500uniqueidentifier",
     ]
 
     static func contains(_ name: String) -> Bool { names.contains(UTF8Text(name)) }

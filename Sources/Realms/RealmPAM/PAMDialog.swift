@@ -9,7 +9,6 @@ internal import Workers
 
 /// The dialog of one login between the thread that talks with the helper and the task that talks with the user.
 final class PAMDialog: Sendable {
-    /// An event for the task.
     enum Event: Sendable {
         /// Prompts for the user; the task answers with ``answer(_:call:)``.
         case prompts(PAMStage, [PAMPrompt], texts: [String], HelperCall)
@@ -24,7 +23,6 @@ final class PAMDialog: Sendable {
     private let conversationFault = Mutex<LoginFault?>(nil)
     private let promptTimeout: Duration
 
-    /// - Parameter promptTimeout: The time for the user to answer.
     init(promptTimeout: Duration) {
         (events, sink) = AsyncStream.makeStream()
         self.promptTimeout = promptTimeout
@@ -36,7 +34,6 @@ final class PAMDialog: Sendable {
         call.wakeUp()
     }
 
-    /// Passes the result of a conversation to the task.
     func receive(_ result: Result<(PAMAnswers, [Secret?]), LoginFault>, call: HelperCall) {
         conversationFault.withLock { fault in if case .failure(let found) = result { fault = found } }
         sink.yield(.answered(result, call))
@@ -45,7 +42,6 @@ final class PAMDialog: Sendable {
     /// The fault of the last conversation; nil if there is none.
     var lastFault: LoginFault? { conversationFault.withLock { $0 } }
 
-    /// Ends the dialog.
     func finish(_ result: Result<PAMResult, HelperFault>, texts: [String] = []) {
         sink.yield(.finished(result, texts: texts))
         sink.finish()
@@ -103,33 +99,24 @@ final class PAMDialog: Sendable {
         }
     }
 
-    /// Returns the nanoseconds from a time to a deadline; 0 if the deadline has passed.
-    ///
-    /// The time is read once: a second, later reading would give a negative number for a deadline that has passed.
+    /// Returns the nanoseconds to a deadline, 0 if it has passed; with a second reading of the time it could be
+    /// negative.
     static func timeLeft(until deadline: UInt64, at now: UInt64) -> UInt64 { deadline > now ? deadline - now : 0 }
-
     private static let tooMuch = HelperFault(.malformed, "the helper for PAM asks too much")
-    private static let wrongKind = HelperFault(.malformed, "the helper for PAM has sent a message of another kind")
+    static let wrongKind = HelperFault(.malformed, "the helper for PAM has sent a message of another kind")
 }
 
-/// The messages of a helper.
+/// The messages of a helper; one with the number of another request is malformed.
 struct PAMChannel {
     private let process: HelperProcess
     private let request: UInt64
     private let call: HelperCall
     private var bytes: [UInt8] = []
 
-    /// - Parameters:
-    ///   - process: The helper.
-    ///   - request: The number of the request; a message with another one is malformed.
-    ///   - call: The request.
     init(_ process: HelperProcess, request: UInt64, call: HelperCall) {
-        self.process = process
-        self.request = request
-        self.call = call
+        (self.process, self.request, self.call) = (process, request, call)
     }
 
-    /// Waits for the next message.
     mutating func receive() throws(HelperFault) -> PAMReply {
         while true {
             if bytes.count >= 4 {
@@ -175,24 +162,17 @@ struct PAMAnswers {
     /// The maximum length of an answer, in bytes: PAM_MAX_RESP_SIZE without its NUL.
     static let maximumSecret = 511
 
-    init(_ password: Secret) {
-        self.password = password
-    }
+    init(_ password: Secret) { self.password = password }
 
     /// Returns whether a secret can be passed to PAM, whose texts end with NUL.
     static func isUsable(_ secret: Secret) -> Bool {
         secret.count <= maximumSecret && secret.withBytes { bytes in !bytes.indices.contains { bytes[$0] == 0 } }
     }
 
-    /// Answers prompts: the first one with hidden input by the password, all others by the user.
+    /// Answers prompts, for which there may be no answer: the first one with hidden input by the password, all others
+    /// by the user.
     ///
-    /// - Parameters:
-    ///   - prompts: The prompts.
-    ///   - stage: The function of PAM that asks.
-    ///   - texts: Texts of the modules to show with the prompts.
-    ///   - attempt: The login.
-    /// - Returns: The answers; nil for a prompt without an answer.
-    /// - Throws: ``LoginFault`` of the conversation.
+    /// The texts of the modules are shown with the prompts.
     mutating func answer(
         _ prompts: [PAMPrompt],
         stage: PAMStage,

@@ -7,7 +7,6 @@ internal import PAMMessages
 internal import RealmKit
 internal import Workers
 
-/// The helper processes of a realm.
 final class PAMHelpers: Sendable {
     private let program: HelperProgram
     private let pool: HelperPool
@@ -17,19 +16,13 @@ final class PAMHelpers: Sendable {
         pool = HelperPool(settings, log: log)
     }
 
-    /// Runs a login in a helper.
-    ///
-    /// - Parameters:
-    ///   - request: The login.
-    ///   - dialog: Passes prompts to the user; it is finished when this function returns.
-    ///   - secret: The password; lines of the modules' output that contain it, or a later answer, are not logged.
+    /// Runs a login in a helper, and then finishes its dialog; lines of the modules' output that contain the password,
+    /// or a later answer, are not logged.
     func authenticate(_ request: PAMLoginRequest, dialog: PAMDialog, secret: Secret) async {
         let program = program
         do throws(HelperFault) {
             let owner = JobOwner(source: ClientNetwork.source(request.host), account: request.user.caseFolded)
-            let (result, texts) = try await pool.run(for: owner) {
-                slot,
-                call throws(HelperFault) in
+            let (result, texts) = try await pool.run(for: owner) { slot, call throws(HelperFault) in
                 try dialog.conduct(request, process: try slot.process(program, secret: secret), call: call)
             }
             dialog.finish(.success(result), texts: texts)
@@ -38,11 +31,7 @@ final class PAMHelpers: Sendable {
         }
     }
 
-    /// Returns what the system knows of a user.
-    ///
-    /// - Parameter user: The user's name.
-    /// - Returns: The user; nil if the system has no such user.
-    /// - Throws: ``HelperFault`` if there is no answer; with code `unavailable` if the system cannot look up the user.
+    /// Returns the user as the system knows it; nil if the system has no such user.
     func find(_ user: Username) async throws(HelperFault) -> PAMUser? {
         let program = program
         let owner = JobOwner(source: ClientNetwork.source(nil), account: user.caseFolded)
@@ -55,8 +44,7 @@ final class PAMHelpers: Sendable {
             try channel.finish()
             switch reply {
             case .user, .userUnavailable: return reply
-            case .prompts, .text, .result:
-                throw HelperFault(.malformed, "the helper for PAM has sent a message of another kind")
+            case .prompts, .text, .result: throw PAMDialog.wrongKind
             }
         }
         guard case .user(let found) = reply else {
@@ -70,9 +58,7 @@ final class PAMHelpers: Sendable {
         "gatehouse-pam-helper", "../libexec/gatehouse-pam-helper", "../libexec/gatehouse/gatehouse-pam-helper",
     ]
 
-    /// Returns the path of the helper program that is installed with the running program.
-    ///
-    /// - Returns: The path; nil if there is none.
+    /// Returns the path of the helper program that is installed with the running program; nil if there is none.
     static func installedPath() -> String? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
@@ -102,25 +88,16 @@ struct PAMLoginRequest: Sendable {
         return writer.secret
     }
 
-    /// Returns the message with the answers to prompts.
     func answers(_ secrets: [Secret?]) -> Secret {
-        var writer = MessageWriter(
-            .answers,
-            request: number,
-            capacity: secrets.reduce(8) { $0 + 5 + ($1?.count ?? 0) }
-        )
+        let capacity = secrets.reduce(8) { $0 + 5 + ($1?.count ?? 0) }
+        var writer = MessageWriter(.answers, request: number, capacity: capacity)
         for secret in secrets {
             writer.append(secret == nil ? 0 : 1)
-            if let secret {
-                secret.withBytes { writer.append(text: $0) }
-            } else {
-                writer.append(text: [UInt8]())
-            }
+            if let secret { secret.withBytes { writer.append(text: $0) } } else { writer.append(text: [UInt8]()) }
         }
         return writer.secret
     }
 
-    /// Returns the message that requests a user of the system.
     static func find(_ user: Username, number: UInt64) -> Secret {
         var writer = MessageWriter(.findUser, request: number)
         writer.append(text: user.text.utf8)

@@ -53,11 +53,7 @@ public struct PAMLoginModule: PasswordLoginModule {
                     shared[passwordKey] = .secret(password)
                 }
             }
-            return attempt.commit(
-                as: user,
-                groups: result.systemUser.groups,
-                attributes: result.systemUser.attributes
-            )
+            return attempt.commit(as: user, groups: result.systemUser.groups, attributes: result.systemUser.attributes)
         }
     }
 
@@ -92,13 +88,8 @@ public struct PAMLoginModule: PasswordLoginModule {
         _ attempt: LoginAttempt,
         password: Secret
     ) async throws(LoginFault) -> (PAMResult, isUnanswered: Bool) {
-        let request = PAMLoginRequest(
-            task: task,
-            service: realm.service,
-            user: user,
-            host: attempt.peer,
-            folder: realm.folder
-        )
+        let (service, folder) = (realm.service, realm.folder)
+        let request = PAMLoginRequest(task: task, service: service, user: user, host: attempt.peer, folder: folder)
         let dialog = PAMDialog(promptTimeout: realm.promptTimeout)
         let helpers = realm.helpers
         var answers = PAMAnswers(password)
@@ -117,13 +108,8 @@ public struct PAMLoginModule: PasswordLoginModule {
                     group.addImmediateTask {
                         var answers = asked
                         do throws(LoginFault) {
-                            let secrets = try await answers.answer(
-                                prompts,
-                                stage: stage,
-                                texts: texts,
-                                attempt: attempt
-                            )
-                            dialog.receive(.success((answers, secrets)), call: call)
+                            let given = try await answers.answer(prompts, stage: stage, texts: texts, attempt: attempt)
+                            dialog.receive(.success((answers, given)), call: call)
                         } catch {
                             dialog.receive(.failure(error), call: call)
                         }
@@ -139,11 +125,7 @@ public struct PAMLoginModule: PasswordLoginModule {
             group.cancelAll()
             return .failure(HelperFault(.cancelled, "the login was cancelled"))
         }
-        do throws(HelperFault) {
-            return (try outcome.get(), answers.isUnanswered)
-        } catch {
-            throw fault(error, dialog: dialog)
-        }
+        return (try outcome.mapError { fault($0, dialog: dialog) }.get(), answers.isUnanswered)
     }
 
     /// Returns the fault of a login without a result of PAM.
@@ -162,11 +144,8 @@ public struct PAMLoginModule: PasswordLoginModule {
         guard let text = result.user else {
             throw .unavailable("PAM has changed the user's name to one that is not UTF-8")
         }
-        do throws(BadUsername) {
-            return try Username(text)
-        } catch {
-            throw .unavailable("PAM has changed the user's name, and \(error)")
-        }
+        return try Result { () throws(BadUsername) in try Username(text) }
+            .mapError { LoginFault.unavailable("PAM has changed the user's name, and \($0)") }.get()
     }
 
     private func failure(

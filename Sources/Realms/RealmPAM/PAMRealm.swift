@@ -74,20 +74,14 @@ public struct PAMRealm: Realm {
         program.memory = UInt64(try properties.integer("memory")) << 20
         // pam_unix starts unix_chkpwd, which has rights of its own.
         program.forbidsNewPrivileges = false
-        helpers = PAMHelpers(
-            program,
-            settings: try HelperPoolSettings(
-                properties,
-                processes: "helpers",
-                requestsPerProcess: "requests-per-helper"
-            ),
-            log: properties.services[RealmLog.self]
+        let settings = try HelperPoolSettings(
+            properties,
+            processes: "helpers",
+            requestsPerProcess: "requests-per-helper"
         )
-        outages = OutageLog(
-            properties.services[RealmLog.self],
-            realmName: properties.realmName,
-            now: { MonotonicTime.now }
-        )
+        let log = properties.services[RealmLog.self]
+        helpers = PAMHelpers(program, settings: settings, log: log)
+        outages = OutageLog(log, realmName: properties.realmName, now: { MonotonicTime.now })
     }
 
     private static func program(_ properties: RealmProperties) throws(BadRealm) -> HelperProgram {
@@ -116,8 +110,7 @@ public struct PAMRealm: Realm {
     /// Returns the absolute path of a folder, because the helpers run in another folder than this program.
     private static func folder(_ path: String) throws(BadRealm) -> String {
         guard let resolved = unsafe realpath(path, nil) else {
-            let reason = unsafe String(cString: strerror(errno))
-            throw BadRealm("\(path): \(reason)", setting: "confdir")
+            throw BadRealm("\(path): \(unsafe String(cString: strerror(errno)))", setting: "confdir")
         }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
@@ -125,13 +118,8 @@ public struct PAMRealm: Realm {
 
     /// Checks that the service has a file, which other users cannot change: libpam would otherwise use the service `other`.
     private static func check(_ service: String, folder: String?) throws(BadRealm) {
-        let isPlain = service.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                true
-            default: false
-            }
+        let isPlain = service.utf8.allSatisfy {
+            (0x61...0x7A).contains($0 | 0x20) || ASCII.isDigit($0) || "-_.".utf8.contains($0)
         }
         guard isPlain, !service.utf8.isEmpty, service.utf8.first != UInt8(ascii: ".") else {
             throw BadRealm("is the name of a PAM service: letters, digits, -, _ and .", setting: "service")
@@ -154,9 +142,7 @@ public struct PAMRealm: Realm {
     }
 
     /// Returns the groups of a user of the system.
-    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        try await find(user).groups
-    }
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] { try await find(user).groups }
 
     /// Returns the full name of a user of the system, as the attribute `displayName`.
     public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
@@ -165,11 +151,7 @@ public struct PAMRealm: Realm {
 
     private func find(_ user: Username) async throws(RealmError) -> PAMUser {
         let found: PAMUser?
-        do throws(HelperFault) {
-            found = try await helpers.find(user)
-        } catch {
-            throw .temporary(error.loginFault())
-        }
+        do throws(HelperFault) { found = try await helpers.find(user) } catch { throw .temporary(error.loginFault()) }
         guard let found else { throw .noSuchUser(user) }
         return found
     }

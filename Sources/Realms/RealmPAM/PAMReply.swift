@@ -4,7 +4,6 @@ internal import HelperProcesses
 internal import PAMMessages
 internal import RealmKit
 
-/// A message of the helper.
 enum PAMReply: Sendable {
     case prompts(PAMStage, [PAMPrompt])
     case text(String)
@@ -14,12 +13,7 @@ enum PAMReply: Sendable {
     /// The system cannot look up a user, or the user's groups, now.
     case userUnavailable
 
-    /// Reads the body of a message.
-    ///
-    /// - Parameters:
-    ///   - body: The body.
-    ///   - request: The number of the request.
-    /// - Throws: ``HelperFault`` with code `malformed`, also if the message belongs to another request.
+    /// Reads the body of a message, which must have the number of the request.
     init(_ body: ArraySlice<UInt8>, request: UInt64) throws(HelperFault) {
         var reader = MessageReader(body)
         guard let kind = reader.kind(), let number = reader.request() else { throw Self.notValid }
@@ -38,8 +32,7 @@ enum PAMReply: Sendable {
             guard let stage = reader.byte().flatMap(PAMStage.init) else { return nil }
             var prompts: [PAMPrompt] = []
             while !reader.isAtEnd {
-                guard let isShown = reader.byte(), let text = reader.text(),
-                    prompts.count < PAMMessage.maximumPrompts
+                guard let isShown = reader.byte(), let text = reader.text(), prompts.count < PAMMessage.maximumPrompts
                 else { return nil }
                 prompts.append(PAMPrompt(isShown: isShown == 1, text: Array(text)))
             }
@@ -47,8 +40,7 @@ enum PAMReply: Sendable {
         case .text: return reader.text().map { .text(HelperText.escaped($0)) }
         case .result:
             guard let stage = reader.byte().flatMap(PAMStage.init), let code = reader.number(),
-                let text = reader.text(),
-                let user = reader.text(), let systemUser = PAMUser(&reader)
+                let text = reader.text(), let user = reader.text(), let systemUser = PAMUser(&reader)
             else { return nil }
             return .result(
                 PAMResult(
@@ -77,13 +69,11 @@ struct PAMResult: Sendable {
     let stage: PAMStage
     /// The code of Linux-PAM.
     let code: Int32
-    /// The text of libpam for the code.
     let text: String
     /// The user's name, which modules may have changed; nil if it is not UTF-8.
     let user: String?
     /// The groups and attributes of the system's user of this name; empty if there is none.
     let systemUser: PAMUser
-
     var isSuccess: Bool { code == PAMCode.success.rawValue }
 
     /// The reason of a refusal; nil if the login could not be decided.
@@ -107,9 +97,7 @@ struct PAMResult: Sendable {
     }
 }
 
-/// The codes of Linux-PAM that can end a login.
-///
-/// Source: `security/_pam_types.h`.
+/// The codes of Linux-PAM that can end a login (`security/_pam_types.h`).
 enum PAMCode: Int32, Sendable, CaseIterable {
     case success = 0, openError, symbolError, serviceError, systemError, bufferError, permissionDenied
     case authenticationError, credentialsInsufficient, authenticationInformationUnavailable, userUnknown, maximumTries
@@ -153,11 +141,10 @@ struct PAMUser: Sendable {
     /// The full name as `displayName`; empty if the system has none.
     let attributes: [UserAttribute]
 
-    /// Reads the full name and the groups from the end of a message.
+    /// Reads the full name and the groups from the end of a message; nil if it is not valid.
     ///
-    /// A group whose name is not valid grants nothing and is left out, and a full name that cannot be an attribute.
-    ///
-    /// - Parameter reader: The reader of the message; nil is returned if the message is not valid.
+    /// A group whose name is not valid grants nothing and is left out, and so is a full name that cannot be an
+    /// attribute.
     init?(_ reader: inout MessageReader) {
         guard let fullName = reader.text() else { return nil }
         var groups: [String] = []
@@ -169,15 +156,9 @@ struct PAMUser: Sendable {
             groups.append(name)
         }
         self.groups = groups
-        attributes = Self.attributes(fullName)
-    }
-
-    private static func attributes(_ fullName: ArraySlice<UInt8>) -> [UserAttribute] {
-        guard let text = String(validating: fullName, as: UTF8.self) else { return [] }
-        do throws(BadAttribute) {
-            return [try UserAttribute(name: UserAttribute.displayName, values: [text])]
-        } catch {
-            return []
+        let name = String(validating: fullName, as: UTF8.self).flatMap {
+            try? UserAttribute(name: UserAttribute.displayName, values: [$0])
         }
+        attributes = name.map { [$0] } ?? []
     }
 }

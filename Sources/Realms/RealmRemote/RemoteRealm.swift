@@ -95,11 +95,8 @@ public struct RemoteLoginModule: PasswordLoginModule {
         guard !password.isEmpty else { return .failed(.wrongCredentials) }
         let answer: RemoteAnswer
         do throws(LoginFault) {
-            answer = try await realm.checks.check(
-                attempt.username,
-                password: password,
-                source: ClientNetwork.source(attempt.peer)
-            )
+            let source = ClientNetwork.source(attempt.peer)
+            answer = try await realm.checks.check(attempt.username, password: password, source: source)
         } catch {
             guard error.kind == .unusableCredential else { throw error }
             return .failed(.unusableCredential)

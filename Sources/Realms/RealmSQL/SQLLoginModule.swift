@@ -82,11 +82,8 @@ public struct SQLLoginModule: PasswordLoginModule {
 
     private func find(_ attempt: LoginAttempt) async throws(LoginFault) -> FoundUser {
         do throws(ServerFault) {
-            return try await realm.users.find(
-                attempt.username,
-                source: ClientNetwork.source(attempt.peer),
-                note: { attempt.note($0) }
-            )
+            let source = ClientNetwork.source(attempt.peer)
+            return try await realm.users.find(attempt.username, source: source, note: { attempt.note($0) })
         } catch {
             // The pool has logged the faults of its servers.
             if error.code == .failed || error.code == .full {
@@ -115,21 +112,13 @@ public struct SQLLoginModule: PasswordLoginModule {
         for attempt: LoginAttempt
     ) async throws(LoginFault) -> Bool {
         let (encoded, isEncodable) = PasswordEncoding.encode(password, as: realm.settings.charset)
-        let isCorrect = try await realm.passwords.check(
-            encoded,
-            against: stored,
-            hashPerCost: realm.costs.decoys,
-            for: attempt
-        )
-        return isCorrect && isEncodable
+        let (service, decoys) = (realm.passwords, realm.costs.decoys)
+        return try await service.check(encoded, against: stored, hashPerCost: decoys, for: attempt) && isEncodable
     }
 
     private func username(_ account: SQLAccount) throws(LoginFault) -> Username {
-        do throws(BadUsername) {
-            return try Username(account.name)
-        } catch {
-            throw .unavailable("the name in the database is not valid: \(error)")
-        }
+        try Result { () throws(BadUsername) in try Username(account.name) }
+            .mapError { LoginFault.unavailable("the name in the database is not valid: \($0)") }.get()
     }
 
     // MARK: Commit
@@ -148,16 +137,17 @@ public struct SQLLoginModule: PasswordLoginModule {
             let old = shared.text(key("old")), let password = shared.secret(key("password"))
         else { return .done }
         let isChange = shared.text(key("change")) != nil
-        let change = PasswordChange(realm: realm, attempt: attempt)
         var new = password
         if isChange {
-            new = try await change.newPassword(instead: password)
+            let typed = try await attempt.newPassword(instead: password) { realm.rules.refusal(of: $0) }
+            guard let typed else { throw LoginFault(.credentialExpired, log: "the password has expired") }
+            new = typed
             // The user may have taken minutes for it.
             let failure = try await find(attempt).account?.state.failure(at: realm.clock.seconds) ?? .credentialExpired
             guard failure == .credentialExpired else { throw LoginFault(failure, log: "the account has changed") }
         }
         do throws(LoginFault) {
-            try await change.store(new, of: user, instead: old, with: query, isChange: isChange)
+            try await store(new, of: user, instead: old, with: query, for: attempt, isChange: isChange)
         } catch {
             realm.log(
                 isChange
@@ -168,6 +158,36 @@ public struct SQLLoginModule: PasswordLoginModule {
             if isChange { throw error }
         }
         return .done
+    }
+
+    /// Hashes a password, and stores it if the old hash is still the stored one.
+    private func store(
+        _ password: Secret,
+        of user: String,
+        instead old: String,
+        with query: SQLQuery,
+        for attempt: LoginAttempt,
+        isChange: Bool
+    ) async throws(LoginFault) {
+        let hash = try await realm.passwords.hash(password)
+        let owner = JobOwner(source: ClientNetwork.source(attempt.peer), account: attempt.username.caseFolded)
+        let count: Int
+        do throws(ServerFault) {
+            count = try await realm.users.replace(old, by: hash, of: user, with: query, for: owner)
+        } catch {
+            throw error.loginFault
+        }
+        guard count == 1 else {
+            throw .unavailable(
+                count == 0
+                    ? "update-password-query has changed no row; the stored hash may have changed meanwhile"
+                    : "update-password-query has changed \(count) rows, and not one"
+            )
+        }
+        attempt.note("update-password-query: 1 row")
+        guard isChange else { return }
+        try Result { () throws(OpenSSLError) in try realm.users.replaced.add(old, of: user) }
+            .mapError { LoginFault.unavailable("\($0)") }.get()
     }
 
     private func keep(_ attempt: LoginAttempt, account: SQLAccount, old: String, password: Secret, isChange: Bool) {
@@ -184,66 +204,10 @@ public struct SQLLoginModule: PasswordLoginModule {
 
 extension SQLLoginModule: NonblockingLoginModule {}
 
-/// The change of one user's password in the login dialog.
-struct PasswordChange {
-    let realm: SQLRealm
-    let attempt: LoginAttempt
-
-    /// Asks for a new password.
-    ///
-    /// - Parameter password: The password that has expired.
-    /// - Returns: The new password.
-    /// - Throws: ``LoginFault`` of the conversation; of kind `credentialExpired` if the user has given none.
-    func newPassword(instead password: Secret) async throws(LoginFault) -> Secret {
-        let new = try await attempt.newPassword(instead: password) { realm.rules.refusal(of: $0) }
-        guard let new else { throw LoginFault(.credentialExpired, log: "the password has expired") }
-        return new
-    }
-
-    /// Hashes a password, and stores it if the old hash is still the stored one.
-    ///
-    /// - Throws: ``LoginFault`` if the hash was not replaced.
-    func store(
-        _ password: Secret,
-        of user: String,
-        instead old: String,
-        with query: SQLQuery,
-        isChange: Bool
-    ) async throws(LoginFault) {
-        let hash = try await realm.passwords.hash(password)
-        let count: Int
-        do throws(ServerFault) {
-            let owner = JobOwner(
-                source: ClientNetwork.source(attempt.peer),
-                account: attempt.username.caseFolded
-            )
-            count = try await realm.users.replace(old, by: hash, of: user, with: query, for: owner)
-        } catch {
-            throw error.loginFault
-        }
-        guard count == 1 else {
-            throw .unavailable(
-                count == 0
-                    ? "update-password-query has changed no row; the stored hash may have changed meanwhile"
-                    : "update-password-query has changed \(count) rows, and not one"
-            )
-        }
-        attempt.note("update-password-query: 1 row")
-        guard isChange else { return }
-        do throws(OpenSSLError) {
-            try realm.users.replaced.add(old, of: user)
-        } catch {
-            throw .unavailable("\(error)")
-        }
-    }
-}
-
 /// The bytes of passwords in other character sets, for digests.
 enum PasswordEncoding {
-    /// Converts a password from UTF-8.
-    ///
-    /// - Returns: The bytes, and false if the password cannot be written in the character set: it then matches nothing,
-    ///   where Java would replace the character by a question mark.
+    /// Converts a password from UTF-8; one that cannot be written in the character set matches nothing, where Java
+    /// would replace the character by a question mark.
     static func encode(_ password: Secret, as charset: SQLSettings.Charset) -> (Secret, isPossible: Bool) {
         guard charset != .utf8 else { return (password, true) }
         let highest: UInt32 = charset == .latin1 ? 0xFF : 0x7F

@@ -10,25 +10,13 @@ extension SQLRealm {
     /// The name for the queries of a check; no user has it, because user names contain no control characters.
     private static let probe = "\u{1}gatehouse"
 
-    /// Checks the queries with a server that answers, on a thread of its own.
-    ///
-    /// - Throws: ``BadRealm`` if the database answers that a query is not possible.
+    /// Checks the queries with a server that answers, on a thread of its own, and throws if the database rejects one.
     func checkAtLoad() throws(BadRealm) {
         let result = Monitor<Result<[String], ServerFault>?>(nil)
         let end = MonotonicTime.now &+ (settings.limits.connect + settings.limits.query).nanoseconds
-        let check = LoadCheck(
-            servers: servers,
-            queries: settings.queries,
-            probe: Self.probe,
-            end: end
-        )
+        let check = LoadCheck(servers: servers, queries: settings.queries, probe: Self.probe, end: end)
         let hasBegun = WorkerThread.start(niceness: 0) {
-            let outcome: Result<[String], ServerFault>
-            do throws(ServerFault) {
-                outcome = .success(try check.run())
-            } catch {
-                outcome = .failure(error)
-            }
+            let outcome = Result { () throws(ServerFault) in try check.run() }
             result.withLock { $0 = outcome }
             result.wakeAll()
         }
@@ -38,10 +26,8 @@ extension SQLRealm {
         case .success(let stored): learn(stored)
         case .failure(let fault) where fault.code == .failed: throw BadRealm(fault.log)
         case .failure(let fault):
-            log(
-                "realm \(name): the queries were not checked, because the database does not answer: \(fault.log)",
-                .warning
-            )
+            let problem = "the queries were not checked, because the database does not answer"
+            log("realm \(name): \(problem): \(fault.log)", .warning)
         }
     }
 
@@ -71,14 +57,13 @@ extension SQLRealm {
     }
 }
 
-/// A check of the queries of a realm, with the first server that answers.
+/// A check of the queries of a realm, with the first server that answers, which returns some stored passwords.
 private struct LoadCheck: Sendable {
     let servers: SQLServers
     let queries: SQLQueries
     let probe: String
     let end: UInt64
 
-    /// Returns some stored passwords.
     func run() throws(ServerFault) -> [String] {
         let stored = try withServer(of: servers.readers) { (connection, call) throws(ServerFault) -> [String] in
             guard let values = SQLValues(user: probe) else { return [] }
@@ -136,7 +121,7 @@ extension SQLRealm: TestableRealm {
         }
     }
 
-    /// Tests a server; runs on a thread that may block.
+    /// Runs on a thread that may block.
     private func test(_ server: Int, user: Username?, report: (BackEndStep) -> Void) {
         let name = servers.readers.names[server]
         let start = MonotonicTime.now
@@ -152,13 +137,7 @@ extension SQLRealm: TestableRealm {
                 }
                 return
             }
-            let found = try SQLUsers.find(
-                user,
-                queries: settings.queries,
-                isCaseSensitive: settings.isCaseSensitive,
-                connection: connection,
-                call: call
-            )
+            let found = try users.finding(user)(connection, call)
             for note in found.notes.dropFirst() { report(BackEndStep("\(name): \(note)")) }
             report(result(found, user: user, server: name))
         } catch {

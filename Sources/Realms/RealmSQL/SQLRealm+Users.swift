@@ -8,9 +8,7 @@ internal import ServerConnections
 
 extension SQLRealm: UserListingRealm {
     /// Returns the groups of a user in the database.
-    public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        try await find(user).groups
-    }
+    public func groupNames(of user: Username) async throws(RealmError) -> [String] { try await find(user).groups }
 
     /// Returns the attributes of a user in the database.
     public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
@@ -23,13 +21,7 @@ extension SQLRealm: UserListingRealm {
     /// - Returns: The record; nil if there is no such user.
     /// - Throws: ``RealmError`` of code `unavailable`.
     public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
-        let found: FoundUser
-        do throws(RealmError) {
-            found = try await find(name)
-        } catch {
-            guard error.code == .noSuchUser else { throw error }
-            return nil
-        }
+        let found = try await lookUp(name)
         guard let account = found.account else { return nil }
         var record = try record(account)
         record.groups = found.groups
@@ -46,11 +38,7 @@ extension SQLRealm: UserListingRealm {
             throw .invalidOperation("the realm \(name) has no list-query, so its users cannot be listed")
         }
         let accounts: [SQLAccount]
-        do throws(ServerFault) {
-            accounts = try await users.list(query)
-        } catch {
-            throw .temporary(error.loginFault)
-        }
+        do throws(ServerFault) { accounts = try await users.list(query) } catch { throw .temporary(error.loginFault) }
         var records: [UserRecord] = []
         for account in accounts {
             do throws(RealmError) {
@@ -63,25 +51,25 @@ extension SQLRealm: UserListingRealm {
     }
 
     private func record(_ account: SQLAccount) throws(RealmError) -> UserRecord {
-        let name: Username
-        do throws(BadUsername) {
-            name = try Username(account.name)
-        } catch {
-            throw .invalidOperation("\(error)")
-        }
+        let name = try Result { () throws(BadUsername) in try Username(account.name) }
+            .mapError { RealmError.invalidOperation("\($0)") }.get()
         let state = account.state
         return UserRecord(
             name,
             isEnabled: state.isEnabled && !state.isLocked,
             expiry: state.expirySeconds,
             mustChangePassword: state.mustChangePassword || state.passwordExpiry.isReached(at: clock.seconds),
-            format: account.stored.flatMap { stored in
-                do throws(BadHash) { return try read(stored)?.hash.cost.description } catch { return nil }
-            }
+            format: account.stored.flatMap { (try? read($0))?.hash.cost.description }
         )
     }
 
     private func find(_ user: Username) async throws(RealmError) -> FoundUser {
+        let found = try await lookUp(user)
+        guard found.account != nil else { throw .noSuchUser(user) }
+        return found
+    }
+
+    private func lookUp(_ user: Username) async throws(RealmError) -> FoundUser {
         let found: FoundUser
         do throws(ServerFault) {
             found = try await users.find(user, source: "queries", isLogin: false)
@@ -90,7 +78,6 @@ extension SQLRealm: UserListingRealm {
         }
         guard !found.isAmbiguous else { throw .unavailable("the database has several rows for this user") }
         if let problem = found.problem { throw .unavailable(problem) }
-        guard found.account != nil else { throw .noSuchUser(user) }
         return found
     }
 }

@@ -53,11 +53,8 @@ public final class SQLRealm: Realm {
         jaasContext = try properties.jaasContext
         name = properties.realmName
         settings = try SQLSettings(properties)
-        guard let passwords = properties.services[PasswordService.self],
-            let clock = properties.services[WallClock.self]
-        else {
-            throw BadRealm("this program cannot check stored passwords")
-        }
+        guard let passwords = properties.services[PasswordService.self], let clock = properties.services[WallClock.self]
+        else { throw BadRealm("this program cannot check stored passwords") }
         self.passwords = passwords
         self.clock = clock
         rules = properties.services[NewPasswordRules.self] ?? NewPasswordRules()
@@ -70,40 +67,29 @@ public final class SQLRealm: Realm {
         servers = try settings.location.servers(properties, limits: settings.limits)
         users = SQLUsers(servers, settings: settings, log: log, realmName: properties.realmName)
         if settings.digests?.isClearText == true {
-            log(
-                "realm \(name): the passwords are stored in clear text; whoever reads the database can sign in",
-                .warning
-            )
+            let problem = "the passwords are stored in clear text; whoever reads the database can sign in"
+            log("realm \(name): \(problem)", .warning)
         }
         if settings.isCheckedAtLoad { try checkAtLoad() }
     }
 
-    /// Returns the costs that are known from the configuration.
     private static func costs(_ settings: SQLSettings) throws(BadRealm) -> KnownCosts {
         var decoys: [any PasswordHash] = []
         if let digests = settings.digests {
-            do throws(BadHash) {
-                decoys.append(try digests.decoy)
-            } catch {
-                throw BadRealm(error.description, setting: "digest-algorithm")
-            }
+            let decoy = Result { () throws(BadHash) in try digests.decoy }
+            decoys.append(try decoy.mapError { BadRealm($0.description, setting: "digest-algorithm") }.get())
         }
         if let policy = settings.decoy {
-            do throws(HashFault) {
-                decoys.append(try policy.decoy())
-            } catch {
-                throw BadRealm(error.description, setting: "decoy")
-            }
+            let decoy = Result { () throws(HashFault) in try policy.decoy() }
+            decoys.append(try decoy.mapError { BadRealm($0.description, setting: "decoy") }.get())
         }
         return KnownCosts(decoys)
     }
 
-    /// Reads a stored password.
+    /// Reads a stored password; nil for a mark that means that the user has none.
     ///
-    /// The blanks that fill a CHAR column are no part of a hash, but may be a part of a password in clear text.
-    ///
-    /// - Returns: The password; nil for a mark that means that the user has none.
-    /// - Throws: `BadHash`, also if a check would be too costly for every login of the realm.
+    /// The blanks that fill a CHAR column are no part of a hash, but may be a part of a password in clear text. A hash
+    /// is rejected also if a check would be too costly for every login of the realm.
     func read(_ stored: String) throws(BadHash) -> StoredPassword? {
         guard !isNoPassword(stored) else { return nil }
         let text = settings.digests?.isClearText == true ? stored : CharPadding.removed(from: stored)
@@ -118,9 +104,8 @@ public final class SQLRealm: Realm {
         return password
     }
 
-    /// Returns whether a text in the column of passwords means that the user has none.
-    ///
-    /// In a column of clear text, only an empty text does: a password may be `x`.
+    /// Returns whether a text in the column of passwords means that the user has none: in clear text only an empty one,
+    /// because a password may be `x`.
     func isNoPassword(_ stored: String) -> Bool {
         settings.digests?.isClearText == true
             ? stored.isEmpty : PasswordFormats.isNoPassword(CharPadding.removed(from: stored))
@@ -148,18 +133,13 @@ final class KnownCosts: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter decoys: The decoys to begin with.
-    init(_ decoys: [any PasswordHash]) {
-        state = Mutex(State(decoys: decoys))
-    }
+    init(_ decoys: [any PasswordHash]) { state = Mutex(State(decoys: decoys)) }
 
     /// One decoy for each cost.
     var decoys: [any PasswordHash] { state.withLock { $0.decoys } }
 
-    /// Adds the cost of a hash.
-    ///
-    /// - Returns: All costs, for a warning, if the cost is new; nil if it is known, or if it is not the first one for which a
-    ///   cost had to be left out.
+    /// Adds the cost of a hash, and returns all costs, for a warning, if it is new and at most the first one for which
+    /// a cost had to be left out.
     func add(_ hash: any PasswordHash) -> [HashCost]? {
         state.withLock { state in
             guard !state.decoys.contains(where: { $0.cost == hash.cost }) else { return nil }

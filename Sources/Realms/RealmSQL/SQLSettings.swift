@@ -13,17 +13,14 @@ struct SQLSettings: Sendable {
     let pool: ServerPoolSettings
     /// The column of digests; nil if the column contains hashes of all formats.
     let digests: DigestColumn?
-    /// The encoding of passwords before they are hashed to a digest.
     let charset: Charset
     /// True if the returned name must have the bytes of the name that was typed.
     let isCaseSensitive: Bool
     /// True if a weak hash is replaced at a login.
     let rehashes: Bool
-    /// The options for reading hashes.
     let formatOptions: FormatOptions
-    /// True if users may change an expired password in the login dialog.
+    /// In the login dialog, if it has expired.
     let mayChangePassword: Bool
-    /// True if the queries are checked when the configuration is loaded.
     let isCheckedAtLoad: Bool
     /// The configured cost of unknown users' checks; nil if the costs are those of the stored hashes.
     let decoy: HashPolicy?
@@ -83,18 +80,14 @@ struct SQLSettings: Sendable {
         pool = try ServerPoolSettings(properties, connections: "connections")
         digests = try Self.digests(properties)
         charset = Charset(rawValue: try properties.string("charset")) ?? .utf8
-        guard charset == .utf8 || digests != nil else {
-            throw BadRealm("needs digest-algorithm", setting: "charset")
-        }
+        guard charset == .utf8 || digests != nil else { throw BadRealm("needs digest-algorithm", setting: "charset") }
         isCaseSensitive = try properties.boolean("case-sensitive")
         rehashes = try properties.boolean("rehash")
         var formatOptions = FormatOptions()
         formatOptions.acceptsTruncated = try properties.boolean("truncated-passwords")
         guard !formatOptions.acceptsTruncated || rehashes && queries.updatePassword != nil else {
-            throw BadRealm(
-                "needs update-password-query and rehash true, so that such a hash is replaced",
-                setting: "truncated-passwords"
-            )
+            let problem = "needs update-password-query and rehash true, so that such a hash is replaced"
+            throw BadRealm(problem, setting: "truncated-passwords")
         }
         self.formatOptions = formatOptions
         mayChangePassword = try properties.boolean("change-expired-password")
@@ -109,36 +102,29 @@ struct SQLSettings: Sendable {
         }
         let encoding = properties.has("encoding") ? try properties.string("encoding") : "Hex"
         let algorithm = try properties.string("digest-algorithm")
-        do throws(BadHash) {
-            let column = try DigestColumn(algorithm: algorithm, encoding: .init(rawValue: encoding) ?? .hexadecimal)
-            guard !column.isClearText || !properties.has("encoding") else {
-                throw BadHash("none has no encoding")
-            }
-            return column
-        } catch {
-            throw BadRealm(error.description, setting: "digest-algorithm")
+        let column = try Result { () throws(BadHash) in
+            try DigestColumn(algorithm: algorithm, encoding: .init(rawValue: encoding) ?? .hexadecimal)
+        }.mapError { BadRealm($0.description, setting: "digest-algorithm") }.get()
+        guard !column.isClearText || !properties.has("encoding") else {
+            throw BadRealm("none has no encoding", setting: "digest-algorithm")
         }
+        return column
     }
 
     private static func decoy(_ properties: RealmProperties) throws(BadRealm) -> HashPolicy? {
         guard properties.has("decoy") else { return nil }
         let words = try properties.string("decoy").split(separator: " ").map(String.init)
-        do throws(BadValue) {
-            return try HashPolicy(words: words)
-        } catch {
-            throw BadRealm(error.description, setting: "decoy")
-        }
+        return try Result { () throws(BadValue) in try HashPolicy(words: words) }
+            .mapError { BadRealm($0.description, setting: "decoy") }.get()
     }
 }
 
 /// The database that the property `database` names.
 enum DatabaseLocation: Sendable {
-    /// An SQLite file.
     case sqlite(path: String)
     /// A connection URI or a list of `name=value` of libpq.
     case postgreSQL(String)
 
-    /// Reads the property.
     init(_ properties: RealmProperties) throws(BadRealm) {
         guard properties.has("database") else {
             guard !properties.has("datasource-jndi") else {
@@ -148,10 +134,8 @@ enum DatabaseLocation: Sendable {
                     setting: "datasource-jndi"
                 )
             }
-            throw BadRealm(
-                "must be set, such as sqlite:users.db or postgresql://db.example.org/app",
-                setting: "database"
-            )
+            let problem = "must be set, such as sqlite:users.db or postgresql://db.example.org/app"
+            throw BadRealm(problem, setting: "database")
         }
         guard !properties.has("datasource-jndi") else {
             throw BadRealm("must not be set together with database", setting: "datasource-jndi")
@@ -174,22 +158,11 @@ enum DatabaseLocation: Sendable {
         }
     }
 
-    /// The kind of SQL.
     var dialect: SQLDialect {
-        switch self {
-        case .sqlite: .sqlite
-        case .postgreSQL: .postgreSQL
-        }
+        if case .sqlite = self { .sqlite } else { .postgreSQL }
     }
 
     /// Returns the servers of the database; no connection is opened.
-    ///
-    /// - Parameters:
-    ///   - properties: The properties of the realm.
-    ///   - limits: The time limits.
-    /// - Returns: The servers.
-    /// - Throws: ``BadRealm`` if a property of the connection cannot be used, or the program was built without the
-    ///   trait PostgreSQL.
     func servers(_ properties: RealmProperties, limits: SQLLimits) throws(BadRealm) -> SQLServers {
         switch self {
         case .sqlite(let path):
@@ -198,10 +171,8 @@ enum DatabaseLocation: Sendable {
             }
             func servers(isReadOnly: Bool) -> Servers<SQLConnection> {
                 Servers(["sqlite:\(path)"]) { (_: Int, _: ServerCall) throws(ServerFault) -> SQLConnection in
-                    SQLConnection(
-                        try SQLiteConnection(path, isReadOnly: isReadOnly, queryTimeout: limits.query),
-                        server: "sqlite:\(path)"
-                    )
+                    let file = try SQLiteConnection(path, isReadOnly: isReadOnly, queryTimeout: limits.query)
+                    return SQLConnection(file, server: "sqlite:\(path)")
                 }
             }
             return SQLServers(readers: servers(isReadOnly: true), writers: servers(isReadOnly: false))

@@ -30,7 +30,6 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var isPaused = false
     /// The number of bytes of the body.
     private var count = 0
-    /// The number of informational responses.
     private var informationalCount = 0
     private static let maximumInformational = 16
     /// The time for which the server keeps an unused connection.
@@ -61,11 +60,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: Requests
 
-    /// Sends the request of an exchange; finds another connection for it if this one is closed.
-    ///
-    /// - Parameters:
-    ///   - exchange: The exchange.
-    ///   - isAttached: True if this connection was opened for the exchange.
+    /// Sends the request of an exchange, for which this connection may have been opened (`isAttached`); finds another
+    /// connection for it if this one is closed.
     func begin(_ exchange: HTTPSExchange, isAttached: Bool = false) {
         guard case .idle = state, let context, let encoder, context.channel.isActive else {
             return pool.assign(exchange)
@@ -191,7 +187,6 @@ final class ConnectionHandler: ChannelInboundHandler {
         if case .idle = state, idleTimer == nil { startIdleTimer() }
     }
 
-    /// True if no request was sent yet.
     private var isUnused: Bool { if case .idle = state { true } else { false } }
 
     private func startIdleTimer() {
@@ -214,7 +209,6 @@ final class ConnectionHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Handles the end of the server's stream.
     private func ended() {
         switch state {
         case .handshaking: close(.connectFailed, "the server closed the connection during the TLS handshake")

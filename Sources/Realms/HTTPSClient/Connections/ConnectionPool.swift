@@ -10,14 +10,11 @@ internal import Synchronization
 ///
 /// Every exchange gets one connection: an unused one, or a new one, or the next one that becomes free.
 final class ConnectionPool: Sendable {
-    /// A server: its host and its port.
     struct Server: Sendable, Hashable {
         let host: String
         let port: Int
 
-        init(_ url: HTTPSURL) {
-            (host, port) = (url.host, url.port)
-        }
+        init(_ url: HTTPSURL) { (host, port) = (url.host, url.port) }
     }
 
     private struct Connections {
@@ -57,8 +54,8 @@ final class ConnectionPool: Sendable {
         guard limits.allSatisfy({ $0 > 0 }), times.allSatisfy({ $0 > .zero }) else {
             throw HTTPSClientError(.invalidRequest, "a limit is not positive")
         }
-        do throws(OpenSSLError) {
-            tls = try TLSContext(
+        tls = try Result { () throws(OpenSSLError) in
+            try TLSContext(
                 .client(
                     trusting: configuration.trust.tls,
                     identity: configuration.identity,
@@ -66,15 +63,12 @@ final class ConnectionPool: Sendable {
                     applicationProtocols: ["http/1.1"]
                 )
             )
-        } catch {
-            throw HTTPSClientError(.invalidRequest, "\(error)")
-        }
+        }.mapError { HTTPSClientError(.invalidRequest, "\($0)") }.get()
         self.configuration = configuration
         self.group = group
     }
 
     var openConnections: Int { state.withLock { $0.servers.values.reduce(0) { $0 + $1.open } } }
-
     var waitingRequests: Int { state.withLock { $0.servers.values.reduce(0) { $0 + $1.waiting.count } } }
 
     // MARK: Exchanges
@@ -116,9 +110,8 @@ final class ConnectionPool: Sendable {
 
     // MARK: Connections
 
-    /// Takes back a connection that is free, and uses it for the next exchange that waits.
-    ///
-    /// - Returns: False if the connection is to be closed.
+    /// Takes back a connection that is free, and uses it for the next exchange that waits; returns false if it is to be
+    /// closed.
     func release(_ connection: PooledConnection) -> Bool {
         let (isKept, next) = state.withLock { state -> (Bool, HTTPSExchange?) in
             guard var connections = state.servers[connection.server] else { return (false, nil) }
@@ -155,7 +148,6 @@ final class ConnectionPool: Sendable {
         if let next { Connector(pool: self, server: server).connect(for: next) }
     }
 
-    /// Closes the unused connections.
     func close() {
         let idle = state.withLock { state -> [PooledConnection] in
             state.isClosed = true
@@ -168,9 +160,8 @@ final class ConnectionPool: Sendable {
 
 /// A connection whose TLS handshake is complete.
 ///
-/// `isCounted` and `usableUntil` are only accessed under the pool's lock.
+/// `isCounted` and `usableUntil` are only accessed under the pool's lock; for them `Sendable` is unchecked.
 final class PooledConnection: @unchecked Sendable {
-    // Unchecked because of the two variables.
     let channel: any Channel
     let server: ConnectionPool.Server
     private let handler: NIOLoopBound<ConnectionHandler>
@@ -185,7 +176,6 @@ final class PooledConnection: @unchecked Sendable {
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 
-    /// Begins an exchange on this connection.
     func begin(_ exchange: HTTPSExchange) {
         let loop = channel.eventLoop
         guard !loop.inEventLoop else { return handler.value.begin(exchange) }

@@ -12,9 +12,8 @@ struct Connector {
     let pool: ConnectionPool
     let server: ConnectionPool.Server
 
-    /// Resolves the name, connects and starts the TLS handshake; the exchange begins when the handshake is complete.
-    ///
-    /// SwiftNIO resolves names on a thread of its own, so no event loop waits.
+    /// Resolves the name, on a thread of SwiftNIO, connects and starts the TLS handshake, with whose end the exchange
+    /// begins.
     func connect(for exchange: HTTPSExchange) {
         let loop = pool.group.next()
         let limit = pool.configuration.connectTimeout
@@ -91,13 +90,12 @@ struct Connector {
     }
 }
 
-/// Writes the request whose head passes through the pipeline, wipes the buffer when it is sent, and limits the bytes that
-/// are received until the next request.
+/// Writes the request whose head passes through the pipeline, wipes the buffer when it is sent, and limits the bytes
+/// that are received until the next request.
 ///
-/// The decoder has no limit for everything that is no field and no body, such as the extensions of chunks.
-///
-/// The decoder of responses must see the method of every request, so a head and an end are written. The bytes are those of
-/// the ``HTTPSRequest``, because the encoder of NIOHTTP1 takes fields as `String` only, and a `String` cannot be wiped.
+/// The decoder has no limit for everything that is no field and no body, such as the extensions of chunks. It must see
+/// the method of every request, so a head and an end are written. The bytes are those of the ``HTTPSRequest``, because
+/// the encoder of NIOHTTP1 takes fields as `String` only, and a `String` cannot be wiped.
 final class RequestEncoder: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -108,19 +106,13 @@ final class RequestEncoder: ChannelDuplexHandler {
     private let maximumBytes: Int
     private var received = 0
     private var sent = ByteBuffer()
-    /// The next request.
     var request: HTTPSRequest?
 
-    /// The error for more bytes than the limit.
-    struct TooManyBytes: Error {
-        let maximum: Int
-    }
+    struct TooManyBytes: Error { let maximum: Int }
 
-    /// - Parameter configuration: A response may have 16 times as many bytes as its body, because the framing of small chunks
-    ///   has more bytes than their data.
     init(_ configuration: HTTPSClientConfiguration) {
         userAgent = configuration.userAgent
-        // The limits are the caller's, and may be as large as Int.max.
+        // The framing of small chunks has more bytes than their data. The limits may be as large as Int.max.
         maximumBytes = min(configuration.maximumHead, 1 << 40) + 16 * min(configuration.maximumBody, 1 << 40)
     }
 
@@ -144,20 +136,15 @@ final class RequestEncoder: ChannelDuplexHandler {
     }
 }
 
-/// Describes the errors of a connection.
 enum ConnectionFault {
-    /// Returns the code and the cause of an error.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - isOpen: True if the TLS handshake was complete.
-    /// - Returns: The code and the cause.
+    /// Returns the code and the cause of an error; the TLS handshake was complete if the connection is open.
     static func describe(_ error: any Error, isOpen: Bool) -> (code: HTTPSClientError.Code, cause: String) {
         switch error {
         case let error as NIOOpenSSLError where error.code == .handshakeTimeout:
             (.connectTimedOut, "the TLS handshake was not complete in time")
         case let error as NIOOpenSSLError where error.cause?.code == .certificateRejected:
-            (.certificateRejected, certificateFault(error))
+            // The last reason is the result of the verification.
+            (.certificateRejected, "the server's certificate was rejected: \(error.cause?.reasons.last ?? "\(error)")")
         case let error as RequestEncoder.TooManyBytes:
             (.responseTooLarge, "the response has more than \(error.maximum) bytes in all")
         case HTTPParserError.headerOverflow: (.responseHeadTooLarge, "the fields of the response are too long")
@@ -178,10 +165,5 @@ enum ConnectionFault {
     /// Returns whether this program, or its system, has no more resources for a connection.
     static func isLoad(_ error: any Error) -> Bool {
         (error as? IOError).map { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains($0.errnoCode) } ?? false
-    }
-
-    private static func certificateFault(_ error: NIOOpenSSLError) -> String {
-        // The last reason is the result of the verification.
-        "the server's certificate was rejected: \(error.cause?.reasons.last ?? "\(error)")"
     }
 }

@@ -95,10 +95,6 @@ public struct HTTPSRequest: Sendable {
         fields.append((name, .secret(prefix: prefix, secret)))
     }
 
-    /// Checks the name of a field that may be added to requests.
-    ///
-    /// - Parameter name: The name.
-    /// - Throws: ``HTTPSClientError`` with code `invalidRequest`.
     static func check(_ name: String) throws(HTTPSClientError) {
         guard (1...256).contains(name.utf8.count), name.utf8.allSatisfy(ASCII.isToken) else {
             throw HTTPSClientError(.invalidRequest, "the name of a field is not valid")
@@ -158,14 +154,10 @@ extension ByteBuffer {
         secret.withBytes { span in _ = unsafe span.withUnsafeBytes { unsafe writeBytes($0) } }
     }
 
-    /// Overwrites the whole buffer.
-    ///
-    /// If another buffer shares the memory, that memory is not overwritten.
+    /// Overwrites the whole buffer, but not the memory of another buffer that has shared it before.
     mutating func wipe() {
         moveReaderIndex(to: 0)
-        unsafe withUnsafeMutableReadableBytes { bytes in
-            for index in bytes.indices { unsafe bytes[index] = 0 }
-        }
+        unsafe withUnsafeMutableReadableBytes { bytes in for index in bytes.indices { unsafe bytes[index] = 0 } }
         clear()
     }
 }

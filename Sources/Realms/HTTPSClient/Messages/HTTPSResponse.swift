@@ -75,7 +75,6 @@ public enum ResponseProgress: Sendable, Hashable {
     case stop
 }
 
-/// A delegate that collects the response.
 final class ResponseCollector: HTTPSResponseDelegate {
     private let maximumBody: Int
     private var response: HTTPSResponse?
@@ -84,9 +83,7 @@ final class ResponseCollector: HTTPSResponseDelegate {
         HTTPSClientError(.connectionClosed, "there is no response")
     )
 
-    init(maximumBody: Int) {
-        self.maximumBody = maximumBody
-    }
+    init(maximumBody: Int) { self.maximumBody = maximumBody }
 
     func didReceive(_ response: HTTPSResponse) async -> ResponseProgress {
         self.response = response

@@ -7,15 +7,11 @@ package import Workers
 
 /// The limits of the helper processes of one realm.
 package struct HelperPoolSettings: Sendable, Hashable {
-    /// The choice of the request that is rejected when the queue is full.
+    /// The request that is rejected when the queue is full; of those of a user, one of the source with the most of them.
     package enum WhenFull: String, Sendable, Hashable, CaseIterable {
         /// The new request; if another source or user has more waiting requests, the newest request of that one.
-        ///
-        /// Of the requests of a user, it is one of the source with the most of them.
         case refuse
         /// The oldest request of the source or user with the most waiting requests.
-        ///
-        /// Of the requests of a user, it is one of the source with the most of them.
         case cancelOldest = "cancel-oldest"
     }
 
@@ -23,7 +19,6 @@ package struct HelperPoolSettings: Sendable, Hashable {
     package var processes = 8
     /// The maximum number of waiting requests.
     package var queue = 128
-    /// The choice of the request that is rejected when the queue is full.
     package var whenFull = WhenFull.refuse
     /// The time for a request, from its arrival to its answer.
     package var timeout = Duration.seconds(10)
@@ -32,7 +27,6 @@ package struct HelperPoolSettings: Sendable, Hashable {
     /// The time after which a process without requests ends.
     package var idleTime = Duration.seconds(60)
 
-    /// Creates settings with the defaults.
     package init() {}
 }
 
@@ -42,15 +36,9 @@ package struct HelperPoolSettings: Sendable, Hashable {
 /// or breaks its protocol ends its own request and nothing else; the next request gets a new process. All processes end
 /// when the pool is released.
 package final class HelperPool: Sendable {
-    /// The limits.
     package let settings: HelperPoolSettings
     private let scheduler: HelperScheduler
 
-    /// Creates a pool.
-    ///
-    /// - Parameters:
-    ///   - settings: The limits.
-    ///   - log: The log for the output of the helpers; nil to discard it.
     package init(_ settings: HelperPoolSettings, log: RealmLog?) {
         self.settings = settings
         scheduler = HelperScheduler(settings, log: log, makeWakeUp: WakeUp.init)
@@ -61,16 +49,11 @@ package final class HelperPool: Sendable {
     /// The number of waiting requests.
     var waiting: Int { scheduler.waiting }
 
-    /// Queues a request and waits for its result.
+    /// Queues a request, and waits for its result.
     ///
-    /// - Parameters:
-    ///   - owner: The source and the user of the request. Sources take turns; the requests of one source, and those of one
-    ///     user, hold at most half of the processes. Requests that did not come over a network have no limit of their
-    ///     source.
-    ///   - work: Asks a helper. It runs on the thread of a slot and may block; all its waits must be waits of the call.
-    ///     If it throws, the helper of the slot is killed.
-    /// - Returns: The result of `work`.
-    /// - Throws: ``HelperFault``: the error of `work`, or the reason why it was not run.
+    /// The requests of one source, and those of one user, hold at most half of the processes; those that did not come
+    /// over a network have no limit of their source. `work` runs on the thread of a slot and may block; all its waits
+    /// must be waits of the call. If it throws, the helper of the slot is killed.
     package func run<Value: Sendable>(
         for owner: JobOwner,
         _ work: @escaping @Sendable (HelperSlot, HelperCall) throws(HelperFault) -> Value
@@ -106,12 +89,6 @@ package final class HelperPool: Sendable {
 
 extension HelperPoolSettings {
     /// Reads the properties `processes`, `queue`, `when-full`, `timeout`, `requests-per-process` and `idle-time`.
-    ///
-    /// - Parameters:
-    ///   - properties: Properties whose schema contains these names.
-    ///   - processes: The name of the property for the maximum number of processes.
-    ///   - requestsPerProcess: The name of the property for the number of requests after which a process is replaced.
-    /// - Throws: ``BadRealm`` if a time is zero or longer than an hour.
     package init(
         _ properties: RealmProperties,
         processes: String = "processes",
@@ -127,12 +104,6 @@ extension HelperPoolSettings {
     }
 
     /// Reads a time from 1 millisecond to an hour.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the property.
-    ///   - properties: Properties whose schema contains the name.
-    /// - Returns: The time.
-    /// - Throws: ``BadRealm`` if the time is zero or longer than an hour.
     package static func time(_ name: String, of properties: RealmProperties) throws(BadRealm) -> Duration {
         let time = try properties.duration(name)
         guard time > .zero, time <= .seconds(3600) else {
@@ -144,27 +115,18 @@ extension HelperPoolSettings {
 
 /// The place of one helper process, on a thread of its own.
 package final class HelperSlot {
-    /// The running helper; nil if there is none.
     package private(set) var process: HelperProcess?
     /// The number of requests that the running helper has answered.
     private(set) var answered = 0
     /// The number of faults since the last answer.
-    private(set) var faults = 0
+    var faults = 0
     private let log: RealmLog?
 
-    init(log: RealmLog?) {
-        self.log = log
-    }
+    init(log: RealmLog?) { self.log = log }
 
-    /// Returns the running helper, or starts one.
+    /// Returns the running helper, or starts one; lines of its output that contain the secret are not logged.
     ///
     /// A helper that has sent something without a request is replaced: it could be taken for an answer.
-    ///
-    /// - Parameters:
-    ///   - program: The program to start.
-    ///   - secret: The secret of the request; lines of output that contain it are not logged.
-    /// - Returns: The helper.
-    /// - Throws: ``HelperFault`` with code `cannotStart`.
     package func process(_ program: HelperProgram, secret: Secret?) throws(HelperFault) -> HelperProcess {
         if let process, process.begin(secret: secret) { return process }
         end()
@@ -189,6 +151,4 @@ package final class HelperSlot {
         process?.endGracefully(wake: wake)
         end()
     }
-
-    func countFault() { faults += 1 }
 }

@@ -15,21 +15,11 @@ final class HelperScheduler: Sendable {
         let deliver: () -> Void
     }
 
-    /// A request.
     struct Job: Sendable {
         let call: HelperCall
         let owner: JobOwner
         let work: @Sendable (HelperSlot) -> Completion
         let reject: @Sendable (HelperFault) -> Void
-
-        init(
-            call: HelperCall,
-            owner: JobOwner,
-            work: @escaping @Sendable (HelperSlot) -> Completion,
-            reject: @escaping @Sendable (HelperFault) -> Void
-        ) {
-            (self.call, self.owner, self.work, self.reject) = (call, owner, work, reject)
-        }
     }
 
     private struct State {
@@ -72,13 +62,10 @@ final class HelperScheduler: Sendable {
     let answered = Atomic<UInt64>(0)
     private let settings: HelperPoolSettings
     private let log: RealmLog?
+    /// Creates the wake-up of a thread, on that thread.
     private let makeWakeUp: @Sendable () throws(HelperFault) -> WakeUp
     private let state: Mutex<State>
 
-    /// - Parameters:
-    ///   - settings: The limits.
-    ///   - log: The log for the output of the helpers; nil to discard it.
-    ///   - makeWakeUp: Creates the wake-up of a thread. It is called on that thread.
     init(
         _ settings: HelperPoolSettings,
         log: RealmLog?,
@@ -104,21 +91,15 @@ final class HelperScheduler: Sendable {
         }
     }
 
-    /// The number of waiting requests.
     var waiting: Int { state.withLock { $0.queue.count } }
 
     /// The number of threads, with those that start.
     var threads: Int { state.withLock { $0.threads } }
-
-    /// The number of threads without a request.
     var idleThreads: Int { state.withLock { $0.idle.count } }
 
     // MARK: Requests
 
-    /// Queues a request, or rejects it.
-    ///
-    /// - Parameter job: The request.
-    /// - Returns: The number for ``cancel(_:)``.
+    /// Queues a request, or rejects it, and returns the number for ``cancel(_:)``.
     func submit(_ job: Job) -> UInt64 {
         rejectLate()
         let (number, rejected) = change { state -> (UInt64, (Job, HelperFault)?) in
@@ -157,9 +138,8 @@ final class HelperScheduler: Sendable {
         call?.cancel()
     }
 
-    /// Rejects the requests that have waited for too long.
-    ///
-    /// All requests have the same time, so the oldest one is the first that is late.
+    /// Rejects the requests that have waited for too long: all have the same time, so the oldest is the first that is
+    /// late.
     func rejectLate() {
         let now = MonotonicTime.now
         let late = change { state -> [Job] in
@@ -197,10 +177,6 @@ final class HelperScheduler: Sendable {
     /// Takes idle threads, or starts threads, for the requests that may run.
     ///
     /// The end of one request can let several ones run: one of the same source, and one of the same user.
-    ///
-    /// - Parameters:
-    ///   - state: The state.
-    ///   - canStart: Whether threads may be started.
     private func wakeThreads(_ state: inout State, canStart: Bool = true) {
         while state.queue.runnable > state.waking {
             if let idle = state.idle.popLast() {
@@ -222,7 +198,6 @@ final class HelperScheduler: Sendable {
         return false
     }
 
-    /// The life of a thread.
     private func serve() {
         let wake: WakeUp
         do throws(HelperFault) {
@@ -235,8 +210,7 @@ final class HelperScheduler: Sendable {
         var arrival = Arrival.woken
         while true {
             switch next(wake, after: arrival) {
-            case .run(let number, let job):
-                arrival = run(job, number: number, in: slot, wake: wake)
+            case .run(let number, let job): arrival = run(job, number: number, in: slot, wake: wake)
             case .wait:
                 let hasWork = idle(slot, wake: wake)
                 arrival = leaveIdle(wake) ? .free : .woken
@@ -252,7 +226,6 @@ final class HelperScheduler: Sendable {
         }
     }
 
-    /// Returns what a thread does next.
     private func next(_ wake: WakeUp, after arrival: Arrival) -> Step {
         rejectLate()
         return change { state -> Step in
@@ -290,11 +263,8 @@ final class HelperScheduler: Sendable {
         let completion = job.work(slot)
         job.call.wake = nil
         guard let fault = completion.fault else {
-            let arrival = endWithResult(
-                job,
-                number: number,
-                isHelperLast: slot.answered + 1 >= settings.requestsPerProcess
-            )
+            let isHelperLast = slot.answered + 1 >= settings.requestsPerProcess
+            let arrival = endWithResult(job, number: number, isHelperLast: isHelperLast)
             ResumingExecutor.shared.resumeTasks(completion.deliver)
             slot.countAnswer(limit: settings.requestsPerProcess, wake: wake)
             return arrival
@@ -303,7 +273,7 @@ final class HelperScheduler: Sendable {
         completion.deliver()
         slot.end()
         guard fault.code != .cancelled, settings.requestsPerProcess > 1 else { return .ended(number, job) }
-        slot.countFault()
+        slot.faults += 1
         let time = Self.backOff(slot.faults)
         guard time > 0 else { return .ended(number, job) }
         // Only this thread waits, others take the requests meanwhile.

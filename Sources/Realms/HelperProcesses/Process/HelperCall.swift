@@ -20,11 +20,6 @@ package final class HelperCall: Sendable {
     /// Is called at least twice a second during a wait.
     let tick: @Sendable () -> Void
 
-    /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - deadline: The time at which the wait for an answer ends, of ``MonotonicTime``.
-    ///   - tick: Is called at least twice a second during a wait.
     init(until deadline: UInt64, tick: @escaping @Sendable () -> Void) {
         state = Mutex(State(deadline: deadline))
         self.tick = tick
@@ -70,20 +65,14 @@ package final class HelperCall: Sendable {
 
 /// A file descriptor that is closed with its last reference.
 package final class Descriptor: Sendable {
-    /// The number of the descriptor.
     package let number: Int32
 
-    /// Takes over a descriptor.
-    ///
-    /// - Parameter number: An open descriptor that nothing else closes.
+    /// Takes over an open descriptor that nothing else closes.
     package init(_ number: Int32) { self.number = number }
 
     deinit { close(number) }
 
     /// Creates two connected stream sockets that are closed on exec.
-    ///
-    /// - Returns: The two sockets.
-    /// - Throws: ``HelperFault`` with code `cannotStart` if the system has no more descriptors.
     static func socketPair() throws(HelperFault) -> (Descriptor, Descriptor) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -98,22 +87,28 @@ package final class Descriptor: Sendable {
         return (Descriptor(ends[0]), Descriptor(ends[1]))
     }
 
-    /// Opens /dev/null.
     static func null() throws(HelperFault) -> Descriptor {
         let number = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
         guard number >= 0 else { throw .system("/dev/null") }
         return Descriptor(number)
     }
 
-    /// Makes reads and writes of this descriptor return at once.
-    func setNonblocking() {
-        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+    /// Waits for something to read until a time of ``MonotonicTime``; returns false if the time is up.
+    func waitForInput(until: UInt64) -> Bool {
+        var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        while true {
+            if unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: until)) > 0 { return true }
+            if MonotonicTime.now >= until { return false }
+        }
     }
+
+    /// Makes reads and writes of this descriptor return at once.
+    func setNonblocking() { _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK) }
 }
 
 extension HelperFault {
-    /// Creates a fault with the system's text for an error: of code `full` if the system has no more resources, otherwise
-    /// of code `cannotStart`.
+    /// Creates a fault with the system's text for an error: `full` if the system has no more resources, otherwise
+    /// `cannotStart`.
     static func system(_ what: String, number: Int32 = errno) -> HelperFault {
         let isLoad = [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
         return HelperFault(isLoad ? .full : .cannotStart, "\(what): \(unsafe String(cString: strerror(number)))")
@@ -124,9 +119,6 @@ extension HelperFault {
 package final class WakeUp: Sendable {
     let descriptor: Descriptor
 
-    /// Creates a wake-up.
-    ///
-    /// - Throws: ``HelperFault`` with code `cannotStart` if the system has no more descriptors.
     package init() throws(HelperFault) {
         let number = gatehouse_eventfd()
         guard number >= 0 else { throw .system("no eventfd") }
@@ -139,20 +131,12 @@ package final class WakeUp: Sendable {
         _ = unsafe write(descriptor.number, &one, 8)
     }
 
-    /// Waits for a wake-up.
-    ///
-    /// - Parameter until: The time at which the wait ends, of ``MonotonicTime``.
-    /// - Returns: True if it was woken; false if the time is up.
+    /// Waits for a wake-up; returns false if the time is up.
     @discardableResult
     func wait(until: UInt64) -> Bool {
-        var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-        while true {
-            if unsafe poll(&entry, 1, MonotonicTime.milliseconds(until: until)) > 0 {
-                reset()
-                return true
-            }
-            if MonotonicTime.now >= until { return false }
-        }
+        guard descriptor.waitForInput(until: until) else { return false }
+        reset()
+        return true
     }
 
     /// Makes the next wait wait again.

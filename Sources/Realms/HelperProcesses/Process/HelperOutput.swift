@@ -21,9 +21,8 @@ struct HelperOutput: ~Copyable {
     /// True if output was left out of `kept`.
     private var isCut = false
     private var logged = 0
-    private var count = 0
     /// The number of bytes since ``begin(secret:)``.
-    var total: Int { count }
+    private(set) var total = 0
     private var secrets: [Secret] = []
     /// The secrets of earlier requests, of which a helper may still write.
     private var earlier = SecretMarks()
@@ -33,12 +32,10 @@ struct HelperOutput: ~Copyable {
         self.log = log
     }
 
-    /// Starts to count anew.
-    ///
-    /// - Parameter secret: The secret of the request; lines that contain it are not logged.
+    /// Starts to count anew; lines that contain the secret of the request are not logged.
     mutating func begin(secret: Secret?) {
         flush()
-        (logged, count, isCut) = (0, 0, false)
+        (logged, total, isCut) = (0, 0, false)
         for secret in secrets { earlier.add(secret) }
         secrets = []
         if let secret { withhold(secret) }
@@ -51,12 +48,12 @@ struct HelperOutput: ~Copyable {
 
     /// Adds output; returns false if the helper has written too much.
     mutating func add(_ bytes: ArraySlice<UInt8>) -> Bool {
-        count += bytes.count
+        total += bytes.count
         let room = Self.maximumKept - kept.count
         if bytes.count > room { isCut = true }
         kept += bytes.prefix(room)
         if secrets.isEmpty, kept.last == UInt8(ascii: "\n") { flush() }
-        return count <= Self.maximumRead
+        return total <= Self.maximumRead
     }
 
     private var longestSecret: Int { max(secrets.map(\.count).max() ?? 0, earlier.longest) }
@@ -97,11 +94,6 @@ struct HelperOutput: ~Copyable {
 /// Finds the secrets of a login in what a helper has written, so that they are not logged.
 package enum SecretPlaces {
     /// Finds all places of secrets, also across lines: a password may contain a line feed.
-    ///
-    /// - Parameters:
-    ///   - secrets: The secrets; an empty one is nowhere.
-    ///   - bytes: The bytes that a helper has written.
-    /// - Returns: The places, in no order.
     package static func places(of secrets: [Secret], in bytes: [UInt8]) -> [Range<Int>] {
         var places: [Range<Int>] = []
         for secret in secrets where !secret.isEmpty && secret.count <= bytes.count {
@@ -147,7 +139,6 @@ struct SecretMarks {
     /// The length of the longest secret, in bytes.
     var longest: Int { marks.map(\.length).max() ?? 0 }
 
-    /// Remembers a secret.
     mutating func add(_ secret: Secret) {
         guard !secret.isEmpty else { return }
         let mark = secret.withBytes { Mark($0) }
@@ -156,7 +147,6 @@ struct SecretMarks {
         if order.count > Self.maximum { marks.remove(order.removeFirst()) }
     }
 
-    /// Finds all places of the secrets.
     func places(in bytes: [UInt8]) -> [Range<Int>] {
         var places: [Range<Int>] = []
         for length in Set(marks.map(\.length)) where length <= bytes.count {
@@ -169,12 +159,8 @@ struct SecretMarks {
     }
 }
 
-/// Text from a helper.
 package enum HelperText {
-    /// Returns a text for the log, without control characters; bytes that are not UTF-8 are replaced.
-    ///
-    /// - Parameter bytes: The text.
-    /// - Returns: The text with control characters as in `\u{1b}`.
+    /// Returns a text for the log with control characters as in `\u{1b}`; bytes that are not UTF-8 are replaced.
     package static func escaped(_ bytes: some Collection<UInt8>) -> String {
         var text = ""
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
@@ -188,9 +174,6 @@ package enum HelperText {
     }
 
     /// Returns whether a character is a control character, a line or a paragraph separator.
-    ///
-    /// - Parameter scalar: The character.
-    /// - Returns: True for C0, DEL, C1, U+2028 and U+2029.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true

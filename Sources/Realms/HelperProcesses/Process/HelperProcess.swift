@@ -10,17 +10,14 @@ internal import Workers
 /// It belongs to one thread, which must live as long as the helper: the system kills a helper when the thread that has
 /// started it ends.
 package final class HelperProcess {
-    /// The end of a helper.
     package enum Exit: Sendable, Hashable {
-        /// The helper has exited with this status.
         case status(Int32)
-        /// This signal has killed the helper.
+        /// The signal that has killed the helper.
         case signal(Int32)
         /// The system has not kept the status.
         case unknown
     }
 
-    /// The event that ends a wait.
     package enum Event: Sendable, Hashable {
         /// The channel can be read, or written to.
         case ready
@@ -48,15 +45,9 @@ package final class HelperProcess {
     private let log: RealmLog?
     private(set) var exit: Exit?
 
-    /// Starts a helper.
+    /// Starts a helper; lines of its output that contain the secret of the first request are not logged.
     ///
     /// Its descriptor 0 is /dev/null, 1 and 2 go to the log, 3 is the channel. It has no others.
-    ///
-    /// - Parameters:
-    ///   - program: The program.
-    ///   - log: The log for the helper's output; nil to discard it.
-    ///   - secret: The secret of the first request; lines of output that contain it are not logged.
-    /// - Throws: ``HelperFault`` with code `cannotStart`.
     package init(_ program: HelperProgram, log: RealmLog?, secret: Secret?) throws(HelperFault) {
         let (own, child) = try Descriptor.socketPair()
         let pipe = try Descriptor.pipe()
@@ -74,11 +65,10 @@ package final class HelperProcess {
 
     deinit { end() }
 
-    /// Prepares for the next request.
+    /// Prepares for the next request, of which lines of output with the secret are not logged.
     ///
-    /// - Parameter secret: The secret of the request; lines of output that contain it are not logged.
-    /// - Returns: False if the helper cannot serve it: it has ended, has closed its channel, or has sent something without
-    ///   a request.
+    /// Returns false if the helper cannot serve it: it has ended, has closed its channel, or has sent something without
+    /// a request.
     func begin(secret: Secret?) -> Bool {
         guard exit == nil, let channel else { return false }
         var descriptors = [
@@ -100,20 +90,11 @@ package final class HelperProcess {
     }
 
     /// Adds a secret to the current request, such as a one-time code.
-    ///
-    /// - Parameter secret: The secret; lines of output that contain it are not logged.
     package func withhold(_ secret: Secret) { written.withhold(secret) }
 
     // MARK: The channel
 
-    /// Sends bytes to the helper.
-    ///
-    /// A helper that does not read the rest is no fault: it may have decided already.
-    ///
-    /// - Parameters:
-    ///   - secret: The bytes.
-    ///   - call: The request.
-    /// - Throws: ``HelperFault`` with code `timedOut` or `cancelled`.
+    /// Sends bytes to the helper; one that does not read the rest is no fault, because it may have decided already.
     package func send(_ secret: Secret, call: HelperCall) throws(HelperFault) {
         var sent = 0
         while sent < secret.count {
@@ -140,10 +121,7 @@ package final class HelperProcess {
         if let channel { _ = shutdown(channel.number, Int32(SHUT_WR)) }
     }
 
-    /// Reads from the channel what is there.
-    ///
-    /// - Parameter buffer: Gets the bytes, at most 16384.
-    /// - Returns: True if there may be more; false if the helper has closed its end.
+    /// Reads what is in the channel, at most 16384 bytes; returns false if the helper has closed its end.
     package func receive(into buffer: inout [UInt8]) -> Bool {
         guard let channel else { return false }
         let (count, error) = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16384) { bytes in
@@ -157,36 +135,21 @@ package final class HelperProcess {
         return false
     }
 
-    /// True if the helper has closed its channel.
     package var isChannelClosed: Bool { channel == nil }
 
-    /// Waits for the channel, the end of the helper, or a wake-up.
-    ///
-    /// - Parameters:
-    ///   - interest: What to wait for.
-    ///   - call: The request.
-    /// - Returns: The event.
-    /// - Throws: ``HelperFault`` with code `timedOut`, `cancelled`, or `malformed` if the helper's output is too long.
+    /// Waits for the channel, the end of the helper, or a wake-up; a fault `malformed` means that the helper's output
+    /// is too long.
     package func wait(for interest: Interest, call: HelperCall) throws(HelperFault) -> Event {
         let wake = call.wake
         while true {
             try call.check()
             call.tick()
             let until = min(call.deadline, MonotonicTime.now &+ Self.tickInterval)
-            switch try poll(interest, wake: wake, until: until) {
-            case .some(let event): return event
-            case nil: continue
-            }
+            if let event = try poll(interest, wake: wake, until: until) { return event }
         }
     }
 
-    /// Waits without a request.
-    ///
-    /// - Parameters:
-    ///   - wake: Ends the wait.
-    ///   - until: The time at which the wait ends, of ``MonotonicTime``.
-    /// - Returns: The event; nil if the time is up. `ready` means that the helper has sent something.
-    /// - Throws: ``HelperFault`` with code `malformed` if the helper's output is too long.
+    /// Waits without a request, until a time of ``MonotonicTime``; `ready` means that the helper has sent something.
     func waitIdle(wake: WakeUp, until: UInt64) throws(HelperFault) -> Event? {
         while true {
             if let event = try poll(.reading, wake: wake, until: until) { return event }
@@ -225,17 +188,14 @@ package final class HelperProcess {
         let count = unsafe read(output.number, &bytes, bytes.count)
         if count > 0 {
             guard written.add(bytes[..<count]) else {
-                throw HelperFault(
-                    .malformed,
-                    "\(name) has written more than \(HelperOutput.maximumRead) bytes of output"
-                )
+                let maximum = HelperOutput.maximumRead
+                throw HelperFault(.malformed, "\(name) has written more than \(maximum) bytes of output")
             }
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
             self.output = nil
         }
     }
 
-    /// Reads the output that is there.
     private func drain() {
         while output != nil {
             let before = written.total
@@ -246,7 +206,7 @@ package final class HelperProcess {
 
     // MARK: The end
 
-    /// The time for the end of a killed helper, in nanoseconds.
+    /// In nanoseconds.
     private static let timeToEnd: UInt64 = 5_000_000_000
 
     /// Kills the helper and all processes of its group, without waiting for their end.
@@ -258,9 +218,7 @@ package final class HelperProcess {
     /// Kills what is left of the helper's group, and waits for the end of the helper for at most 5 seconds.
     ///
     /// A process that the system does not end, because it hangs in the kernel or may not be killed, is left to a thread
-    /// that waits for it, so that the slot is free for another helper.
-    ///
-    /// - Returns: The end of the helper; `unknown` if it has not ended in time.
+    /// that waits for it, so that the slot is free for another helper. Its end is `unknown`.
     @discardableResult
     package func end() -> Exit {
         if let exit { return exit }
@@ -275,7 +233,7 @@ package final class HelperProcess {
 
     /// Waits for the end of a helper that has closed its channel, for at most a second, and kills what is left.
     ///
-    /// - Returns: The end of the helper; `unknown` if it had to be killed, because the signal would not be the cause.
+    /// The end of a helper that had to be killed is `unknown`, because the signal would not be the cause.
     package func endAfterClosing() -> Exit {
         let hasEnded = exit != nil || waitForEnd(until: MonotonicTime.now &+ 1_000_000_000)
         let exit = end()
@@ -283,13 +241,7 @@ package final class HelperProcess {
     }
 
     /// Waits for the end of the process, which stays a zombie; returns false if the time is up.
-    private func waitForEnd(until: UInt64) -> Bool {
-        var descriptor = pollfd(fd: pidfd.number, events: Int16(POLLIN), revents: 0)
-        while true {
-            if unsafe Glibc.poll(&descriptor, 1, MonotonicTime.milliseconds(until: until)) > 0 { return true }
-            if MonotonicTime.now >= until { return false }
-        }
-    }
+    private func waitForEnd(until: UInt64) -> Bool { pidfd.waitForInput(until: until) }
 
     /// Waits without limit for the end of a process, and removes its zombie.
     private static func reap(_ pidfd: Descriptor) -> Exit {
@@ -312,11 +264,7 @@ package final class HelperProcess {
     func endGracefully(wake: WakeUp) {
         channel = nil
         let until = MonotonicTime.now &+ 1_000_000_000
-        do throws(HelperFault) {
-            while let event = try waitIdle(wake: wake, until: until), event != .ended {}
-        } catch {
-            // The helper is killed.
-        }
+        while let event = try? waitIdle(wake: wake, until: until), event != .ended {}
         end()
     }
 }

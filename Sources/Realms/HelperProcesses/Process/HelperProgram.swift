@@ -6,17 +6,14 @@ internal import Glibc
 
 /// A program to start as a helper, with its limits.
 package struct HelperProgram: Sendable {
-    /// The absolute path of the program.
+    /// The absolute path.
     package var path: String
-    /// The arguments after the program's name.
-    ///
-    /// They are visible to all users of the machine, so they must not contain secrets.
+    /// The arguments after the name, without secrets, because all users of the machine can see them.
     package var arguments: [String]
     /// The whole environment, as in `NAME=value`.
     package var environment: [String] = [
         "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME=/", "SHELL=/bin/sh", "LANG=C.UTF-8",
     ]
-    /// The working folder.
     package var folder = "/"
     /// The limit for the memory that the helper can write to, in bytes (RLIMIT_DATA); 0 for no limit.
     package var memory: UInt64 = 0
@@ -28,11 +25,7 @@ package struct HelperProgram: Sendable {
     package var account: HelperAccount?
     /// True if the helper cannot gain rights by setuid and setgid programs.
     package var forbidsNewPrivileges = true
-    /// Creates a program without a memory limit.
-    ///
-    /// - Parameters:
-    ///   - path: The absolute path of the program.
-    ///   - arguments: The arguments after the program's name.
+
     package init(_ path: String, arguments: [String] = []) {
         self.path = path
         self.arguments = arguments
@@ -40,11 +33,8 @@ package struct HelperProgram: Sendable {
 }
 
 extension HelperProgram {
-    /// Checks that a file is a program which only the administrator can change: see `FileTrust`.
-    ///
-    /// - Parameter path: The path of the program.
-    /// - Returns: The absolute path with links resolved.
-    /// - Throws: ``HelperFault`` with code `cannotStart` and the command that corrects the problem.
+    /// Returns the absolute path, with links resolved, of a program which only the administrator can change
+    /// (`FileTrust`).
     package static func trustedPath(_ path: String) throws(HelperFault) -> String {
         guard let resolved = unsafe realpath(path, nil) else { throw .system(path) }
         defer { unsafe free(resolved) }
@@ -60,14 +50,8 @@ extension HelperProgram {
         if let finding = FileTrust.error(path, as: .program) { throw HelperFault(.cannotStart, finding.text) }
         return file
     }
-}
 
-extension HelperProgram {
-    /// Starts the program.
-    ///
-    /// - Parameter descriptors: The descriptors of the child from number 0 on.
-    /// - Returns: The process and its pidfd.
-    /// - Throws: ``HelperFault`` with code `cannotStart`.
+    /// Starts the program with descriptors from number 0 on; the result is the process and its pidfd.
     func spawn(_ descriptors: [Descriptor]) throws(HelperFault) -> (process: pid_t, pidfd: Descriptor) {
         guard !([path] + arguments + environment).contains(where: { $0.utf8.contains(0) }) else {
             throw HelperFault(.cannotStart, "\(path): an argument contains the character NUL")
@@ -109,10 +93,7 @@ extension HelperProgram {
         withExtendedLifetime(descriptors) {}
         extendLifetime(arguments)
         extendLifetime(environment)
-        guard error == 0 else {
-            let step = Self.name(of: result.failed_step)
-            throw .system("\(self.path): \(step)", number: error)
-        }
+        guard error == 0 else { throw .system("\(self.path): \(Self.name(of: result.failed_step))", number: error) }
         return (result.process, Descriptor(result.descriptor))
     }
 
@@ -132,16 +113,12 @@ extension HelperProgram {
 
 /// A user of the system that helpers run as, with the groups of this user.
 package struct HelperAccount: Sendable, Hashable {
-    /// The user's name.
     package let name: String
     let user: uid_t
     let group: gid_t
     let groups: [gid_t]
 
-    /// Finds a user of the system.
-    ///
-    /// - Parameter name: The user's name.
-    /// - Throws: ``HelperFault`` with code `unusableAccount` if there is no such user, or this program must not change to it.
+    /// Finds a user of the system, to which this program must be able to change.
     package init(_ name: String) throws(HelperFault) {
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
@@ -159,17 +136,13 @@ package struct HelperAccount: Sendable, Hashable {
         }
         self.groups = Array(groups.prefix(Int(count)))
         guard geteuid() == 0 || geteuid() == user else {
-            throw HelperFault(
-                .unusableAccount,
-                "only a program that runs as root can start a helper as another user, such as \(name)"
-            )
+            let problem = "only a program that runs as root can start a helper as another user, such as \(name)"
+            throw HelperFault(.unusableAccount, problem)
         }
     }
 
     /// True if the helper must change its user.
     var isOther: Bool { geteuid() == 0 && user != 0 }
-
-    /// True if this program runs as root.
     package static var isRoot: Bool { geteuid() == 0 }
 }
 

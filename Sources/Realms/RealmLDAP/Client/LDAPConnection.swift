@@ -9,7 +9,7 @@ internal import Workers
 
 /// The connections of one thread to one server: one for searches, and one for the binds of users.
 final class LDAPConnection: ServerConnection {
-    /// What the root entry of the server says about it (RFC 4512 section 5.1).
+    /// The abilities of the server by its root entry (RFC 4512 section 5.1).
     struct Abilities: Sendable {
         /// True for Active Directory and Samba.
         var isActiveDirectory = false
@@ -24,23 +24,18 @@ final class LDAPConnection: ServerConnection {
     private var user: LDAPHandle?
     private var knownAbilities: Abilities?
 
-    /// Connects to a server, and binds for searches.
     init(_ url: LDAPServerURL, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
         self.url = url
         self.settings = settings
         _ = try searchHandle(call)
     }
 
-    private static func open(
-        _ url: LDAPServerURL,
-        settings: LDAPSettings,
-        call: ServerCall
-    ) throws(ServerFault) -> LDAPHandle {
+    private func open(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
         let time = call.end(within: settings.transport.connectTimeout)
         return try LDAPHandle(url, transport: settings.transport, call: call, until: time)
     }
 
-    private static func bind(_ handle: LDAPHandle, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
+    private func bind(_ handle: LDAPHandle, call: ServerCall) throws(ServerFault) {
         let reply: LDAPReply
         let name: String
         switch settings.serviceBind {
@@ -50,13 +45,8 @@ final class LDAPConnection: ServerConnection {
             reply = try handle.bindExternal(call: call, limit: settings.bindTimeout)
         case .simple(let dn, let password):
             name = dn
-            reply = try handle.bind(
-                dn,
-                password: password,
-                asksForPolicy: false,
-                call: call,
-                limit: settings.bindTimeout
-            )
+            let limit = settings.bindTimeout
+            reply = try handle.bind(dn, password: password, asksForPolicy: false, call: call, limit: limit)
         }
         guard reply.isSuccess else {
             throw ServerFault(.rejected, "the bind of this program as \(name) was rejected: \(reply.description)")
@@ -74,7 +64,7 @@ final class LDAPConnection: ServerConnection {
     /// The connection for the binds of users, which is opened if there is none.
     private func userHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
         if let user { return user }
-        let handle = try Self.open(url, settings: settings, call: call)
+        let handle = try open(call)
         user = handle
         return handle
     }
@@ -83,9 +73,9 @@ final class LDAPConnection: ServerConnection {
     private func searchHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
         if case .none = settings.serviceBind { return try userHandle(call) }
         if let service, !service.isClosed { return service }
-        let handle = try Self.open(url, settings: settings, call: call)
+        let handle = try open(call)
         do throws(ServerFault) {
-            try Self.bind(handle, settings: settings, call: call)
+            try bind(handle, call: call)
         } catch {
             handle.close(isBroken: true)
             throw error
@@ -105,21 +95,12 @@ final class LDAPConnection: ServerConnection {
 
     // MARK: Operations
 
-    /// Binds as a user.
     func bind(_ name: String, password: Secret, call: ServerCall) throws(ServerFault) -> LDAPReply {
-        try userHandle(call).bind(
-            name,
-            password: password,
-            asksForPolicy: true,
-            call: call,
-            limit: settings.bindTimeout
-        )
+        let limit = settings.bindTimeout
+        return try userHandle(call).bind(name, password: password, asksForPolicy: true, call: call, limit: limit)
     }
 
-    /// Searches, and returns the entries.
-    ///
-    /// - Throws: ``ServerFault``; of code `failed` if the server answers with an error, also if it has more entries than
-    ///   it returns.
+    /// Searches, and returns the entries; throws if the server has more than it returns.
     func search(_ search: LDAPSearch, call: ServerCall) throws(ServerFault) -> [LDAPEntry] {
         let found = try reply(to: search, call: call)
         // More entries than were asked for are an answer, too; fewer are one of a server with a lower limit.
@@ -136,16 +117,14 @@ final class LDAPConnection: ServerConnection {
         call: ServerCall
     ) throws(ServerFault) -> LDAPSearchReply {
         wasTooLarge = false
-        do throws(ServerFault) {
-            return try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
-        } catch {
-            throw checked(error, call: call)
-        }
+        return try Result { () throws(ServerFault) in
+            try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
+        }.mapError { checked($0, call: call) }.get()
     }
 
-    /// Returns the fault of a search, after which the server is lost if no answer of it can be read.
+    /// Returns the fault of a search, after which the server is lost if it answers no other search either.
     ///
-    /// If it answers another search, the answer was too large: a user may have made the own entry so large.
+    /// Otherwise the answer was too large: a user may have made the own entry so large.
     private func checked(_ fault: ServerFault, call: ServerCall) -> ServerFault {
         guard fault.code == .failed, service?.isClosed == true else { return fault }
         let root = LDAPSearch.entry("", attributes: Self.abilityAttributes)
@@ -176,12 +155,8 @@ final class LDAPConnection: ServerConnection {
 
     /// Makes searches, and sends each without waiting for the answers to those before it.
     ///
-    /// - Parameters:
-    ///   - searches: The searches.
-    ///   - call: The call.
-    ///   - body: Takes the number of a search and its entries, in the order of the searches; nil if the server does not
-    ///     return so many entries at once. It may search itself.
-    /// - Throws: ``ServerFault``; of code `failed` if the server answers with an error.
+    /// The function gets the number of a search and its entries, in the order of the searches; nil if the server does not
+    /// return so many entries at once. It may search itself.
     func search(
         each searches: [LDAPSearch],
         call: ServerCall,
@@ -245,11 +220,8 @@ final class LDAPConnection: ServerConnection {
     private static let maximumSent = 32
 
     private static func fault(_ reply: LDAPReply, search: LDAPSearch) -> ServerFault {
-        ServerFault(
-            .failed,
-            "the search below \(search.base) for \(LDAPText.printable(search.filter)) has failed: "
-                + reply.description
-        )
+        let filter = LDAPText.printable(search.filter)
+        return ServerFault(.failed, "the search below \(search.base) for \(filter) has failed: \(reply.description)")
     }
 
     /// Changes the password of the user who has bound with ``bind(_:password:call:)``.
@@ -272,17 +244,11 @@ final class LDAPConnection: ServerConnection {
         to new: Secret,
         call: ServerCall
     ) throws(ServerFault) -> LDAPReply {
-        try searchHandle(call).replace(
-            "unicodePwd",
-            of: name,
-            from: old,
-            to: new,
-            call: call,
-            limit: settings.bindTimeout
-        )
+        let limit = settings.bindTimeout
+        return try searchHandle(call).replace("unicodePwd", of: name, from: old, to: new, call: call, limit: limit)
     }
 
-    /// The abilities of the server; they are read once for each connection.
+    /// Returns the abilities of the server, which are read once for each connection.
     func abilities(_ call: ServerCall) throws(ServerFault) -> Abilities {
         if let knownAbilities { return knownAbilities }
         let search = LDAPSearch.entry("", attributes: Self.abilityAttributes)

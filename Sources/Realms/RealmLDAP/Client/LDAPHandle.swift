@@ -23,20 +23,8 @@ final class LDAPHandle {
     /// The number of bytes of entries that may still be received for one login.
     var bytesLeft = LDAPHandle.maximumBytes
 
-    /// Opens a connection, with TLS if the settings ask for it.
-    ///
-    /// - Parameters:
-    ///   - url: The server.
-    ///   - transport: The settings of TLS.
-    ///   - call: The call that needs the connection.
-    ///   - time: The time at which the attempt ends, of `MonotonicTime`.
-    /// - Throws: ``ServerFault``.
-    init(
-        _ url: LDAPServerURL,
-        transport: LDAPTransport,
-        call: ServerCall,
-        until time: UInt64
-    ) throws(ServerFault) {
+    /// Opens a connection, with TLS if the settings ask for it; the attempt ends at a time of `MonotonicTime`.
+    init(_ url: LDAPServerURL, transport: LDAPTransport, call: ServerCall, until time: UInt64) throws(ServerFault) {
         guard Self.isPrepared else { throw ServerFault(.failed, "libldap cannot be used") }
         descriptor = try LDAPSocket.open(url, call: call, until: time)
         var made: OpaquePointer?
@@ -68,7 +56,7 @@ final class LDAPHandle {
         }
     }
 
-    /// Returns the certificate that a server presents, which was rejected; nil if it cannot be read.
+    /// Returns the certificate of a server that was rejected; nil if it cannot be read.
     ///
     /// libldap does not keep it, so it is read on another connection, on which nothing is sent.
     private static func presentedCertificate(
@@ -79,20 +67,16 @@ final class LDAPHandle {
     ) -> Certificate? {
         // This is that connection itself, which a server may end as well.
         guard transport.checksCertificate else { return nil }
-        do throws(ServerFault) {
-            let handle = try LDAPHandle(url, transport: transport.withoutChecks, call: call, until: time)
-            defer { handle.close(isBroken: true) }
-            return unsafe LDAPTransport.certificate(of: handle.handle)
-        } catch {
-            return nil
-        }
+        let handle = try? LDAPHandle(url, transport: transport.withoutChecks, call: call, until: time)
+        guard let handle else { return nil }
+        defer { handle.close(isBroken: true) }
+        return unsafe LDAPTransport.certificate(of: handle.handle)
     }
 
     deinit { close(isBroken: true) }
 
-    /// The maximum size of one message of a server, in bytes.
-    ///
-    /// Without it, a server could make this program use up its memory by a number alone.
+    /// The maximum size of one message, in bytes; without it, a server could make this program use up its memory by a
+    /// number alone.
     private static let maximumAnswer: ber_len_t = 16 << 20
 
     /// The maximum size of all entries of one login, in bytes.
@@ -127,9 +111,7 @@ final class LDAPHandle {
         return unsafe poll(&entry, 1, 0) == 0
     }
 
-    /// Closes the connection.
-    ///
-    /// - Parameter isBroken: True if the server may not read any more; then nothing is sent to it.
+    /// Closes the connection; nothing is sent to a server that may not read any more (`isBroken`).
     func close(isBroken: Bool) {
         guard !isClosed else { return }
         isClosed = true
@@ -139,16 +121,9 @@ final class LDAPHandle {
 
     // MARK: Operations
 
-    /// Binds with a name and a password (RFC 4513 section 5.1.3).
+    /// Binds with a name, or the name that the server takes instead, and a password (RFC 4513 section 5.1.3).
     ///
-    /// - Parameters:
-    ///   - name: The distinguished name, or the name that the server takes instead; not empty.
-    ///   - password: The password; not empty, because the server would then accept any name (RFC 4513 section 5.1.2).
-    ///   - asksForPolicy: True to request the password policy control.
-    ///   - call: The call.
-    ///   - limit: The time for the answer.
-    /// - Returns: The reply.
-    /// - Throws: ``ServerFault``.
+    /// The password must not be empty, because the server would then accept any name (RFC 4513 section 5.1.2).
     func bind(
         _ name: String,
         password: Secret,
@@ -164,16 +139,8 @@ final class LDAPHandle {
         defer { if let control = unsafe control { unsafe ldap_control_free(control) } }
         var controls = unsafe [control, nil]
         var number: Int32 = 0
-        let status = password.withBytes { bytes in
-            unsafe bytes.withUnsafeBufferPointer { bytes in
-                // libldap does not write to the password.
-                var value = unsafe berval(
-                    bv_len: ber_len_t(bytes.count),
-                    bv_val: UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
-                        .assumingMemoryBound(to: CChar.self)
-                )
-                return unsafe ldap_sasl_bind(handle, name, nil, &value, &controls, nil, &number)
-            }
+        let status = unsafe Self.withValue(password) {
+            unsafe ldap_sasl_bind(handle, name, nil, $0, &controls, nil, &number)
         }
         return try reply(LDAP_RES_BIND, to: status, number: number, call: call, limit: limit)
     }
@@ -186,7 +153,7 @@ final class LDAPHandle {
         return try reply(LDAP_RES_BIND, to: status, number: number, call: call, limit: limit)
     }
 
-    /// Changes a password by the extended operation of RFC 3062.
+    /// Uses the extended operation of RFC 3062.
     func changePassword(
         of name: String,
         from old: Secret,
@@ -250,7 +217,7 @@ final class LDAPHandle {
 
     // MARK: Replies
 
-    /// Waits for the reply of a kind to an operation, whose request was made with a status and a number.
+    /// Waits for the reply to an operation, whose request was made with a status and a number.
     private func reply(
         _ kind: ber_tag_t,
         to status: Int32,
@@ -258,22 +225,12 @@ final class LDAPHandle {
         call: ServerCall,
         limit: Duration
     ) throws(ServerFault) -> LDAPReply {
-        let message = try unsafe wait(status, number: number, call: call, limit: limit)
-        defer { unsafe _ = ldap_msgfree(message) }
-        return try unsafe parse(message, as: kind).reply
-    }
-
-    /// Waits for all messages of an operation.
-    private func wait(
-        _ status: Int32,
-        number: Int32,
-        call: ServerCall,
-        limit: Duration
-    ) throws(ServerFault) -> OpaquePointer {
         guard status == LDAP_SUCCESS else { throw lost(status) }
-        return try unsafe waiting(call, limit: limit) { end throws(ServerFault) in
+        let message = try unsafe waiting(call, limit: limit) { end throws(ServerFault) in
             try unsafe next(number, kind: LDAP_MSG_ALL, until: end)
         }
+        defer { unsafe _ = ldap_msgfree(message) }
+        return try unsafe parse(message, as: kind).reply
     }
 
     /// Calls a function with the time, of `MonotonicTime`, until which it waits for messages.
@@ -291,10 +248,7 @@ final class LDAPHandle {
     func next(_ number: Int32, kind: Int32, until end: UInt64) throws(ServerFault) -> OpaquePointer {
         let now = MonotonicTime.now
         let nanoseconds = end > now ? end - now : 0
-        var time = timeval(
-            tv_sec: Int(nanoseconds / 1_000_000_000),
-            tv_usec: Int(nanoseconds % 1_000_000_000 / 1000)
-        )
+        var time = timeval(tv_sec: Int(nanoseconds / 1_000_000_000), tv_usec: Int(nanoseconds % 1_000_000_000 / 1000))
         var message: OpaquePointer?
         errno = 0
         let result = unsafe ldap_result(handle, number, kind, &time, &message)
@@ -311,17 +265,14 @@ final class LDAPHandle {
         return unsafe message
     }
 
-    /// Counts the bytes of an entry.
-    ///
-    /// - Throws: ``ServerFault`` of code `failed` if the entries of a login have too many.
+    /// Counts the bytes of an entry, and throws if the entries of a login have too many.
     func count(_ bytes: Int) throws(ServerFault) {
         guard bytes <= bytesLeft else { throw tooLarge("entries of more than 64 MiB for one login") }
         bytesLeft -= bytes
     }
 
-    /// Closes the connection, on which more may arrive, and returns the fault.
-    ///
-    /// The server is not lost: a user may be able to make the own entry as large as this.
+    /// Closes the connection, on which more may arrive; the server is not lost, because a user may have made the own
+    /// entry so large.
     private func tooLarge(_ problem: String) -> ServerFault {
         close(isBroken: true)
         return ServerFault(.failed, "a search has failed: the server has sent \(problem)")
@@ -351,9 +302,7 @@ final class LDAPHandle {
             if let controls = unsafe controls { unsafe ldap_controls_free(controls) }
         }
         guard status == LDAP_SUCCESS else { throw ServerFault(.lost, "the server has sent a malformed answer") }
-        let line = unsafe text.map { text in
-            LDAPText.printable(unsafe String(cString: text))
-        }
+        let line = unsafe text.map { LDAPText.printable(unsafe String(cString: $0)) }
         var reply = LDAPReply(code: code, message: line ?? "")
         try Self.check(reply)
         reply.policy = unsafe policy(controls)
@@ -395,10 +344,7 @@ final class LDAPHandle {
         return unsafe Array(UnsafeRawBufferPointer(start: base, count: Int(value.bv_len)))
     }
 
-    private static func withValue<Result>(
-        _ text: String,
-        _ body: (UnsafeMutablePointer<berval>) -> Result
-    ) -> Result {
+    private static func withValue<Result>(_ text: String, _ body: (UnsafeMutablePointer<berval>) -> Result) -> Result {
         // With the final NUL an empty text has an address, too.
         var bytes = Array(text.utf8) + [0]
         return unsafe bytes.withUnsafeMutableBytes { bytes in
@@ -419,8 +365,7 @@ final class LDAPHandle {
                 // libldap does not write to the value.
                 var value = unsafe berval(
                     bv_len: ber_len_t(bytes.count),
-                    bv_val: UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
-                        .assumingMemoryBound(to: CChar.self)
+                    bv_val: UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
                 )
                 return unsafe body(&value)
             }
@@ -430,7 +375,7 @@ final class LDAPHandle {
     private static func withText<Result>(_ text: String, _ body: (UnsafeMutablePointer<CChar>) -> Result) -> Result {
         var bytes = Array(text.utf8CString)
         return unsafe bytes.withUnsafeMutableBufferPointer { bytes in
-            // The array has at least the final NUL.
+            // At least the final NUL.
             unsafe body(bytes.baseAddress.unsafelyUnwrapped)
         }
     }

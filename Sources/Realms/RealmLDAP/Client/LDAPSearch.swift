@@ -8,17 +8,9 @@ internal import RealmKit
 internal import ServerConnections
 internal import Workers
 
-/// The request of a search.
 struct LDAPSearch: Sendable {
-    /// The entries that are searched.
-    enum Scope: Int32, Sendable {
-        /// The base itself.
-        case base = 0
-        /// The entries directly below the base.
-        case oneLevel = 1
-        /// The base and all entries below it.
-        case subtree = 2
-    }
+    /// The base alone, the entries directly below it, or the base and all entries below it.
+    enum Scope: Int32, Sendable { case base = 0, oneLevel, subtree }
 
     let base: String
     var scope = Scope.subtree
@@ -60,21 +52,12 @@ final class LDAPAttributeList: Sendable {
     }
 }
 
-/// The result of one operation of a directory server.
 struct LDAPReply: Sendable {
     /// The values of the password policy control (draft-behera-ldap-password-policy).
     struct Policy: Sendable, Hashable {
-        /// The errors of the control.
         enum Problem: UInt32, Sendable, Hashable {
-            case passwordExpired = 0
-            case accountLocked = 1
-            case changeAfterReset = 2
-            case passwordModNotAllowed = 3
-            case mustSupplyOldPassword = 4
-            case insufficientPasswordQuality = 5
-            case passwordTooShort = 6
-            case passwordTooYoung = 7
-            case passwordInHistory = 8
+            case passwordExpired = 0, accountLocked, changeAfterReset, passwordModNotAllowed, mustSupplyOldPassword
+            case insufficientPasswordQuality, passwordTooShort, passwordTooYoung, passwordInHistory
         }
 
         var problem: Problem?
@@ -86,11 +69,9 @@ struct LDAPReply: Sendable {
 
     /// The result code (RFC 4511 appendix A).
     let code: Int32
-    /// The diagnostic message.
     let message: String
     /// The password policy control; nil if the server has sent none.
     var policy: Policy?
-
     var isSuccess: Bool { code == LDAP_SUCCESS }
 
     /// The code with its name and the message, for the log.
@@ -100,7 +81,6 @@ struct LDAPReply: Sendable {
     }
 }
 
-/// The entries that a search has found.
 struct LDAPSearchReply: Sendable {
     let reply: LDAPReply
     let entries: [LDAPEntry]
@@ -108,7 +88,6 @@ struct LDAPSearchReply: Sendable {
     let cookie: [UInt8]
 }
 
-/// An entry of a directory.
 struct LDAPEntry: Sendable {
     /// The distinguished name, as the server writes it.
     let name: String
@@ -117,33 +96,18 @@ struct LDAPEntry: Sendable {
     /// False if the entry has more attributes or values than are read.
     var isComplete = true
 
-    /// Returns the values of an attribute; none if there is no such attribute.
-    ///
-    /// - Parameter name: The name in lower case.
-    /// - Returns: The values.
-    func values(of name: String) -> [[UInt8]] {
-        attributes.first { $0.name.hasBytes(of: name) }?.values ?? []
-    }
+    /// Returns the values of an attribute, whose name is given in lower case; none if there is no such attribute.
+    func values(of name: String) -> [[UInt8]] { attributes.first { $0.name.hasBytes(of: name) }?.values ?? [] }
 }
 
 /// A search that was sent, and whose answer has not been received.
 struct SentSearch {
     fileprivate let number: Int32
-    /// The number of entries that were asked for.
     fileprivate let maximumEntries: Int
 }
 
-/// The searches of a connection.
 extension LDAPHandle {
-    /// Searches for entries.
-    ///
-    /// - Parameters:
-    ///   - search: The base, the scope, the filter and the attributes.
-    ///   - page: The number of entries of a page and the position of the page; nil for a search without pages.
-    ///   - call: The call.
-    ///   - limit: The time for the answer.
-    /// - Returns: The entries.
-    /// - Throws: ``ServerFault``; `failed` for a filter that libldap does not take.
+    /// Searches for entries: all, or a page of them with its size and its position.
     func search(
         _ search: LDAPSearch,
         page: (size: Int32, cookie: [UInt8])? = nil,
@@ -153,11 +117,8 @@ extension LDAPHandle {
         try reply(to: try send(search, page: page, call: call, limit: limit), call: call, limit: limit)
     }
 
-    /// Sends a search, without waiting for the answer.
-    ///
-    /// The answer must be received by ``reply(to:call:limit:)``, or the connection be closed.
-    ///
-    /// - Throws: ``ServerFault``; `failed` for a filter that libldap does not take.
+    /// Sends a search, without waiting for the answer, which must be received by ``reply(to:call:limit:)``; otherwise
+    /// the connection must be closed.
     func send(
         _ search: LDAPSearch,
         page: (size: Int32, cookie: [UInt8])? = nil,
@@ -197,20 +158,9 @@ extension LDAPHandle {
         defer { if let control = unsafe control { unsafe ldap_control_free(control) } }
         var controls = unsafe [control, nil]
         var number: Int32 = 0
-        let status = unsafe search.attributes.withPointer { attributes in
-            unsafe ldap_search_ext(
-                handle,
-                search.base,
-                search.scope.rawValue,
-                search.filter,
-                attributes,
-                0,
-                &controls,
-                nil,
-                nil,
-                search.sizeLimit,
-                &number
-            )
+        let (base, scope, filter, limit) = (search.base, search.scope.rawValue, search.filter, search.sizeLimit)
+        let status = unsafe search.attributes.withPointer { names in
+            unsafe ldap_search_ext(handle, base, scope, filter, names, 0, &controls, nil, nil, limit, &number)
         }
         if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
         guard status == LDAP_SUCCESS else { throw lost(status) }
@@ -246,8 +196,7 @@ extension LDAPHandle {
     private static let maximumReferences = 10_000
 
     func cookie(_ controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?) -> [UInt8] {
-        guard unsafe controls != nil,
-            let control = unsafe ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, nil)
+        guard unsafe controls != nil, let control = unsafe ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, nil)
         else { return [] }
         var count: ber_int_t = 0
         var value = unsafe berval()
@@ -307,7 +256,6 @@ extension LDAPHandle {
     private static let maximumAttributes = 1000
     /// The maximum number of values of an attribute.
     private static let maximumValues = 1000
-
     private static func text(_ value: berval) -> String { unsafe String(decoding: bytes(value), as: UTF8.self) }
 
     /// Returns a distinguished name; bytes that are not UTF-8 are escaped, so that different names stay different.

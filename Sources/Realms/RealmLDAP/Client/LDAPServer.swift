@@ -10,15 +10,7 @@ internal import Workers
 
 /// The URL of a directory server: `ldap`, `ldaps` or `ldapi`, without the parts of a search (RFC 4516).
 struct LDAPServerURL: Sendable, Hashable {
-    /// The transports.
-    enum Scheme: String, Sendable, Hashable {
-        /// TCP, without TLS or with StartTLS.
-        case ldap
-        /// TLS from the beginning.
-        case ldaps
-        /// A socket of this machine.
-        case ldapi
-    }
+    enum Scheme: String, Sendable, Hashable { case ldap, ldaps, ldapi }
 
     let scheme: Scheme
     /// The host name or the address, without brackets; the path of the socket for `ldapi`.
@@ -36,14 +28,10 @@ struct LDAPServerURL: Sendable, Hashable {
     /// True if the connection does not leave this machine.
     var isLocal: Bool {
         if scheme == .ldapi || ["localhost", "ip6-localhost"].contains(host.lowercased()) { return true }
-        guard let address = NetworkAddress(host[...]) else { return false }
-        return address.isLoopback
+        return NetworkAddress(host[...])?.isLoopback == true
     }
 
-    /// Reads a URL.
-    ///
-    /// - Parameter text: The URL; the port is 389 for `ldap` and 636 for `ldaps` by default.
-    /// - Throws: ``BadValue`` if it is none, or has a user name, a path or a query.
+    /// Reads a URL without a user name, a path and a query; the port is 389 for `ldap` and 636 for `ldaps` by default.
     init(_ text: String) throws(BadValue) {
         // The text before an at sign may be a password.
         let found = text.utf8.contains(UInt8(ascii: "@")) ? "a URL with a user name or a password" : text
@@ -89,31 +77,14 @@ struct LDAPServerURL: Sendable, Hashable {
     }
 
     private static func isPlain(_ text: Substring, allowing others: String) -> Bool {
-        text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                true
-            default: others.utf8.contains(byte)
-            }
-        }
+        text.utf8.allSatisfy { $0.isAlphanumeric || "-._".utf8.contains($0) || others.utf8.contains($0) }
     }
 }
 
-/// Opens sockets to directory servers.
 enum LDAPSocket {
-    /// Opens a connection.
-    ///
-    /// - Parameters:
-    ///   - url: The server; all its addresses are tried in order.
-    ///   - call: The call that needs the connection.
-    ///   - time: The time at which the attempt ends, of `MonotonicTime`.
-    /// - Returns: A connected socket, which the caller closes.
-    /// - Throws: ``ServerFault`` of code `unreachable`, `timedOut` or `cancelled`.
+    /// Opens a connection, and tries all addresses of the server in order; the caller closes the socket.
     static func open(_ url: LDAPServerURL, call: ServerCall, until time: UInt64) throws(ServerFault) -> Int32 {
-        if url.scheme == .ldapi {
-            return try connect(path: url.host, call: call, until: time)
-        }
+        if url.scheme == .ldapi { return try connect(path: url.host, call: call, until: time) }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV
@@ -184,12 +155,9 @@ enum LDAPSocket {
             _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
             if unsafe Glibc.connect(descriptor, address, length) != 0 {
                 guard errno == EINPROGRESS || errno == EAGAIN else { throw fault(errno) }
-                do throws(ServerFault) {
+                try Result { () throws(ServerFault) in
                     try call.wait(for: descriptor, events: Int32(POLLOUT), until: time)
-                } catch {
-                    guard error.code == .timedOut else { throw error }
-                    throw ServerFault(.timedOut, "no connection in time")
-                }
+                }.mapError { $0.code == .timedOut ? ServerFault(.timedOut, "no connection in time") : $0 }.get()
                 var number: Int32 = 0
                 var size = socklen_t(MemoryLayout<Int32>.size)
                 guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &number, &size) == 0, number == 0 else {

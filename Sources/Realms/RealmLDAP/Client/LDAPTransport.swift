@@ -23,14 +23,9 @@ struct LDAPTransport: Sendable {
     /// False only for a connection that reads the certificate of a server for a message, and sends nothing.
     var checksCertificate = true
 
-    /// Starts TLS if the URL or the settings ask for it.
+    /// Starts TLS if the URL or the settings ask for it; returns false if the certificate is rejected.
     ///
-    /// - Parameters:
-    ///   - handle: A handle of libldap without TLS.
-    ///   - url: The server.
-    ///   - guarding: Runs a function that waits for the server without a time limit.
-    /// - Returns: False if the certificate is rejected.
-    /// - Throws: ``ServerFault`` if the handshake fails.
+    /// `guarding` runs a function that waits for the server without a time limit.
     func start(
         on handle: OpaquePointer,
         url: LDAPServerURL,
@@ -62,7 +57,6 @@ struct LDAPTransport: Sendable {
         return unsafe Self.certificate(of: handle)?.isForServers == true
     }
 
-    /// The settings for a connection that reads the certificate of a server for a message, and sends nothing.
     var withoutChecks: LDAPTransport {
         var transport = self
         (transport.checksCertificate, transport.certificate) = (false, nil)
@@ -76,20 +70,11 @@ struct LDAPTransport: Sendable {
             let bytes = unsafe value.bv_val
         else { return nil }
         defer { unsafe ldap_memfree(bytes) }
-        do throws(OpenSSLError) {
-            return try Certificate(der: unsafe LDAPHandle.bytes(value), context: "certificate of a directory")
-        } catch {
-            return nil
-        }
+        return try? Certificate(der: unsafe LDAPHandle.bytes(value), context: "certificate of a directory")
     }
 
-    /// Returns the reason why the certificate of a server was probably rejected, with what the certificate says.
-    ///
-    /// - Parameters:
-    ///   - certificate: The certificate; nil if it cannot be read.
-    ///   - host: The host of the URL.
-    ///   - now: Seconds since 1970.
-    /// - Returns: The text for the log.
+    /// Returns the reason why the certificate of a server was probably rejected, with its content; `now` is in seconds
+    /// since 1970.
     static func rejection(of certificate: Certificate?, host: String, now: Int) -> String {
         let general = "the certificate of the server is not trusted, or not for \(host)"
         guard let certificate else { return general }
@@ -109,8 +94,7 @@ struct LDAPTransport: Sendable {
             } else {
                 "its issuer is none of the authorities (ca-file), or an intermediate certificate is missing or has expired"
             }
-        return general
-            + ": \(reason); subject \(LDAPText.printable(certificate.subject)), issuer "
+        return general + ": \(reason); subject \(LDAPText.printable(certificate.subject)), issuer "
             + "\(LDAPText.printable(certificate.issuer)), valid from \(UTCTime.readableText(start)) to "
             + "\(UTCTime.readableText(end)), alternative names: "
             + (names.isEmpty ? "none" : LDAPText.printable(names.joined(separator: ", ")))

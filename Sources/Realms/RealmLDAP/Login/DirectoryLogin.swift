@@ -19,7 +19,6 @@ enum DirectoryAnswer: Sendable {
     case newPasswordRefused(String)
 }
 
-/// A user of a directory.
 struct DirectoryUser: Sendable {
     let username: Username
     let groups: [String]
@@ -33,22 +32,14 @@ struct DirectoryLogin {
     let cache: GroupCache
     let bindTimes: BindTimes
     let steps: DirectorySteps
-    /// Renews the groups that contain groups.
     var renew: @Sendable ([DirectoryGroup]) -> Void = { _ in }
     /// Receives the reasons why an entry cannot sign in, for the log.
     var report: @Sendable (String) -> Void = { _ in }
     var aliases = AccountAliases()
-
     private var settings: LDAPSettings { connection.settings }
 
-    /// Checks a password.
-    ///
-    /// - Parameters:
-    ///   - typed: The name of the user.
-    ///   - password: The password; not empty.
-    ///   - isLocked: True if the login is refused in any case: then nothing follows the bind.
-    /// - Returns: The answer.
-    /// - Throws: ``ServerFault`` if there is none.
+    /// Checks a password, which is not empty; if the login is refused in any case (`isLocked`), nothing follows the
+    /// bind.
     func authenticate(
         _ typed: TypedName,
         password: Secret,
@@ -64,12 +55,8 @@ struct DirectoryLogin {
                 steps.note("\(steps.server): \(user.name) is the account of search-bind-dn, which cannot sign in")
                 return .unknownUser(missing: bindTimes.sample())
             }
-            if case .refused(let problem, let missing, _) = try bind(
-                user.name,
-                password: password,
-                isDisabled: user.isDisabled,
-                isLocked: isLocked
-            ) {
+            let refusal = try bind(user.name, password: password, isDisabled: user.isDisabled, isLocked: isLocked)
+            if case .refused(let problem, let missing, _) = refusal {
                 return .refused(problem, missing: missing, of: user.username)
             }
             return .accepted(try complete(user))
@@ -82,10 +69,8 @@ struct DirectoryLogin {
             if let refusal = try bind(name, password: password, isDisabled: false, isLocked: isLocked) {
                 return isLocked || DNPattern.isPlain(typed.user) ? refusal : try spellingHidden(refusal, name: name)
             }
-            let unreadable = ServerFault(
-                .failed,
-                "\(name): the user cannot read the entry, which has the groups and the name"
-            )
+            let problem = "the user cannot read the entry, which has the groups and the name"
+            let unreadable = ServerFault(.failed, "\(name): \(problem)")
             let found: UserEntry?
             if let filter {
                 found = try find(typed, filter: filter, scope: .subtree)
@@ -106,15 +91,8 @@ struct DirectoryLogin {
         }
     }
 
-    /// Changes a password that has expired or must be changed, and checks the new one.
-    ///
-    /// - Parameters:
-    ///   - typed: The name of the user.
-    ///   - old: The password that the directory has rejected for this reason.
-    ///   - new: The new password; not empty.
-    ///   - change: How the password is changed.
-    /// - Returns: The answer to a login with the new password, or the reason of the directory.
-    /// - Throws: ``ServerFault`` if there is none.
+    /// Changes a password that has expired or must be changed, and returns the answer to a login with the new one,
+    /// which is not empty, or the reason of the directory.
     func change(
         _ typed: TypedName,
         from old: Secret,
@@ -127,9 +105,7 @@ struct DirectoryLogin {
         let name: String
         switch settings.location {
         case .search(let filter, let scope):
-            guard let user = try find(typed, filter: filter, scope: scope) else {
-                return .unknownUser(missing: .zero)
-            }
+            guard let user = try find(typed, filter: filter, scope: scope) else { return .unknownUser(missing: .zero) }
             name = user.name
         case .directBind(let pattern, _):
             guard pattern.isDistinguishedName, let bindName = pattern.bindName(typed.user) else {
@@ -321,11 +297,9 @@ struct DirectoryLogin {
     }
 
     private func complete(_ user: UserEntry) throws(ServerFault) -> DirectoryUser {
-        let groups = try groups(of: user)
-        return DirectoryUser(username: user.username, groups: groups, attributes: user.attributes)
+        DirectoryUser(username: user.username, groups: try groups(of: user), attributes: user.attributes)
     }
 
-    /// Returns the groups of a user.
     func groups(of user: UserEntry) throws(ServerFault) -> [String] { try groupSearch.groups(of: user) }
 
     var groupSearch: GroupSearch {

@@ -13,13 +13,12 @@ struct GroupSearch {
     let steps: DirectorySteps
     /// Renews the groups that contain groups before they are read again at a login.
     var renew: @Sendable ([DirectoryGroup]) -> Void = { _ in }
-
     var settings: GroupSettings { connection.settings.groups }
 
     /// Returns the names of the groups of a user, each once.
     ///
-    /// - Throws: ``ServerFault`` also if the groups are more, or nested deeper, than the settings allow: a group that
-    ///   denies access must not be missing.
+    /// Throws if the groups are more, or nested deeper, than the settings allow: a group that denies access must not be
+    /// missing. For this reason every function here throws if a part of the groups cannot be read.
     func groups(of user: UserEntry) throws(ServerFault) -> [String] {
         guard settings.source != .none || settings.dynamic != nil else { return [] }
         var found: [DirectoryGroup] = []
@@ -44,7 +43,7 @@ struct GroupSearch {
         return found.compactMap(\.group).filter { seen.insert(UTF8Text($0)).inserted }
     }
 
-    /// Throws if an entry has not been read to its end: a group that denies access may be missing.
+    /// Throws if an entry has not been read to its end.
     private static func check(_ entry: LDAPEntry) throws(ServerFault) {
         guard entry.isComplete else {
             throw ServerFault(.failed, "\(entry.name): the entry has too many attributes or values")
@@ -64,16 +63,12 @@ struct GroupSearch {
             }
             let before = names.count
             next = try nextRange(of: "memberof", in: more, names: &names)
-            guard names.count > before, names.count <= settings.maximumGroups else {
-                throw tooMany
-            }
+            guard names.count > before, names.count <= settings.maximumGroups else { throw tooMany }
         }
         return names
     }
 
-    /// Returns the values of an attribute that names groups.
-    ///
-    /// - Throws: ``ServerFault`` if a value is no text: a group that denies access must not be missing.
+    /// Returns the values of an attribute that names groups; throws if one is no text.
     private func texts(_ attribute: String, of entry: LDAPEntry) throws(ServerFault) -> [String] {
         try Self.check(entry)
         let values = entry.values(of: attribute)
@@ -84,9 +79,8 @@ struct GroupSearch {
         return texts
     }
 
-    /// Appends the values of a range such as `memberOf;range=0-1499`, and returns the start of the next one.
-    ///
-    /// - Throws: ``ServerFault`` if the end of the range is neither a number nor `*`, which stands for the last value.
+    /// Appends the values of a range such as `memberOf;range=0-1499`, and returns the start of the next one; the end
+    /// `*` stands for the last value.
     private func nextRange(
         of attribute: String,
         in entry: LDAPEntry,
@@ -103,13 +97,8 @@ struct GroupSearch {
         return Int(last) + 1
     }
 
-    /// Returns the filter for the groups of a user or of a group.
-    ///
-    /// - Parameters:
-    ///   - filter: The template.
-    ///   - account: The accepted name of the user, never the typed one; empty for a group, whose filter has no user name.
-    ///   - name: The distinguished name.
-    /// - Returns: The filter.
+    /// Returns the filter for the groups of a user, by the accepted name and never the typed one, or of a group, which
+    /// has no user name.
     static func text(_ filter: FilterTemplate, account: String = "", name: String) -> String {
         filter.filter { value in
             switch value {
@@ -120,11 +109,7 @@ struct GroupSearch {
     }
 
     func search(_ filter: String, base: String? = nil) throws(ServerFault) -> [DirectoryGroup] {
-        let search = LDAPSearch(
-            base: base ?? settings.base,
-            filter: filter,
-            attributes: settings.attributes
-        )
+        let search = LDAPSearch(base: base ?? settings.base, filter: filter, attributes: settings.attributes)
         var found: [DirectoryGroup] = []
         try steps.measure(search.text) { () throws(ServerFault) in
             try connection.searchAll(search, call: call) { entries throws(ServerFault) in
@@ -141,26 +126,18 @@ struct GroupSearch {
         let values = entry.values(of: settings.target)
         // Values have no order; of several ones, that of the distinguished name is the name.
         let own = values.count > 1 ? DistinguishedName(entry.name)?.value(of: settings.target) : nil
-        let value = UserEntry.texts(own.map { [$0] } ?? values).first
-        return directoryGroup(entry.name, value: value)
+        return directoryGroup(entry.name, value: UserEntry.texts(own.map { [$0] } ?? values).first)
     }
 
-    /// Returns the group with a distinguished name and a name in ``GroupSettings/target``.
     private func directoryGroup(_ name: String, value: String?) -> DirectoryGroup {
         // Other groups are not compared by their distinguished names.
         let isCompared = settings.isNested || settings.usesDistinguishedNames
         let key = isCompared ? cache.key(of: name) : UTF8Text(name)
-        return DirectoryGroup(
-            name: name,
-            key: key,
-            group: Self.usable(settings.usesDistinguishedNames ? key.string : value)
-        )
+        let group = Self.usable(settings.usesDistinguishedNames ? key.string : value)
+        return DirectoryGroup(name: name, key: key, group: group)
     }
 
     /// Returns the groups with the given distinguished names that are below the base for groups.
-    ///
-    /// - Throws: ``ServerFault`` also if the entry of a group must be read and is missing, because the group may deny
-    ///   access.
     func groups(named names: [String]) throws(ServerFault) -> [DirectoryGroup] {
         guard names.count <= settings.maximumGroups else { throw tooMany }
         var found: [[DirectoryGroup]] = []
@@ -189,18 +166,14 @@ struct GroupSearch {
         return found.flatMap(\.self)
     }
 
-    /// Returns a number of groups, for the trace.
     static func count(_ number: Int) -> String { number == 1 ? "1 group" : "\(number) groups" }
-
     private static func usable(_ name: String?) -> String? { name.flatMap { GroupName.isUsable($0) ? $0 : nil } }
 
     static func unreadable(_ name: String) -> ServerFault {
         ServerFault(.failed, "\(name): the entry of the group cannot be read")
     }
 
-    var tooMany: ServerFault {
-        .tooManyGroups(maximum: settings.maximumGroups)
-    }
+    var tooMany: ServerFault { .tooManyGroups(maximum: settings.maximumGroups) }
 
     /// Returns the groups that the directory finds for the name of a group; none if it answers with an error.
     func existing(_ name: String) throws(ServerFault) -> [String] {
@@ -230,17 +203,13 @@ struct GroupSearch {
     // MARK: Other kinds of groups
 
     /// Returns the primary group of Active Directory, which is in no list of members.
-    ///
-    /// - Throws: ``ServerFault`` also if it is not found: it may deny access.
     private func primaryGroup(of user: LDAPEntry) throws(ServerFault) -> DirectoryGroup {
         guard let own = user.values(of: "objectsid").first,
             let number = UserEntry.texts(user.values(of: "primarygroupid")).first.flatMap(UInt32.init),
             let identifier = SecurityIdentifier.group(number, inDomainOf: own)
         else {
-            throw ServerFault(
-                .failed,
-                "\(user.name): the entry has no primaryGroupID and objectSid that this program may read (primary-group)"
-            )
+            let problem = "the entry has no primaryGroupID and objectSid that this program may read (primary-group)"
+            throw ServerFault(.failed, "\(user.name): \(problem)")
         }
         let filter = "(objectSid=\(LDAPText.filterValue(identifier)))"
         let key = UTF8Text(filter)
@@ -249,10 +218,8 @@ struct GroupSearch {
         let base = DistinguishedName(user.name)?.domain ?? connection.settings.base
         let found = try search(filter, base: base)
         guard let group = found.first else {
-            throw ServerFault(
-                .failed,
-                "the primary group of \(user.name) is not found below \(base) for \(filter) (primary-group)"
-            )
+            let place = "below \(base) for \(filter) (primary-group)"
+            throw ServerFault(.failed, "the primary group of \(user.name) is not found \(place)")
         }
         cache.insert(found, of: key)
         return group
@@ -264,11 +231,7 @@ struct GroupSearch {
         user: UserEntry
     ) throws(ServerFault) -> [DirectoryGroup] {
         let filter = Self.text(dynamic.filter, account: user.account, name: user.name)
-        let search = LDAPSearch(
-            base: settings.base,
-            filter: filter,
-            attributes: LDAPAttributeList([dynamic.target])
-        )
+        let search = LDAPSearch(base: settings.base, filter: filter, attributes: LDAPAttributeList([dynamic.target]))
         var names: [String] = []
         try steps.measure(search.text) { () throws(ServerFault) in
             try connection.searchAll(search, call: call) { entries throws(ServerFault) in
@@ -283,12 +246,8 @@ struct GroupSearch {
 
 /// The security identifiers of Windows: a revision, the number of parts, an authority, and the parts.
 enum SecurityIdentifier {
-    /// Returns the identifier of a group in the domain of a user; nil if that of the user is malformed.
-    ///
-    /// - Parameters:
-    ///   - number: The last part of the identifier.
-    ///   - user: The identifier of the user.
-    /// - Returns: The identifier.
+    /// Returns the identifier with another last part, which is that of a group in the domain of a user; nil if that of
+    /// the user is malformed.
     static func group(_ number: UInt32, inDomainOf user: [UInt8]) -> [UInt8]? {
         guard user.count >= 12, user.count == 8 + 4 * Int(user[1]) else { return nil }
         return Array(user.dropLast(4)) + (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }

@@ -7,7 +7,6 @@ internal import ServerConnections
 internal import Synchronization
 internal import Workers
 
-/// Groups in groups.
 extension GroupSearch {
     /// Returns groups of a user and all groups that contain them.
     func nested(
@@ -36,10 +35,8 @@ extension GroupSearch {
         return found.groups
     }
 
-    /// Reads the groups that contain groups again, as far as they must be read again soon.
-    ///
-    /// - Parameter groups: Groups of a user, each once.
-    /// - Throws: ``ServerFault``.
+    /// Reads the groups that contain groups, each of which is given once, again, as far as they must be read again
+    /// soon.
     func readAgain(_ groups: [DirectoryGroup]) throws(ServerFault) {
         let found = try containing(groups, isRenewal: true)
         cache.insert(all: found.groups, of: Self.key(of: groups), until: found.end)
@@ -61,10 +58,8 @@ extension GroupSearch {
         var end = UInt64.max
         while !level.isEmpty {
             guard depth < settings.maximumDepth else {
-                throw ServerFault(
-                    .failed,
-                    "groups are nested deeper than \(settings.maximumDepth) levels (maximum-group-depth)"
-                )
+                let limit = "\(settings.maximumDepth) levels (maximum-group-depth)"
+                throw ServerFault(.failed, "groups are nested deeper than \(limit)")
             }
             depth += 1
             var next: [DirectoryGroup] = []
@@ -123,7 +118,6 @@ extension GroupSearch {
 
     private static let memberOf = LDAPAttributeList(["memberOf"])
 
-    /// Returns the groups that contain a group.
     private func parents(
         of child: DirectoryGroup,
         search: LDAPSearch,
@@ -140,9 +134,8 @@ extension GroupSearch {
     }
 }
 
-/// A group of a directory.
+/// A group by its distinguished name.
 struct DirectoryGroup: Sendable, Hashable {
-    /// The distinguished name.
     let name: String
     /// A key that is equal for equal names.
     let key: UTF8Text
@@ -160,16 +153,15 @@ final class GroupCache: Sendable {
         let end: UInt64
     }
 
-    /// The groups of sets of groups; users are often in the same sets.
+    /// Users are often in the same sets of groups.
     private struct Sets {
         var entries: [UTF8Text: Entry] = [:]
         var groupCount = 0
     }
 
-    /// The keys of names.
     private struct Keys {
         var table: [UTF8Text: UTF8Text] = [:]
-        /// The size of the table, in bytes.
+        /// In bytes.
         var size = 0
     }
 
@@ -185,9 +177,7 @@ final class GroupCache: Sendable {
     private let sets = Mutex(Sets())
     private let keys = Mutex(Keys())
 
-    /// - Parameters:
-    ///   - time: The time for which a value is kept; zero to keep none.
-    ///   - now: The clock; the one of `MonotonicTime` unless a test sets it.
+    /// Creates a cache that keeps values for a time; zero to keep none.
     init(_ time: Duration, now: @escaping @Sendable () -> UInt64 = { MonotonicTime.now }) {
         self.time = time.nanoseconds
         self.now = now
@@ -218,7 +208,7 @@ final class GroupCache: Sendable {
 
     /// Returns the canonical form of a distinguished name; for another text, one that no name has.
     ///
-    /// Keys depend on nothing but the name, and reading a name takes much longer than finding its key here.
+    /// Reading a name takes much longer than finding its key here, which depends on nothing but the name.
     func key(of name: String) -> UTF8Text {
         let text = UTF8Text(name)
         if let known = keys.withLock({ $0.table[text] }) { return known }
@@ -238,7 +228,6 @@ final class GroupCache: Sendable {
     /// Returns the groups that contain a group; nil if they are not known, or not any more.
     func groups(of key: UTF8Text) -> [DirectoryGroup]? { entry(of: key)?.groups }
 
-    /// Returns the groups that contain a group, and their end; nil if they are not known, or not any more.
     func entry(of key: UTF8Text) -> Entry? {
         guard time > 0 else { return nil }
         let now = now()
@@ -252,12 +241,8 @@ final class GroupCache: Sendable {
         }
     }
 
-    /// Keeps the groups that contain a group.
-    ///
-    /// - Parameters:
-    ///   - groups: The groups, as they have just been read.
-    ///   - key: The key of the group.
-    /// - Returns: The time at which they are read again, of `MonotonicTime`.
+    /// Keeps the groups that contain a group, which have just been read, and returns the time at which they are read
+    /// again.
     @discardableResult
     func insert(_ groups: [DirectoryGroup], of key: UTF8Text) -> UInt64 {
         let end = now() &+ time

@@ -10,12 +10,11 @@ internal import Workers
 /// The reason why a bind as a user does not count as a login.
 struct BindProblem: Sendable, Hashable {
     let failure: LoginFailure
-    /// The reason, for the administrator.
+    /// For the administrator.
     let text: String
     /// How the user can change the password now; nil if that is not possible.
     var change: PasswordChange?
 
-    /// The ways to change a password that has expired or must be changed.
     enum PasswordChange: String, Sendable {
         /// By the bind of the user, which the server has accepted for this purpose only.
         case ownBind
@@ -38,10 +37,7 @@ struct BindProblem: Sendable, Hashable {
 
     /// Returns the problem of a bind; nil if the user has signed in.
     ///
-    /// - Parameters:
-    ///   - reply: The reply to the bind.
-    ///   - isDisabled: True if the entry of the user says that an administrator has disabled the account.
-    /// - Returns: The problem.
+    /// The entry of the user tells whether an administrator has disabled the account.
     static func problem(_ reply: LDAPReply, isDisabled: Bool) -> BindProblem? {
         if reply.isSuccess {
             // A server whose password policy has no locks would let the user in.
@@ -52,9 +48,7 @@ struct BindProblem: Sendable, Hashable {
         if let problem = reply.policy?.problem {
             switch problem {
             case .accountLocked:
-                return isDisabled
-                    ? disabled
-                    : BindProblem(.locked, "the directory has locked the account")
+                return isDisabled ? disabled : BindProblem(.locked, "the directory has locked the account")
             case .passwordExpired: return BindProblem(.credentialExpired, "the password has expired")
             case .changeAfterReset: return BindProblem(.credentialExpired, "the password must be changed")
             default: break
@@ -96,12 +90,10 @@ struct BindProblem: Sendable, Hashable {
         case 0x52E: BindProblem(.wrongCredentials, "the directory rejects the password (data 52e)")
         case 0x530: BindProblem(.permissionDenied, "the user must not sign in at this time (data 530)")
         case 0x531: BindProblem(.permissionDenied, "the user must not sign in from here (data 531)")
-        case 0x532:
-            BindProblem(.credentialExpired, "the password has expired (data 532)", change: .activeDirectory)
+        case 0x532: BindProblem(.credentialExpired, "the password has expired (data 532)", change: .activeDirectory)
         case 0x533: BindProblem(.disabled, "an administrator has disabled the account (data 533)")
         case 0x701: BindProblem(.accountExpired, "the account has expired (data 701)")
-        case 0x773:
-            BindProblem(.credentialExpired, "the password must be changed (data 773)", change: .activeDirectory)
+        case 0x773: BindProblem(.credentialExpired, "the password must be changed (data 773)", change: .activeDirectory)
         case 0x775: BindProblem(.locked, "the directory has locked the account (data 775)")
         default: BindProblem(.wrongCredentials, "the directory rejects the bind (data \(String(code, radix: 16)))")
         }
@@ -142,13 +134,12 @@ extension LDAPSettings {
     }
 }
 
-/// The times that the last binds took, by which all refusals take as long.
+/// The times that the last binds took, in nanoseconds, by which all refusals take as long.
 ///
-/// For an unknown user there is nothing to bind as, and a directory refuses some binds without computing the hash of the
-/// password, for example those of locked users. Such answers would come early, and reveal which users exist. They wait as
-/// long as one of the last binds with a wrong password took.
+/// For an unknown user there is nothing to bind as, and a directory refuses some binds without computing the hash of
+/// the password, for example those of locked users. Such answers would come early, and reveal which users exist. They
+/// wait as long as one of the last binds with a wrong password took. Binds begin at times of `MonotonicTime`.
 final class BindTimes: Sendable {
-    /// The last times, in nanoseconds.
     private struct Times {
         private(set) var all: [UInt64] = []
         private var next = 0
@@ -177,8 +168,6 @@ final class BindTimes: Sendable {
     private let state = Mutex(State())
 
     /// Records an accepted bind, for which the directory has computed a hash.
-    ///
-    /// - Parameter start: The time at which it began, of `MonotonicTime`.
     func addAccepted(since start: UInt64) {
         let time = Self.time(since: start)
         state.withLock { state in
@@ -187,10 +176,7 @@ final class BindTimes: Sendable {
         }
     }
 
-    /// Records a refused bind.
-    ///
-    /// - Parameter start: The time at which it began, of `MonotonicTime`.
-    /// - Returns: The time for which the answer must wait.
+    /// Records a refused bind, and returns the time for which the answer must wait.
     func addRefused(since start: UInt64) -> Duration {
         let time = Self.time(since: start)
         return state.withLock { state in
@@ -203,9 +189,6 @@ final class BindTimes: Sendable {
     }
 
     /// Returns the time by which a bind with a wrong password would have taken longer.
-    ///
-    /// - Parameter start: The time at which the bind began, of `MonotonicTime`.
-    /// - Returns: The time for which the answer must wait.
     func missing(since start: UInt64) -> Duration {
         let time = Self.time(since: start)
         return state.withLock { Self.missing($0, after: time) }

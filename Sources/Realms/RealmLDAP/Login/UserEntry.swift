@@ -5,7 +5,6 @@ internal import Bytes
 internal import RealmKit
 internal import Synchronization
 
-/// The entry of a user.
 struct UserEntry: Sendable {
     let entry: LDAPEntry
     /// The user name, as the directory spells it.
@@ -29,21 +28,15 @@ struct UserEntry: Sendable {
     /// True if the entry says that the directory has locked the account, perhaps for a time that has passed.
     var isLocked: Bool { !isDisabled && !entry.values(of: LDAPSettings.lockTimeAttribute).isEmpty }
 
-    /// Reads the entry of a user who has typed a name.
-    ///
-    /// - Parameters:
-    ///   - entry: The entry that the directory has found.
-    ///   - typed: The names for `%s` and `%n`; nil if the name of the entry is not compared with a typed one.
-    ///   - settings: The settings.
-    /// - Throws: ``BadEntry`` if the entry has no name, or none that is the typed one, or is too large.
+    /// Reads the entry of a user; `typed` is nil if no name was typed with which it is compared.
     ///
     /// Directories ignore differences of case, blanks and some other characters. A name that differs from the typed one
     /// in more than case is rejected: its failed logins would be counted apart.
     init(_ entry: LDAPEntry, typed: TypedName?, settings: LDAPSettings) throws(BadEntry) {
         self.entry = entry
         guard entry.isComplete else { throw BadEntry("\(entry.name): the entry has too many attributes or values") }
-        if let typed, !settings.nameAttributes.contains(where: { $0.value(of: typed, in: entry) != nil }) {
-            let names = settings.nameAttributes.map(\.name)
+        if let typed, !settings.location.nameAttributes.contains(where: { $0.value(of: typed, in: entry) != nil }) {
+            let names = settings.location.nameAttributes.map(\.name)
             let isMissing = names.allSatisfy { entry.values(of: $0.lowercased()).isEmpty }
             let list = names.joined(separator: ", ")
             throw isMissing
@@ -64,28 +57,18 @@ struct UserEntry: Sendable {
         let text = own.flatMap { Self.texts([$0]).first } ?? typedValue ?? first
         account = name.withoutSurroundings(text)
         isTypedName = typedValue.map { UTF8Text($0.lowercased()) == UTF8Text(text.lowercased()) } ?? false
-        do throws(BadUsername) {
-            username = try Username(text)
-        } catch {
-            throw BadEntry("\(entry.name): \(name.name) cannot be used: \(error)")
-        }
+        username = try Result { () throws(BadUsername) in try Username(text) }
+            .mapError { BadEntry("\(entry.name): \(name.name) cannot be used: \($0)") }.get()
         attributes = settings.attributes.compactMap { attribute in
             let values = Self.texts(entry.values(of: attribute.source)).prefix(UserAttribute.maximumValues)
-            do throws(BadAttribute) {
-                return try UserAttribute(name: attribute.name, values: Array(values))
-            } catch {
-                return nil
-            }
+            return try? UserAttribute(name: attribute.name, values: Array(values))
         }
         isDisabled = Self.texts(entry.values(of: LDAPSettings.lockTimeAttribute)).contains {
             $0.hasBytes(of: "000001010000Z")
         }
     }
 
-    /// The record of the user, for lists of users.
-    ///
-    /// - Parameter groups: The groups.
-    /// - Returns: The record, with the state as far as the entry has it.
+    /// Returns the record for lists of users, with the state as far as the entry has it.
     func record(groups: [String]) -> UserRecord {
         let control = number("useraccountcontrol") ?? 0
         // The attribute has steps of 100 nanoseconds since 1601; 0 and the largest number stand for never.
@@ -106,9 +89,7 @@ struct UserEntry: Sendable {
     }
 
     /// Returns the values that are UTF-8.
-    static func texts(_ values: [[UInt8]]) -> [String] {
-        values.compactMap { UTF8Text(validating: $0.span)?.string }
-    }
+    static func texts(_ values: [[UInt8]]) -> [String] { values.compactMap { UTF8Text(validating: $0.span)?.string } }
 }
 
 extension FilterTemplate.NameAttribute {
@@ -122,7 +103,6 @@ extension FilterTemplate.NameAttribute {
         return values.compactMap { UserEntry.texts([$0]).first }.first { UTF8Text($0.lowercased()) == wanted }
     }
 
-    /// Returns the value that a typed name stands for.
     func text(of typed: TypedName) -> String { prefix + (value == .typedName ? typed.full : typed.user) + suffix }
 
     /// Returns a value without the texts around the name, if it has them.
@@ -153,7 +133,7 @@ struct TypedName: Sendable {
     fileprivate var alias: UTF8Text { UTF8Text(Self.caseFolded(full)) }
 
     fileprivate static func caseFolded(_ name: String) -> String {
-        do throws(BadUsername) { return try Username(name).caseFolded } catch { return name.lowercased() }
+        (try? Username(name))?.caseFolded ?? name.lowercased()
     }
 }
 
@@ -163,13 +143,11 @@ final class AccountAliases: Sendable {
     /// The maximum number of names; all are forgotten when there are more.
     private static let maximum = 10_000
 
-    /// The case-folded user names.
     private let accounts = Mutex<[UTF8Text: String]>([:])
 
     /// Returns the account of a name; the name without its domain if it is no alias.
     func account(of typed: TypedName) -> String { accounts.withLock { $0[typed.alias] } ?? typed.account }
 
-    /// Records the user who was found under a typed name.
     func record(_ typed: TypedName, of user: UserEntry) {
         // With `%n` the user name may contain the domain.
         let isAccount = user.isTypedName && TypedName.caseFolded(user.account).hasBytes(of: typed.account)
@@ -180,9 +158,8 @@ final class AccountAliases: Sendable {
     }
 }
 
-/// An entry cannot be the one of the user.
+/// The reason, for the log, why an entry cannot be the one of the user.
 struct BadEntry: Error, Sendable {
-    /// The reason, for the log.
     let log: String
     /// True if the entry has no name at all: the configuration or a right is wrong, and not the typed name.
     let isMissing: Bool

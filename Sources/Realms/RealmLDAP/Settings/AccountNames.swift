@@ -9,16 +9,11 @@ internal import RealmKit
 struct DNPattern: Sendable {
     private let prefix: String
     private let suffix: String
-    /// True if the name is a distinguished name.
     let isDistinguishedName: Bool
     /// The attribute of the entry that contains the user name; nil if the name is no distinguished name.
     let nameAttribute: FilterTemplate.NameAttribute?
 
-    /// Reads a pattern.
-    ///
-    /// - Parameter text: A name with one `%s`, which stands for the user name; in a distinguished name it stands in the
-    ///   value of the first attribute.
-    /// - Throws: ``BadValue`` if the pattern has another number of `%s`, or is no name.
+    /// Reads a name with one `%s`, which in a distinguished name stands in the value of the first attribute.
     init(_ text: String) throws(BadValue) {
         guard let place = text.utf8.firstRange(of: "%s".utf8),
             text[place.upperBound...].utf8.firstRange(of: "%".utf8) == nil,
@@ -32,7 +27,7 @@ struct DNPattern: Sendable {
         }
         let mark = "gatehouse-user"
         guard let name = DistinguishedName(prefix + mark + suffix), let first = name.names.first, first.count == 1,
-            let value = name.names.first?.first?.value.utf8Range(of: mark)
+            let value = name.names.first?.first?.value.firstRange(of: Array(mark.utf8))
         else { throw BadValue("is no distinguished name with %s in its first attribute: \(text)") }
         nameAttribute = FilterTemplate.NameAttribute(
             name: first[0].attribute,
@@ -62,24 +57,15 @@ struct DNPattern: Sendable {
     static func isPlain(_ user: String) -> Bool { user.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }
 
-extension [UInt8] {
-    fileprivate func utf8Range(of text: String) -> Range<Int>? { firstRange(of: Array(text.utf8)) }
-}
-
 /// The domains that a user may type with the user name, as in `EXAMPLE\ann` and `ann@example.org`.
 struct DomainNames: Sendable {
     private let names: Set<UTF8Text>
 
-    /// - Parameter names: The names, compared without regard to case.
-    init(_ names: [String]) {
-        self.names = Set(names.map { UTF8Text($0.lowercased()) })
-    }
+    init(_ names: [String]) { self.names = Set(names.map { UTF8Text($0.lowercased()) }) }
 
-    /// Returns the user name without the domain.
+    /// Returns a name as it was typed without the domain; nil if the domain before a backslash is none of these.
     ///
-    /// - Parameter typed: The name as it was typed.
-    /// - Returns: The name; nil if the domain before a backslash is none of these. A name with an `@` and another domain
-    ///   is returned as it is, because it may be a mail address.
+    /// A name with an `@` and another domain is returned as it is, because it may be a mail address.
     func withoutDomain(_ typed: String) -> String? {
         guard !names.isEmpty else { return typed }
         if let slash = typed.utf8.firstIndex(of: UInt8(ascii: "\\")) {
@@ -105,13 +91,12 @@ struct ServiceAccount: Sendable {
     /// The key of the distinguished name; nil if the name is another one.
     private let key: String?
 
-    /// - Parameter name: The distinguished name, a principal name such as `gatehouse@example.org`, or a name with its
-    ///   domain such as `EXAMPLE\gatehouse`.
+    /// Reads a distinguished name, a principal name such as `gatehouse@example.org`, or a name with its domain such as
+    /// `EXAMPLE\gatehouse`.
     init(_ name: String) {
         key = DistinguishedName(name)?.key
         let account = name.split(separator: "\\").last ?? ""
-        names =
-            key == nil ? [("userprincipalname", name.lowercased()), ("samaccountname", account.lowercased())] : []
+        names = key == nil ? [("userprincipalname", name.lowercased()), ("samaccountname", account.lowercased())] : []
     }
 
     /// Returns whether an entry is the one of the account, as far as its attributes tell.

@@ -6,7 +6,6 @@ internal import RealmKit
 
 /// A search filter in which `%s`, `%n` and `%d` stand for values of a login (RFC 4515).
 struct FilterTemplate: Sendable {
-    /// A value of a login.
     enum Value: Sendable, Hashable {
         /// `%s`: the user name without a domain.
         case name
@@ -18,12 +17,11 @@ struct FilterTemplate: Sendable {
 
     /// An attribute whose value must be the user name.
     struct NameAttribute: Sendable, Hashable {
-        /// The name of the attribute, in lower case.
+        /// In lower case.
         let name: String
         /// The texts before and after the user name.
         var prefix = ""
         var suffix = ""
-        /// The value that stands for the user name.
         var value = Value.name
     }
 
@@ -41,17 +39,14 @@ struct FilterTemplate: Sendable {
     /// The template, as it is configured.
     let text: String
 
-    /// Reads a template.
+    /// Reads a filter with at least one of the allowed values.
     ///
-    /// - Parameters:
-    ///   - text: A filter; the parentheses around it may be missing, as in the properties of GlassFish.
-    ///   - allowed: The values that may occur; at least one of them must.
-    /// - Throws: ``BadValue`` with the place of the first mistake.
+    /// The parentheses around it may be missing, as in the properties of GlassFish.
     init(_ text: String, allowing allowed: [Value]) throws(BadValue) {
         self.text = text
         let complete = text.utf8.first == UInt8(ascii: "(") ? text : "(\(text))"
-        var reader = Reader(Array(complete.utf8), offset: complete.utf8.count - text.utf8.count == 0 ? 0 : 1)
-        reader.allowed = allowed
+        let offset = complete.utf8.count - text.utf8.count > 0 ? 1 : 0
+        var reader = Reader(bytes: Array(complete.utf8), offset: offset, allowed: allowed)
         try reader.readFilter(depth: 0)
         guard reader.place == reader.bytes.count else { throw reader.fault("has something after its end") }
         guard !reader.values.isEmpty else {
@@ -75,17 +70,9 @@ struct FilterTemplate: Sendable {
 
     /// The filter for all users: any text stands for the user name.
     var filterForAll: String {
-        var filter = ""
-        for part in parts {
-            switch part {
-            case .text(let text): filter += text
-            case .value: filter += "*"
-            }
-        }
-        return filter
+        parts.map { if case .text(let text) = $0 { text } else { "*" } }.joined()
     }
 
-    /// Returns the filter for some values.
     func filter(_ value: (Value) -> String) -> String {
         var filter = ""
         for part in parts {
@@ -117,17 +104,11 @@ struct FilterTemplate: Sendable {
         let bytes: [UInt8]
         /// The number of bytes that are not in the configured text.
         let offset: Int
+        let allowed: [Value]
         var place = 0
-        var allowed: [Value] = []
         var values: [(place: Int, value: Value)] = []
         var nameAttributes: [NameAttribute] = []
         var comparedAttributes: [String] = []
-
-        init(_ bytes: [UInt8], offset: Int) {
-            self.bytes = bytes
-            self.offset = offset
-        }
-
         private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
         func fault(_ problem: String) -> BadValue {
@@ -175,7 +156,7 @@ struct FilterTemplate: Sendable {
                 throw fault("is no name of an attribute")
             }
             var isEquality = true
-            if let byte = next, [UInt8(ascii: "~"), UInt8(ascii: "<"), UInt8(ascii: ">")].contains(byte) {
+            if let byte = next, "~<>".utf8.contains(byte) {
                 isEquality = false
                 place += 1
             }
@@ -192,9 +173,8 @@ struct FilterTemplate: Sendable {
             if !isPresence, !name.isEmpty, !comparedAttributes.contains(name) { comparedAttributes.append(name) }
         }
 
-        /// Returns the name of an attribute without options and matching rules, in lower case.
-        ///
-        /// An extensible match, such as `uid:caseExactMatch:=%s`, names its attribute before the colon.
+        /// Returns the name of an attribute without options and matching rules, such as `uid:caseExactMatch:`, in lower
+        /// case.
         private static func type(_ bytes: ArraySlice<UInt8>) -> String {
             let plain = bytes.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
             return String(decoding: plain, as: UTF8.self).lowercased()
@@ -227,15 +207,10 @@ struct FilterTemplate: Sendable {
             return numbers.allSatisfy { !$0.isEmpty && $0.allSatisfy(ASCII.isDigit) }
         }
 
-        private static func isKeyByte(_ byte: UInt8) -> Bool {
-            isAttributeByte(byte) && ![UInt8(ascii: "."), UInt8(ascii: ";"), UInt8(ascii: ":")].contains(byte)
-        }
+        private static func isKeyByte(_ byte: UInt8) -> Bool { byte.isAlphanumeric || byte == UInt8(ascii: "-") }
 
         /// Reads the value of an item; `attribute` is empty if it is not compared for equality.
-        private mutating func readValue(
-            of attribute: ArraySlice<UInt8>,
-            allowsWildcards: Bool
-        ) throws(BadValue) {
+        private mutating func readValue(of attribute: ArraySlice<UInt8>, allowsWildcards: Bool) throws(BadValue) {
             let start = place
             var found: [(place: Int, value: Value)] = []
             var hasWildcard = false
@@ -271,9 +246,8 @@ struct FilterTemplate: Sendable {
             )
         }
 
-        /// Returns a part of a value with each backslash and its digits replaced by their byte.
-        ///
-        /// An escaped `%` becomes `%%`, because the part is still one of a template.
+        /// Returns a part of a value with each backslash and its digits replaced by their byte, and `%` by `%%`: the
+        /// part is still one of a template.
         private static func decoded(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             var decoded: [UInt8] = []
             var rest = bytes
@@ -301,22 +275,11 @@ struct FilterTemplate: Sendable {
                 case UInt8(ascii: "%"): nil
                 default: throw fault("takes \(allowed.map(Self.spelling).joined(separator: ", ")) or %%, not this %")
                 }
-            guard let value else { return nil }
-            guard allowed.contains(value) else {
-                throw fault("cannot have \(Self.spelling(value)) here")
-            }
+            if let value, !allowed.contains(value) { throw fault("cannot have \(Self.spelling(value)) here") }
             return value
         }
 
-        private static func isAttributeByte(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ";"),
-                UInt8(ascii: ":"):
-                true
-            default: false
-            }
-        }
+        private static func isAttributeByte(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-.;:".utf8.contains(byte) }
     }
 }
 #endif

@@ -6,7 +6,6 @@ internal import ServerConnections
 
 /// How the groups of a user are found.
 struct GroupSettings: Sendable {
-    /// Where the groups are.
     enum Source: String, Sendable {
         /// Groups are entries that name their members.
         case search
@@ -35,7 +34,6 @@ struct GroupSettings: Sendable {
     let hasPrimaryGroup: Bool
     /// The filter and the attribute of groups whose members the server computes; nil for none.
     let dynamic: (filter: FilterTemplate, target: String)?
-
     var isNested: Bool { nestedFilter != nil }
 
     /// The rule of Active Directory by which a filter finds members of members.
@@ -50,10 +48,9 @@ struct GroupSettings: Sendable {
             // It finds the groups of groups, too.
             let isNested = try properties.boolean("nested-groups")
             guard source == .memberOf, isNested, !properties.has("nested-group-search-filter") else {
-                throw BadRealm(
-                    "has no effect with group-source \(source.rawValue); remove it, or set group-source search",
-                    setting: "group-search-filter"
-                )
+                let problem =
+                    "has no effect with group-source \(source.rawValue); remove it, or set group-source search"
+                throw BadRealm(problem, setting: "group-search-filter")
             }
         }
         self.base = properties.has("group-base-dn") ? try properties.string("group-base-dn") : base
@@ -68,10 +65,8 @@ struct GroupSettings: Sendable {
                 nestedFilter = try Self.filter(properties, "nested-group-search-filter", standard: "")
             } else {
                 guard filter.usesOnlyDistinguishedName else {
-                    throw BadRealm(
-                        "must be set with nested-groups, because group-search-filter has %s or %n",
-                        setting: "nested-group-search-filter"
-                    )
+                    let problem = "must be set with nested-groups, because group-search-filter has %s or %n"
+                    throw BadRealm(problem, setting: "nested-group-search-filter")
                 }
                 nestedFilter = filter
             }
@@ -91,8 +86,7 @@ struct GroupSettings: Sendable {
         maximumGroups = try properties.integer("maximum-groups")
         cacheTime = try properties.duration("group-cache-time")
         guard cacheTime <= .seconds(3600) else { throw BadRealm("is at most 1h", setting: "group-cache-time") }
-        hasPrimaryGroup =
-            properties.has("primary-group") ? try properties.boolean("primary-group") : isActiveDirectory
+        hasPrimaryGroup = properties.has("primary-group") ? try properties.boolean("primary-group") : isActiveDirectory
         dynamic =
             properties.has("dynamic-group-search-filter")
             ? (
@@ -113,11 +107,9 @@ struct GroupSettings: Sendable {
         standard: String
     ) throws(BadRealm) -> FilterTemplate {
         let text = properties.has(setting) ? try properties.string(setting) : standard
-        do throws(BadValue) {
-            return try FilterTemplate(text, allowing: [.distinguishedName, .name, .typedName])
-        } catch {
-            throw BadRealm(error.description, setting: setting)
-        }
+        return try Result { () throws(BadValue) in
+            try FilterTemplate(text, allowing: [.distinguishedName, .name, .typedName])
+        }.mapError { BadRealm($0.description, setting: setting) }.get()
     }
 }
 #endif

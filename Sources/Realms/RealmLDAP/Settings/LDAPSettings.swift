@@ -21,6 +21,14 @@ struct LDAPSettings: Sendable {
     enum UserLocation: Sendable {
         case search(FilterTemplate, scope: LDAPSearch.Scope)
         case directBind(DNPattern, FilterTemplate?)
+
+        /// The attributes whose value must be the user name.
+        var nameAttributes: [FilterTemplate.NameAttribute] {
+            switch self {
+            case .search(let filter, _): filter.nameAttributes
+            case .directBind(let name, let filter): name.nameAttribute.map { [$0] } ?? filter?.nameAttributes ?? []
+            }
+        }
     }
 
     let servers: [LDAPServerURL]
@@ -30,7 +38,6 @@ struct LDAPSettings: Sendable {
     let serviceAccount: ServiceAccount?
     let base: String
     let location: UserLocation
-    /// The attribute with the name of the user.
     let nameAttribute: FilterTemplate.NameAttribute
     let domains: DomainNames
     /// The attributes for the subject, with their names in the directory.
@@ -58,12 +65,7 @@ struct LDAPSettings: Sendable {
         let isActiveDirectory = try properties.boolean("active-directory")
         base = try Self.name(properties, "base-dn") ?? ""
         location = try Self.location(properties, isActiveDirectory: isActiveDirectory)
-        serviceBind = try Self.serviceBind(
-            properties,
-            servers: servers,
-            transport: transport,
-            location: location
-        )
+        serviceBind = try Self.serviceBind(properties, servers: servers, transport: transport, location: location)
         serviceAccount = if case .simple(let name, _) = serviceBind { ServiceAccount(name) } else { nil }
         nameAttribute = try Self.nameAttribute(properties, location: location)
         domains = DomainNames(try Self.domains(properties))
@@ -76,22 +78,11 @@ struct LDAPSettings: Sendable {
             throw BadRealm("must be set", setting: "base-dn")
         }
         var requested = [nameAttribute.name, Self.lockTimeAttribute] + attributes.map(\.source) + groups.userAttributes
-        requested += Self.nameAttributes(of: location).map(\.name)
+        requested += location.nameAttributes.map(\.name)
         var seen: Set<String> = []
         let names = requested.filter { seen.insert($0.lowercased()).inserted }
         userAttributes = LDAPAttributeList(names)
         recordAttributes = LDAPAttributeList(names + Self.stateAttributes)
-    }
-
-    /// The attributes whose value must be the user name.
-    var nameAttributes: [FilterTemplate.NameAttribute] { Self.nameAttributes(of: location) }
-
-    private static func nameAttributes(of location: UserLocation) -> [FilterTemplate.NameAttribute] {
-        switch location {
-        case .search(let filter, _): filter.nameAttributes
-        case .directBind(let pattern, let filter):
-            pattern.nameAttribute.map { [$0] } ?? filter?.nameAttributes ?? []
-        }
     }
 
     /// Returns whether a realm needs no base.
@@ -105,13 +96,10 @@ struct LDAPSettings: Sendable {
         guard (1...16).contains(texts.count) else { throw BadRealm("takes 1 to 16 URLs", setting: "directory") }
         var servers: [LDAPServerURL] = []
         for text in texts {
-            do throws(BadValue) {
-                let server = try LDAPServerURL(text)
-                guard !servers.contains(server) else { throw BadValue("names \(text) twice") }
-                servers.append(server)
-            } catch {
-                throw BadRealm(error.description, setting: "directory")
-            }
+            let server = try Result { () throws(BadValue) in try LDAPServerURL(text) }
+                .mapError { BadRealm($0.description, setting: "directory") }.get()
+            guard !servers.contains(server) else { throw BadRealm("names \(text) twice", setting: "directory") }
+            servers.append(server)
         }
         return servers
     }
@@ -123,10 +111,8 @@ struct LDAPSettings: Sendable {
         let startsTLS = try properties.boolean("start-tls")
         let isUnencryptedAllowed = try properties.boolean("allow-unencrypted")
         for server in servers where server.scheme == .ldap && !startsTLS && !server.isLocal && !isUnencryptedAllowed {
-            throw BadRealm(
-                "\(server.text) would receive passwords without encryption; use ldaps, or set start-tls to true",
-                setting: "directory"
-            )
+            let problem = "would receive passwords without encryption; use ldaps, or set start-tls to true"
+            throw BadRealm("\(server.text) \(problem)", setting: "directory")
         }
         guard !startsTLS || servers.contains(where: { $0.scheme == .ldap }) else {
             throw BadRealm("applies to ldap URLs only, and there is none", setting: "start-tls")
@@ -154,16 +140,13 @@ struct LDAPSettings: Sendable {
         transport: LDAPTransport,
         location: UserLocation
     ) throws(BadRealm) -> ServiceBind {
-        let isExternal = try properties.string("search-bind-mechanism") == "external"
-        if isExternal {
+        if try properties.string("search-bind-mechanism") == "external" {
             for name in ["search-bind-dn", "search-bind-password"] where properties.has(name) {
                 throw BadRealm("must not be set if search-bind-mechanism is external", setting: name)
             }
             guard transport.certificate != nil || servers.allSatisfy({ $0.scheme == .ldapi }) else {
-                throw BadRealm(
-                    "must be set if search-bind-mechanism is external, unless all URLs are ldapi",
-                    setting: "client-certificate"
-                )
+                let problem = "must be set if search-bind-mechanism is external, unless all URLs are ldapi"
+                throw BadRealm(problem, setting: "client-certificate")
             }
             return .external
         }
@@ -179,10 +162,8 @@ struct LDAPSettings: Sendable {
         }
         let password = try properties.secret("search-bind-password")
         guard !password.isEmpty else {
-            throw BadRealm(
-                "is empty, and a server would accept it as an anonymous bind",
-                setting: "search-bind-password"
-            )
+            let problem = "is empty, and a server would accept it as an anonymous bind"
+            throw BadRealm(problem, setting: "search-bind-password")
         }
         return .simple(name: name, password: password)
     }
@@ -215,13 +196,9 @@ struct LDAPSettings: Sendable {
             isActiveDirectory
             ? "(&(objectCategory=person)(objectClass=user)(|(sAMAccountName=%s)(userPrincipalName=%n)))" : "uid=%s"
         let isFilterSet = properties.has("search-filter")
-        let filter: FilterTemplate
-        do throws(BadValue) {
-            let text = isFilterSet ? try properties.text("search-filter") : standard
-            filter = try FilterTemplate(text, allowing: [.name, .typedName])
-        } catch {
-            throw BadRealm(error.description, setting: "search-filter")
-        }
+        let text = isFilterSet ? try properties.string("search-filter") : standard
+        let filter = try Result { () throws(BadValue) in try FilterTemplate(text, allowing: [.name, .typedName]) }
+            .mapError { BadRealm($0.description, setting: "search-filter") }.get()
         guard !filter.nameAttributes.isEmpty else {
             throw BadRealm(
                 "compares no attribute with the user name for equality, as in uid=%s, so the name of the found user "
@@ -233,25 +210,22 @@ struct LDAPSettings: Sendable {
             let scope = try properties.string("search-scope") == "one-level" ? LDAPSearch.Scope.oneLevel : .subtree
             return .search(filter, scope: scope)
         }
-        do throws(BadValue) {
-            let pattern = try DNPattern(try properties.text("user-dn-pattern"))
-            guard !pattern.isDistinguishedName else {
-                guard !isFilterSet else {
-                    throw BadValue("cannot be set together with search-filter: the pattern names the entry")
-                }
-                return .directBind(pattern, nil)
-            }
-            return .directBind(pattern, filter)
-        } catch {
-            throw BadRealm(error.description, setting: "user-dn-pattern")
+        let name = try properties.string("user-dn-pattern")
+        let pattern = try Result { () throws(BadValue) in try DNPattern(name) }
+            .mapError { BadRealm($0.description, setting: "user-dn-pattern") }.get()
+        guard pattern.isDistinguishedName else { return .directBind(pattern, filter) }
+        guard !isFilterSet else {
+            let problem = "cannot be set together with search-filter: the pattern names the entry"
+            throw BadRealm(problem, setting: "user-dn-pattern")
         }
+        return .directBind(pattern, nil)
     }
 
     private static func nameAttribute(
         _ properties: RealmProperties,
         location: UserLocation
     ) throws(BadRealm) -> FilterTemplate.NameAttribute {
-        let compared = nameAttributes(of: location)
+        let compared = location.nameAttributes
         guard properties.has("user-name-attribute") else { return compared.first ?? .init(name: "uid") }
         let name = try attribute(properties, "user-name-attribute")
         return compared.first { $0.name.hasBytes(of: name) } ?? .init(name: name)
@@ -279,13 +253,6 @@ struct LDAPSettings: Sendable {
         }
         guard attributes.count <= 64 else { throw BadRealm("has more than 64 attributes", setting: "attributes") }
         return attributes
-    }
-}
-
-extension Settings<BadRealm> {
-    /// Returns a text; an error names no property, because the caller adds the name.
-    fileprivate func text(_ name: String) throws(BadValue) -> String {
-        do throws(BadRealm) { return try string(name) } catch { throw BadValue(error.message) }
     }
 }
 #endif

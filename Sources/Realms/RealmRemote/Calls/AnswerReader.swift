@@ -23,10 +23,7 @@ final class AnswerReader: HTTPSResponseDelegate {
         let mayHaveReachedServer: Bool
         /// True if the service, or the client, has too much to do.
         let isOverload: Bool
-
-        var isTimeout: Bool {
-            [HTTPSClientError.Code.timedOut, .connectTimedOut].contains { $0.rawValue == kind }
-        }
+        var isTimeout: Bool { [HTTPSClientError.Code.timedOut, .connectTimedOut].contains { $0.rawValue == kind } }
 
         init(_ cause: String, kind: String, mayHaveReachedServer: Bool = true, isOverload: Bool = false) {
             self.cause = cause
@@ -36,9 +33,7 @@ final class AnswerReader: HTTPSResponseDelegate {
         }
     }
 
-    init(_ format: AnswerFormat) {
-        self.format = format
-    }
+    init(_ format: AnswerFormat) { self.format = format }
 
     func didReceive(_ response: HTTPSResponse) async -> ResponseProgress {
         status = response.status
@@ -76,18 +71,13 @@ final class AnswerReader: HTTPSResponseDelegate {
     }
 
     func didFail(_ error: HTTPSClientError) async {
-        if let jsonFault {
-            result = .failure(malformed(jsonFault))
-        } else {
-            result = .failure(
-                Outage(
-                    error.cause,
-                    kind: error.code.rawValue,
-                    mayHaveReachedServer: error.mayHaveReachedServer,
-                    isOverload: error.code == .tooManyRequests
-                )
-            )
-        }
+        let outage = Outage(
+            error.cause,
+            kind: error.code.rawValue,
+            mayHaveReachedServer: error.mayHaveReachedServer,
+            isOverload: error.code == .tooManyRequests
+        )
+        result = .failure(jsonFault.map(malformed) ?? outage)
     }
 
     private func malformed(_ fault: JSONReader.Fault) -> Outage {
@@ -97,19 +87,15 @@ final class AnswerReader: HTTPSResponseDelegate {
 
 /// The answer of a service.
 enum RemoteAnswer: Sendable {
-    /// The user is accepted.
-    ///
     /// The user name is nil if no path to it is configured.
     case accepted(user: Username?, groups: [String], attributes: [UserAttribute])
-    /// The user is refused.
     case failed(LoginFailure)
 }
 
-/// Decides about a complete response.
+/// The decision about a complete response.
 struct AnswerChecks {
     typealias Answer = Result<RemoteAnswer, AnswerReader.Outage>
 
-    /// The maximum number of groups.
     static let maximumGroups = 1000
     /// The maximum number of attributes; further attributes are left out.
     static let maximumAttributes = 64
@@ -118,10 +104,8 @@ struct AnswerChecks {
     let status: Int
     let contentType: String?
 
-    /// Returns the answer, or the reason why the response cannot be used.
-    ///
-    /// - Parameter values: The values of the paths; nil if the body is not JSON.
-    /// - Returns: The answer or the reason.
+    /// Returns the answer to a complete response, or the reason why it cannot be used; the values are nil if the body
+    /// is not JSON.
     func result(_ values: [JSONValues]?) -> Answer {
         let found = values ?? format.paths.map { _ in JSONValues() }
         let reasonStart = (format.userPath == nil ? 0 : 1) + (format.groupsPath == nil ? 0 : 1)
@@ -198,15 +182,9 @@ struct AnswerChecks {
             }
         }
         return found.prefix(Self.maximumAttributes).compactMap { attribute in
-            do throws(BadAttribute) {
-                return try UserAttribute(name: attribute.name, values: attribute.values)
-            } catch {
-                return nil
-            }
+            try? UserAttribute(name: attribute.name, values: attribute.values)
         }
     }
 
-    private func unusable(_ cause: String, kind: String) -> Answer {
-        .failure(AnswerReader.Outage(cause, kind: kind))
-    }
+    private func unusable(_ cause: String, kind: String) -> Answer { .failure(AnswerReader.Outage(cause, kind: kind)) }
 }

@@ -37,17 +37,11 @@ final class PasswordChecks: Sendable {
             now: now
         )
         outages = OutageLog(properties.services[RealmLog.self], realmName: properties.realmName, now: now)
-        key = try Self.makeKey()
-        self.now = now
-    }
-
-    private static func makeKey() throws(BadRealm) -> HMACKey {
-        do throws(OpenSSLError) {
+        key = try Result { () throws(OpenSSLError) in
             let bytes = try RandomBytes.make(32)
             return try HMACKey(bytes.span)
-        } catch {
-            throw BadRealm("\(error)")
-        }
+        }.mapError { BadRealm("\($0)") }.get()
+        self.now = now
     }
 
     /// The number of logins that wait for a slot.
@@ -56,24 +50,14 @@ final class PasswordChecks: Sendable {
     /// The number of logins that wait for an answer.
     var sharedCallers: Int { shared.waitingCallers }
 
-    /// Checks a user name and a password.
-    ///
-    /// - Parameters:
-    ///   - name: The user name.
-    ///   - password: The password; not empty.
-    ///   - source: The source of the login.
-    /// - Returns: The answer of the first service that answers.
-    /// - Throws: ``LoginFault`` of kind `unavailable` or `overloaded`, or `unusableCredential` if the password cannot be sent.
+    /// Checks a user name and a password, which is not empty, and returns the answer of the first service that answers.
     func check(_ name: Username, password: Secret, source: String) async throws(LoginFault) -> RemoteAnswer {
-        let identity: Digest
-        do throws(OpenSSLError) {
-            identity = try key.tag { message in
+        let identity = try Result { () throws(OpenSSLError) in
+            try key.tag { message in
                 message.append(field: name.text.utf8Span.span)
                 password.withBytes { message.append(field: $0) }
             }
-        } catch {
-            throw .internalError("\(error)")
-        }
+        }.mapError { LoginFault.internalError("\($0)") }.get()
         let start = now()
         let owner = JobOwner(source: source, account: name.caseFolded)
         let result = await shared.value(of: identity) { [self] in
@@ -115,9 +99,8 @@ final class PasswordChecks: Sendable {
             let request: HTTPSRequest
             do throws(HTTPSClientError) {
                 guard var made = try settings.requests.request(to: server, name: name, password: password) else {
-                    return .failure(
-                        LoginFault(.unusableCredential, log: "the user name or the password cannot be sent")
-                    )
+                    let problem = "the user name or the password cannot be sent"
+                    return .failure(LoginFault(.unusableCredential, log: problem))
                 }
                 made.timeout = timeout - passed
                 request = made
@@ -139,9 +122,7 @@ final class PasswordChecks: Sendable {
                     return .failure(.unavailable("the login was cancelled"))
                 }
                 outages.write(outage.cause, kind: outage.kind, server: server.description)
-                guard !outage.mayHaveReachedServer || settings.asksNextIfUnavailable else {
-                    return .failure(last)
-                }
+                guard !outage.mayHaveReachedServer || settings.asksNextIfUnavailable else { return .failure(last) }
             }
         }
         return .failure(last)
@@ -158,11 +139,8 @@ enum ClientSettings {
         configuration.timeout = try ServerPoolSettings.time("timeout", of: properties)
         configuration.maximumBody = try properties.integer("maximum-response")
         configuration.connections = try properties.integer("connections")
-        do throws(HTTPSClientError) {
-            return try HTTPSClient(configuration)
-        } catch {
-            throw BadRealm(error.cause)
-        }
+        return try Result { () throws(HTTPSClientError) in try HTTPSClient(configuration) }
+            .mapError { BadRealm($0.cause) }.get()
     }
 
     private static func trust(_ properties: RealmProperties) throws(BadRealm) -> HTTPSTrust {

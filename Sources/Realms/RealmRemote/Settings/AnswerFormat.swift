@@ -5,17 +5,11 @@ internal import RealmKit
 
 /// The paths in the body of a response, and the table of outcomes.
 struct AnswerFormat: Sendable {
-    /// An attribute and its path.
-    struct Attribute: Sendable {
-        let name: String
-        let path: JSONPath
-    }
-
     var userPath: JSONPath?
     var groupsPath: JSONPath?
     /// The paths to the reason; the first one with a value counts.
     var reasonPaths: [JSONPath] = []
-    var attributes: [Attribute] = []
+    var attributes: [(name: String, path: JSONPath)] = []
     /// The path to the members of an object of attributes.
     var attributeMembers: JSONPath?
     var outcomes: OutcomeTable
@@ -70,9 +64,8 @@ struct OutcomeTable: Sendable {
 
     private var entries: [Key: Outcome] = [:]
 
-    /// Reads entries.
-    ///
-    /// The defaults of a status do not apply if there is an entry for the status or its class, with or without a reason.
+    /// Reads entries; the defaults of a status apply only if there is no entry for the status or its class, with or
+    /// without a reason.
     init(_ words: [String]) throws(BadValue) {
         for word in words {
             let (key, outcome) = try Self.entry(word)

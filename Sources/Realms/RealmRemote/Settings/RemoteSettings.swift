@@ -20,11 +20,8 @@ struct RemoteSettings: Sendable {
         requests = try Self.requests(properties, isGatehouse: isGatehouse)
         format = try isGatehouse ? Self.gatehouse() : Self.format(properties)
         asksNextIfUnavailable = try properties.string("fail-over") == "unavailable"
-        do throws(HTTPSClientError) {
-            for server in servers { _ = try requests.empty(server) }
-        } catch {
-            throw BadRealm(error.cause, setting: "fields")
-        }
+        try Result { () throws(HTTPSClientError) in for server in servers { _ = try requests.empty(server) } }
+            .mapError { BadRealm($0.cause, setting: "fields") }.get()
     }
 
     private static func checkPreset(_ properties: RealmProperties) throws(BadRealm) {
@@ -32,9 +29,7 @@ struct RemoteSettings: Sendable {
             "url", "method", "credentials", "body-template", "user-path", "groups-path", "reason-path",
             "attribute-paths", "attributes-path", "outcomes",
         ]
-        for name in preset where properties.has(name) {
-            throw BadRealm("is set by gatehouse already", setting: name)
-        }
+        for name in preset where properties.has(name) { throw BadRealm("is set by gatehouse already", setting: name) }
     }
 
     private static func servers(_ properties: RealmProperties, setting: String) throws(BadRealm) -> [HTTPSURL] {
@@ -42,18 +37,13 @@ struct RemoteSettings: Sendable {
             throw BadRealm("must be set", setting: setting)
         }
         guard texts.count <= 16 else { throw BadRealm("takes at most 16 servers", setting: setting) }
-        var servers: [HTTPSURL] = []
-        do throws(HTTPSClientError) {
-            for text in texts { servers.append(try HTTPSURL(text)) }
-        } catch {
-            throw BadRealm(error.cause, setting: setting)
-        }
+        let servers = try Result { () throws(HTTPSClientError) in
+            try texts.map { text throws(HTTPSClientError) in try HTTPSURL(text) }
+        }.mapError { BadRealm($0.cause, setting: setting) }.get()
         var names: Set<String> = []
         for server in servers where !names.insert(name(of: server)).inserted {
-            throw BadRealm(
-                "names the server \(server.authority) twice; a password must not be sent twice to the same server",
-                setting: setting
-            )
+            let problem = "twice; a password must not be sent twice to the same server"
+            throw BadRealm("names the server \(server.authority) \(problem)", setting: setting)
         }
         return servers
     }
@@ -65,10 +55,7 @@ struct RemoteSettings: Sendable {
         return "\(address.map { "\($0.bits)" } ?? server.host):\(server.port)"
     }
 
-    private static func requests(
-        _ properties: RealmProperties,
-        isGatehouse: Bool
-    ) throws(BadRealm) -> RequestMaker {
+    private static func requests(_ properties: RealmProperties, isGatehouse: Bool) throws(BadRealm) -> RequestMaker {
         let kind = properties.has("credentials") ? try properties.string("credentials") : nil
         let isJSON = isGatehouse || kind == "json" || kind == nil && properties.has("body-template")
         let token = properties.has("token") ? try properties.secret("token") : nil
@@ -84,17 +71,16 @@ struct RemoteSettings: Sendable {
             properties.has("body-template")
             ? try properties.string("body-template") : #"{"username":"%u","password":"%p"}"#
         let fields = try fields(properties)
-        do throws(BadValue) {
-            return RequestMaker(
-                method: method,
-                isCheck: isGatehouse,
-                credentials: isJSON ? .json(try BodyTemplate(text)) : .basic,
-                fields: fields,
-                token: token
-            )
-        } catch {
-            throw BadRealm(error.description, setting: "body-template")
-        }
+        let credentials = try Result { () throws(BadValue) -> RequestMaker.Credentials in
+            isJSON ? .json(try BodyTemplate(text)) : .basic
+        }.mapError { BadRealm($0.description, setting: "body-template") }.get()
+        return RequestMaker(
+            method: method,
+            isCheck: isGatehouse,
+            credentials: credentials,
+            fields: fields,
+            token: token
+        )
     }
 
     /// Reads fields such as `Name: value`.
@@ -120,12 +106,9 @@ struct RemoteSettings: Sendable {
 
     private static func format(_ properties: RealmProperties) throws(BadRealm) -> AnswerFormat {
         let outcomes = properties.has("outcomes") ? try properties.list("outcomes") : []
-        var format: AnswerFormat
-        do throws(BadValue) {
-            format = AnswerFormat(outcomes: try OutcomeTable(outcomes))
-        } catch {
-            throw BadRealm(error.description, setting: "outcomes")
-        }
+        let table = try Result { () throws(BadValue) in try OutcomeTable(outcomes) }
+            .mapError { BadRealm($0.description, setting: "outcomes") }.get()
+        var format = AnswerFormat(outcomes: table)
         if properties.has("user-path") {
             format.userPath = try path(try properties.string("user-path"), setting: "user-path")
         }
@@ -142,14 +125,12 @@ struct RemoteSettings: Sendable {
             format.attributeMembers = try path(text + "/*", setting: "attributes-path")
         }
         if properties.has("attribute-paths") {
-            for word in try properties.list("attribute-paths") {
-                format.attributes.append(try attribute(word))
-            }
+            for word in try properties.list("attribute-paths") { format.attributes.append(try attribute(word)) }
         }
         return format
     }
 
-    private static func attribute(_ word: String) throws(BadRealm) -> AnswerFormat.Attribute {
+    private static func attribute(_ word: String) throws(BadRealm) -> (name: String, path: JSONPath) {
         guard let sign = word.firstIndex(of: "="), sign != word.startIndex else {
             throw BadRealm("takes entries such as mail=/user/mail, not \(word)", setting: "attribute-paths")
         }
@@ -157,7 +138,7 @@ struct RemoteSettings: Sendable {
         guard UserAttribute.isValid(name: String(word[..<sign])) else {
             throw BadRealm("has an entry whose name is not that of an attribute: \(word)", setting: "attribute-paths")
         }
-        return AnswerFormat.Attribute(name: String(word[..<sign]), path: try path(text, setting: "attribute-paths"))
+        return (String(word[..<sign]), try path(text, setting: "attribute-paths"))
     }
 
     private static func path(_ text: String, setting: String) throws(BadRealm) -> JSONPath {

@@ -4,13 +4,10 @@ internal import Bytes
 internal import HTTPSClient
 internal import RealmKit
 
-/// Makes the requests that check a user name and a password.
 struct RequestMaker: Sendable {
-    /// The place of the user name and the password.
     enum Credentials: Sendable {
         /// The field `Authorization` with the scheme Basic (RFC 7617).
         case basic
-        /// The body.
         case json(BodyTemplate)
     }
 
@@ -29,11 +26,7 @@ struct RequestMaker: Sendable {
     /// The result is nil if the scheme cannot carry them: with Basic, the user name has no colon, and both have no control
     /// characters (RFC 7617 2); in JSON, both are UTF-8. Another Gatehouse rejects a password with a NUL character and a body
     /// that is too long with the status 400 or 413, which would look like an outage.
-    func request(
-        to url: HTTPSURL,
-        name: Username,
-        password: Secret
-    ) throws(HTTPSClientError) -> HTTPSRequest? {
+    func request(to url: HTTPSURL, name: Username, password: Secret) throws(HTTPSClientError) -> HTTPSRequest? {
         var request = try empty(url)
         switch credentials {
         case .basic:
@@ -97,7 +90,6 @@ struct BodyTemplate: Sendable {
 
     private let parts: [Part]
 
-    /// Reads a template.
     init(_ text: String) throws(BadValue) {
         guard text.utf8.count <= 16_384 else { throw BadValue("is longer than 16384 bytes") }
         parts = try Self.parts(Array(text.utf8))
@@ -133,11 +125,8 @@ struct BodyTemplate: Sendable {
             index += 1
             switch index < text.count ? text[index] : 0 {
             case UInt8(ascii: "%"): literal.append(UInt8(ascii: "%"))
-            case UInt8(ascii: "u"):
-                parts += [.text(literal), .name]
-                literal = []
-            case UInt8(ascii: "p"):
-                parts += [.text(literal), .password]
+            case UInt8(ascii: "u"), UInt8(ascii: "p"):
+                parts += [.text(literal), text[index] == UInt8(ascii: "u") ? .name : .password]
                 literal = []
             case _: throw BadValue("takes %u, %p and %%, no other placeholder")
             }
@@ -173,7 +162,6 @@ struct BodyTemplate: Sendable {
 
     /// Appends bytes of UTF-8 as a part of a JSON string (RFC 8259 7).
     private static func append(_ bytes: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
-        let digits = Array("0123456789abcdef".utf8)
         for index in bytes.indices {
             let byte = bytes[index]
             switch byte {
@@ -182,8 +170,8 @@ struct BodyTemplate: Sendable {
                 output.append(byte)
             case 0..<0x20, 0x7F:
                 for character in "\\u00".utf8 { output.append(character) }
-                output.append(digits[Int(byte >> 4)])
-                output.append(digits[Int(byte & 15)])
+                output.append(Hexadecimal.digit(of: byte >> 4))
+                output.append(Hexadecimal.digit(of: byte & 15))
             case _: output.append(byte)
             }
         }

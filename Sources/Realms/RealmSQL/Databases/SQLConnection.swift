@@ -7,36 +7,15 @@ internal import Workers
 protocol DatabaseConnection: AnyObject {
     /// True if the connection can be used again.
     var isUsable: Bool { get }
-
-    /// Closes the connection.
     func close()
 
-    /// Runs a query.
-    ///
-    /// - Parameters:
-    ///   - query: The query.
-    ///   - values: The values of its parameters.
-    ///   - call: The call, with its deadline.
-    /// - Returns: The rows; none if the database cannot compare a value with a column, for example a word with a number.
-    /// - Throws: ``ServerFault``.
+    /// Runs a query; there are no rows if the database cannot compare a value with a column, such as a word with a number.
     func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows
 
     /// Runs queries that change no row, in their order.
-    ///
-    /// - Parameters:
-    ///   - queries: The queries.
-    ///   - values: The values of their parameters.
-    ///   - call: The call, with its deadline.
-    /// - Returns: The rows of each query.
-    /// - Throws: ``ServerFault``.
     func run(_ queries: [SQLQuery], values: SQLValues, call: ServerCall) throws(ServerFault) -> [SQLRows]
 
-    /// Checks a query without changing a row.
-    ///
-    /// - Parameters:
-    ///   - query: The query.
-    ///   - call: The call, with its deadline.
-    /// - Throws: ``ServerFault`` of code `failed` for a missing table, column or right.
+    /// Checks a query without changing a row, and throws a fault of code `failed` for a missing table, column or right.
     func check(_ query: SQLQuery, call: ServerCall) throws(ServerFault)
 }
 
@@ -63,11 +42,9 @@ extension DatabaseConnection {
     }
 }
 
-/// A connection of a pool to a database.
+/// A connection of a pool to a database, with the name of the server for messages.
 final class SQLConnection: ServerConnection {
-    /// The connection of the database's kind.
     let database: any DatabaseConnection
-    /// The name of the server, for messages.
     let server: String
 
     init(_ database: any DatabaseConnection, server: String) {
@@ -76,7 +53,6 @@ final class SQLConnection: ServerConnection {
     }
 
     var isUsable: Bool { database.isUsable }
-
     func close() { database.close() }
 }
 
@@ -88,28 +64,23 @@ struct SQLServers: Sendable {
     let writers: Servers<SQLConnection>
 }
 
-/// The limits of a database.
+/// The maximum times to open a connection and of a query, and the maximum size of an answer.
 struct SQLLimits: Sendable {
-    /// The maximum time to open a connection.
     let connect: Duration
-    /// The maximum time of a query.
     let query: Duration
 
     /// The maximum size of an answer, or of the answers to queries that were sent together, in bytes.
     ///
-    /// The list of all users has no maximum.
-    /// A query without a condition would otherwise make every login read the whole table into memory.
+    /// The list of all users has no maximum. A query without a condition would otherwise make every login read the whole table into memory.
     static let answerSize = 16 << 20
 
-    /// Returns the fault of a larger answer.
     static func tooLarge(_ context: String) -> ServerFault {
         ServerFault(.failed, "\(context): the answer has more than \(answerSize >> 20) MiB")
     }
 }
 
-/// The blanks with which PostgreSQL fills the values of CHAR columns.
+/// The blanks at the end with which PostgreSQL fills the values of CHAR columns.
 enum CharPadding {
-    /// Returns a text without blanks at its end.
     static func removed(from text: String) -> String {
         guard text.utf8.last == 0x20 else { return text }
         let bytes = text.utf8

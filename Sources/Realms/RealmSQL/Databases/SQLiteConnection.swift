@@ -38,13 +38,6 @@ final class SQLiteConnection: DatabaseConnection {
         var end: UInt64 = 0
     }
 
-    /// Opens a file.
-    ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - isReadOnly: True for a connection that cannot change rows.
-    ///   - queryTimeout: The maximum time of a query.
-    /// - Throws: ``ServerFault``.
     init(_ path: String, isReadOnly: Bool, queryTimeout: Duration) throws(ServerFault) {
         guard let file = FileIdentity(path) else { throw ServerFault(.unreachable, "there is no file \(path)") }
         // SQLite reads its log and its journal as parts of the database.
@@ -57,38 +50,28 @@ final class SQLiteConnection: DatabaseConnection {
         configuration.readonly = isReadOnly
         configuration.label = "gatehouse.sql"
         configuration.busyMode = .callback { tries in
-            guard let call = current.call else { return false }
-            do throws(ServerFault) {
-                try call.check()
-            } catch {
+            guard let call = current.call, (try? call.check()) != nil, MonotonicTime.now < current.end else {
                 return false
             }
-            guard MonotonicTime.now < current.end else { return false }
             usleep(tries < 10 ? 1000 : 10_000)
             return true
         }
-        do {
-            queue = try DatabaseQueue(path: path, configuration: configuration)
-        } catch {
-            throw Self.fault(error, opening: path)
-        }
+        queue = try Result { try DatabaseQueue(path: path, configuration: configuration) }
+            .mapError { Self.fault($0, of: nil) }.get()
         self.path = path
         self.file = file
         self.current = current
         self.queryTimeout = queryTimeout
     }
 
-    /// True if the file was neither removed nor replaced: SQLite would continue to use the old file.
+    /// True if the file was neither removed nor replaced: SQLite would continue to use the old one.
     ///
     /// A new owner or mode is checked when the file is opened again.
     var isUsable: Bool { FileIdentity(path) == file }
 
     func close() {
-        do {
-            try queue.close()
-        } catch {
-            // The file is closed when the object is released.
-        }
+        // Otherwise the file is closed when the object is released.
+        try? queue.close()
     }
 
     func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows {
@@ -165,11 +148,7 @@ final class SQLiteConnection: DatabaseConnection {
         var result: Result<Value, any Error>?
         // SQLite checks no time while it computes.
         try call.interrupting(at: current.end, by: { [queue] in queue.interrupt() }) { () throws(ServerFault) in
-            do {
-                result = .success(try queue.writeWithoutTransaction { try body($0) })
-            } catch {
-                result = .failure(error)
-            }
+            result = Result { try queue.writeWithoutTransaction { try body($0) } }
         }
         guard let result else { throw ServerFault(.failed, "the query was not run") }
         do {
@@ -178,39 +157,24 @@ final class SQLiteConnection: DatabaseConnection {
             throw fault
         } catch {
             try call.check()
-            throw Self.fault(error, opening: nil, query: query)
+            throw Self.fault(error, of: query)
         }
     }
 
-    /// Returns a fault for an error of SQLite.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - path: The file that cannot be opened; nil if it was open.
-    ///   - query: The query that failed; nil if there was none.
-    /// - Returns: The fault.
-    private static func fault(
-        _ error: any Error,
-        opening path: String?,
-        query: SQLQuery? = nil
-    ) -> ServerFault {
+    /// Returns a fault for an error of a query; nil if the file could not be opened.
+    private static func fault(_ error: any Error, of query: SQLQuery?) -> ServerFault {
         guard let error = error as? DatabaseError else { return ServerFault(.failed, "the database fails: \(error)") }
         // The whole description would contain the values of the query.
         let cause = error.message ?? "error \(error.extendedResultCode.rawValue)"
         switch error.resultCode.primaryResultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
-            return ServerFault(.timedOut, "the database is locked by another program")
+        case .SQLITE_BUSY, .SQLITE_LOCKED: return ServerFault(.timedOut, "the database is locked by another program")
         case .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_FULL, .SQLITE_PROTOCOL:
-            return ServerFault(
-                path == nil ? .unavailable : .unreachable,
-                "the file cannot be read or written: \(cause)"
-            )
-        case .SQLITE_READONLY:
-            return ServerFault(.failed, "the file or its folder cannot be written: \(cause)")
+            let code = query == nil ? ServerFault.Code.unreachable : .unavailable
+            return ServerFault(code, "the file cannot be read or written: \(cause)")
+        case .SQLITE_READONLY: return ServerFault(.failed, "the file or its folder cannot be written: \(cause)")
         case .SQLITE_NOTADB, .SQLITE_CORRUPT:
             return ServerFault(.failed, "the file is damaged, or not a database of SQLite: \(cause)")
-        default:
-            return ServerFault(.failed, (query.map { "\($0.name.rawValue): " } ?? "") + cause)
+        default: return ServerFault(.failed, (query.map { "\($0.name.rawValue): " } ?? "") + cause)
         }
     }
 }

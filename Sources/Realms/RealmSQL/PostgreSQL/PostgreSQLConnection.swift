@@ -21,16 +21,9 @@ final class PostgreSQLConnection: DatabaseConnection {
     /// The bytes that the server has sent in this call.
     private var input = InputSize()
 
-    /// Opens a connection, and prepares it for the queries of a realm.
+    /// Opens a connection by the parameters of libpq without the password, and prepares it for the queries of a realm.
     ///
-    /// - Parameters:
-    ///   - parameters: All parameters of libpq apart from the password.
-    ///   - password: The password.
-    ///   - isReadOnly: True for a connection that cannot change rows; false for a connection to a server that can.
-    ///   - limits: The time limits.
-    ///   - state: What is known about the servers.
-    ///   - call: The call, with its deadline.
-    /// - Throws: ``ServerFault``.
+    /// Unless it is read-only, the server must be able to change rows.
     init(
         _ parameters: [String: String],
         password: Secret?,
@@ -75,12 +68,9 @@ final class PostgreSQLConnection: DatabaseConnection {
             case PGRES_POLLING_OK:
                 unsafe PQsetnonblocking(connection, 1)
                 return
-            case PGRES_POLLING_READING:
-                try call.wait(for: unsafe PQsocket(connection), events: POLLIN, until: end)
-            case PGRES_POLLING_WRITING:
-                try call.wait(for: unsafe PQsocket(connection), events: POLLOUT, until: end)
-            default:
-                throw PostgreSQLFault.connection(message)
+            case PGRES_POLLING_READING: try call.wait(for: unsafe PQsocket(connection), events: POLLIN, until: end)
+            case PGRES_POLLING_WRITING: try call.wait(for: unsafe PQsocket(connection), events: POLLOUT, until: end)
+            default: throw PostgreSQLFault.connection(message)
             }
             status = unsafe PQconnectPoll(connection)
         }
@@ -188,11 +178,10 @@ final class PostgreSQLConnection: DatabaseConnection {
 
     private func sendPrepared(_ statement: String, values: [String]) throws(ServerFault) {
         let strings = CStrings(values)
-        try send(
-            unsafe strings.withPointers { pointers in
-                unsafe PQsendQueryPrepared(connection, statement, Int32(values.count), pointers, nil, nil, 0)
-            }
-        )
+        let status = unsafe strings.withPointers {
+            unsafe PQsendQueryPrepared(connection, statement, Int32(values.count), $0, nil, nil, 0)
+        }
+        try send(status)
     }
 
     // MARK: Several queries
@@ -216,11 +205,10 @@ final class PostgreSQLConnection: DatabaseConnection {
         }
     }
 
-    /// Sends all queries before it waits for the first answer.
+    /// Sends all queries before it waits for the first answer; returns false if that is not possible, or a query has no
+    /// rows.
     ///
     /// If one of them fails, the server ignores those after it. They must then be run again, one after the other.
-    ///
-    /// - Returns: False if the queries cannot be sent together, or the server has not answered each of them with rows.
     private func runTogether(
         _ queries: [SQLQuery],
         values: SQLValues,
@@ -250,9 +238,8 @@ final class PostgreSQLConnection: DatabaseConnection {
         return isComplete
     }
 
-    /// Waits for the answers to queries that were sent together.
-    ///
-    /// - Returns: True if the server has answered each of them with rows.
+    /// Waits for the answers to queries that were sent together; returns true if the server has answered each of them
+    /// with rows.
     private func readTogether(
         _ queries: [SQLQuery],
         call: ServerCall,
@@ -308,13 +295,10 @@ final class PostgreSQLConnection: DatabaseConnection {
     ///
     /// A pooler may pass a name to a connection on which another realm has prepared its statement.
     static func statementName(_ query: SQLQuery) throws(ServerFault) -> String {
-        do throws(OpenSSLError) {
-            // The server cuts names of more than 63 bytes.
-            let digest = try Digest.sha256(fields: [query.text]).bytes.prefix(16)
-            return "gatehouse_\(Hexadecimal.encode(Array(digest).span))"
-        } catch {
-            throw ServerFault(.failed, "\(error)")
-        }
+        let digest = try Result { () throws(OpenSSLError) in try Digest.sha256(fields: [query.text]) }
+            .mapError { ServerFault(.failed, "\($0)") }.get()
+        // The server cuts names of more than 63 bytes.
+        return "gatehouse_\(Hexadecimal.encode(Array(digest.bytes.prefix(16)).span))"
     }
 
     private func unprepared(
@@ -324,11 +308,10 @@ final class PostgreSQLConnection: DatabaseConnection {
         call: ServerCall
     ) throws(ServerFault) -> SQLRows {
         let strings = CStrings(values)
-        try send(
-            unsafe strings.withPointers { pointers in
-                unsafe PQsendQueryParams(connection, query.text, Int32(values.count), nil, pointers, nil, nil, 0)
-            }
-        )
+        let status = unsafe strings.withPointers {
+            unsafe PQsendQueryParams(connection, query.text, Int32(values.count), nil, $0, nil, nil, 0)
+        }
+        try send(status)
         return try results(until: end, call: call, context: query.name.rawValue)
     }
 
@@ -361,16 +344,10 @@ final class PostgreSQLConnection: DatabaseConnection {
         return rows
     }
 
-    private func beginCall(maximum: Int?) {
-        input = unsafe InputSize(PQsocket(connection), maximum: maximum)
-    }
+    private func beginCall(maximum: Int?) { input = unsafe InputSize(PQsocket(connection), maximum: maximum) }
 
     /// Waits for the next result; nil after the last one.
-    private func next(
-        until end: UInt64,
-        call: ServerCall,
-        context: String
-    ) throws(ServerFault) -> PostgreSQLResult? {
+    private func next(until end: UInt64, call: ServerCall, context: String) throws(ServerFault) -> PostgreSQLResult? {
         while true {
             let unsent = unsafe PQflush(connection)
             guard unsent >= 0 else { throw ServerFault(.lost, PostgreSQLFault.oneLine(message)) }
@@ -380,11 +357,7 @@ final class PostgreSQLConnection: DatabaseConnection {
                 close()
                 throw SQLLimits.tooLarge(context)
             }
-            try call.wait(
-                for: unsafe PQsocket(connection),
-                events: unsent == 1 ? POLLIN | POLLOUT : POLLIN,
-                until: end
-            )
+            try call.wait(for: unsafe PQsocket(connection), events: unsent == 1 ? POLLIN | POLLOUT : POLLIN, until: end)
             guard input.counting({ unsafe PQconsumeInput(connection) == 1 }) else {
                 // An error that the server has sent before it closed the connection is still read.
                 if unsafe PQisBusy(connection) == 0 { break }

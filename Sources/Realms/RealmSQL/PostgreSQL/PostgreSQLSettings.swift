@@ -16,7 +16,6 @@ struct PostgreSQLSettings: Sendable {
         let host: String
         let address: String?
         let port: String
-
         var isSocket: Bool { host.hasPrefix("/") || host.hasPrefix("@") }
 
         var isLocal: Bool {
@@ -38,16 +37,9 @@ struct PostgreSQLSettings: Sendable {
     /// A path that cannot exist, for the files that libpq would otherwise look for in the home folder.
     private static let noFile = "/dev/null/none"
 
-    /// The servers.
     let servers: SQLServers
 
-    /// Reads the property `database` and the properties of the connection.
-    ///
-    /// - Parameters:
-    ///   - text: The connection URI, or the list of `name=value`.
-    ///   - properties: The properties of the realm.
-    ///   - limits: The time limits.
-    /// - Throws: ``BadRealm``.
+    /// Reads the property `database`, a connection URI or a list of `name=value`, and the properties of the connection.
     init(_ text: String, properties: RealmProperties, limits: SQLLimits) throws(BadRealm) {
         var values = try Self.parse(text)
         for name in values.keys.sorted() where !Self.names.contains(name) {
@@ -60,9 +52,7 @@ struct PostgreSQLSettings: Sendable {
             guard values["user"] == nil else { throw BadRealm("is in database already", setting: "db-user") }
             values["user"] = try properties.string("db-user")
         }
-        guard values["user"] != nil else {
-            throw BadRealm("must be set, or the user in database", setting: "db-user")
-        }
+        guard values["user"] != nil else { throw BadRealm("must be set, or the user in database", setting: "db-user") }
         guard !properties.has("password") || !properties.has("db-password") else {
             throw BadRealm("must not be set together with db-password", setting: "password")
         }
@@ -83,33 +73,26 @@ struct PostgreSQLSettings: Sendable {
         ]
         values.merge(fixed) { _, fixed in fixed }
         try Self.addFiles(&values, properties: properties)
-        var complete: [[String: String]] = []
-        for server in servers {
+        let complete = servers.map { server in
             var own = values
-            own["host"] = server.host
-            own["port"] = server.port
-            if let address = server.address { own["hostaddr"] = address }
+            (own["host"], own["hostaddr"], own["port"]) = (server.host, server.address, server.port)
             own["sslmode"] = server.isSocket ? "disable" : mode
-            complete.append(own)
+            return own
         }
         try Self.checkEnvironment(complete)
         let names = servers.map(\.name)
-        // Set when a pooler in front of the server does not keep prepared statements.
         let state = PostgreSQLPoolState()
-        let opened = complete
         func make(isReadOnly: Bool) -> Servers<SQLConnection> {
             Servers(names) { (number: Int, call: ServerCall) throws(ServerFault) -> SQLConnection in
-                SQLConnection(
-                    try PostgreSQLConnection(
-                        opened[number],
-                        password: password,
-                        isReadOnly: isReadOnly,
-                        limits: limits,
-                        state: state,
-                        call: call
-                    ),
-                    server: names[number]
+                let connection = try PostgreSQLConnection(
+                    complete[number],
+                    password: password,
+                    isReadOnly: isReadOnly,
+                    limits: limits,
+                    state: state,
+                    call: call
                 )
+                return SQLConnection(connection, server: names[number])
             }
         }
         self.servers = SQLServers(readers: make(isReadOnly: true), writers: make(isReadOnly: false))
@@ -135,9 +118,7 @@ struct PostgreSQLSettings: Sendable {
         var values: [String: String] = [:]
         var next = unsafe options
         while let keyword = unsafe next.pointee.keyword {
-            if let value = unsafe next.pointee.val {
-                unsafe values[String(cString: keyword)] = String(cString: value)
-            }
+            if let value = unsafe next.pointee.val { unsafe values[String(cString: keyword)] = String(cString: value) }
             unsafe next += 1
         }
         return values.filter { !$0.value.isEmpty }
@@ -168,9 +149,7 @@ struct PostgreSQLSettings: Sendable {
         guard count <= 16 else { throw BadRealm("takes at most 16 servers", setting: "database") }
         guard hosts.isEmpty || hosts.count == count, addresses.isEmpty || addresses.count == count,
             ports.count <= 1 || ports.count == count
-        else {
-            throw BadRealm("has different numbers of hosts, addresses and ports", setting: "database")
-        }
+        else { throw BadRealm("has different numbers of hosts, addresses and ports", setting: "database") }
         var servers: [Server] = []
         for number in 0..<count {
             let address = addresses.isEmpty || addresses[number].isEmpty ? nil : addresses[number]
@@ -202,8 +181,7 @@ struct PostgreSQLSettings: Sendable {
                     + "verify-full, with the certificates of ca-file",
                 setting: "database"
             )
-        case .some:
-            throw BadRealm("sets an unknown sslmode", setting: "database")
+        case .some: throw BadRealm("sets an unknown sslmode", setting: "database")
         }
     }
 
@@ -245,7 +223,7 @@ struct PostgreSQLSettings: Sendable {
     }
 }
 
-/// What the connections to the servers of a realm have learnt.
+/// The state that the connections to the servers of a realm share.
 final class PostgreSQLPoolState: Sendable {
     /// True if statements are not prepared, because a pooler in front of the server does not keep them.
     let isUnprepared = Atomic(false)

@@ -16,20 +16,15 @@ struct PostgreSQLResult: ~Copyable {
 
     deinit { unsafe PQclear(result) }
 
-    /// True if the result has rows, which may be none in number.
+    /// True for rows, which may be none in number.
     var hasRows: Bool { unsafe PQresultStatus(result) == PGRES_TUPLES_OK }
 
     /// True for the mark after the answers to queries that were sent together.
     var endsPipeline: Bool { unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC }
 
-    /// Returns the rows, or throws the error of the server.
+    /// Returns the rows, or throws the error of the server, and records what that reveals about the server.
     ///
-    /// - Parameters:
-    ///   - context: The query, for messages.
-    ///   - state: Receives what the error reveals about the server.
-    ///   - maximum: The maximum number of bytes of all values. If there are more, the rows have a `problem` and no values.
-    /// - Returns: The rows.
-    /// - Throws: ``ServerFault``.
+    /// If all values have more bytes than the maximum, the rows have a `problem` and no values.
     func rows(context: String, state: PostgreSQLPoolState, maximum: Int) throws(ServerFault) -> SQLRows {
         switch unsafe PQresultStatus(result) {
         case PGRES_TUPLES_OK: return tuples(context: context, maximum: maximum)
@@ -55,8 +50,7 @@ struct PostgreSQLResult: ~Copyable {
     }
 
     private static func text(_ text: UnsafePointer<CChar>?) -> String {
-        guard let text = unsafe text else { return "" }
-        return unsafe String(cString: text)
+        unsafe text.map { unsafe String(cString: $0) } ?? ""
     }
 
     private func tuples(context: String, maximum: Int) -> SQLRows {
@@ -105,21 +99,12 @@ struct PostgreSQLResult: ~Copyable {
 
 /// The meaning of the codes of errors of PostgreSQL (SQLSTATE, appendix A of its manual).
 enum PostgreSQLFault {
-    /// Returns the fault for an error of a query.
-    ///
-    /// - Parameters:
-    ///   - state: The SQLSTATE.
-    ///   - message: The message of the server.
-    ///   - context: The query, for the log.
-    /// - Returns: The fault.
     static func query(_ state: String, message: String, context: String) -> ServerFault {
         ServerFault(code(state), "\(context): \(text(state, message: message))")
     }
 
-    /// Returns the fault for a connection that was not opened.
-    ///
-    /// - Parameter message: The message of libpq, with the SQLSTATE if it is from the server.
-    /// - Returns: The fault.
+    /// Returns the fault for a connection that was not opened, by the message of libpq, which has the SQLSTATE if it is
+    /// from the server.
     static func connection(_ message: String) -> ServerFault {
         let line = oneLine(message)
         guard let state = state(in: line) else {
@@ -191,9 +176,7 @@ enum PostgreSQLFault {
         for (place, word) in words.enumerated() where place > 0 {
             let isCode =
                 word.utf8.count == 6 && word.utf8.last == UInt8(ascii: ":")
-                && word.utf8.dropLast().allSatisfy {
-                    (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
-                }
+                && word.utf8.dropLast().allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
             // `FATAL:` has the same form, but no digit.
             if isCode, word.utf8.contains(where: { (0x30...0x39).contains($0) }),
                 words[place - 1].utf8.last == UInt8(ascii: ":")
@@ -223,15 +206,12 @@ struct InputSize {
     private let start: UInt64?
     private var counted = 0
 
-    /// True if more bytes have arrived than the maximum.
     private(set) var isTooLarge = false
 
     /// Creates a count that has no maximum.
     init() { self.init(-1, maximum: nil) }
 
-    /// - Parameters:
-    ///   - socket: The socket.
-    ///   - maximum: The maximum number of bytes from now; nil for none.
+    /// Counts the bytes from now; the maximum is nil for none.
     init(_ socket: Int32, maximum: Int?) {
         self.socket = socket
         self.maximum = maximum ?? .max
@@ -239,9 +219,6 @@ struct InputSize {
     }
 
     /// Calls a function that reads from the socket, and counts what has arrived.
-    ///
-    /// - Parameter body: The function.
-    /// - Returns: The result of the function.
     mutating func counting<Value>(_ body: () -> Value) -> Value {
         guard maximum < .max else { return body() }
         let before = start == nil ? Self.waiting(socket) : 0
@@ -256,7 +233,6 @@ struct InputSize {
         return value
     }
 
-    /// The number of bytes that wait to be read.
     private static func waiting(_ socket: Int32) -> Int {
         var count: Int32 = 0
         return unsafe ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0

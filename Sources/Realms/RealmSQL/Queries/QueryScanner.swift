@@ -21,16 +21,7 @@ struct QueryScanner {
     private var hasEnded = false
     private var isEmpty = true
 
-    /// Translates a query.
-    ///
-    /// - Parameters:
-    ///   - text: The text of the configuration.
-    ///   - name: The name of the query.
-    ///   - dialect: The kind of SQL.
-    ///   - allowed: The parameters that the query may have.
-    ///   - required: The parameters that it must have.
-    /// - Returns: The query.
-    /// - Throws: ``BadQuery``.
+    /// Translates a query, which may have some parameters and must have others.
     static func translate(
         _ text: String,
         name: SQLQuery.Name,
@@ -44,11 +35,8 @@ struct QueryScanner {
         for parameter in required where !scanner.parameters.contains(parameter) {
             throw BadQuery(description: "does not use :\(parameter.rawValue)")
         }
-        return SQLQuery(
-            name: name,
-            text: String(decoding: scanner.output, as: UTF8.self),
-            parameters: scanner.parameters
-        )
+        let translated = String(decoding: scanner.output, as: UTF8.self)
+        return SQLQuery(name: name, text: translated, parameters: scanner.parameters)
     }
 
     private init(_ text: String, dialect: SQLDialect, allowed: [SQLParameter]) {
@@ -68,9 +56,7 @@ struct QueryScanner {
         }
     }
 
-    /// Reads one token.
-    ///
-    /// - Returns: True if the token is white space, a comment or the semicolon at the end.
+    /// Reads one token; returns true for white space, a comment and the semicolon at the end.
     private mutating func step() throws(BadQuery) -> Bool {
         let start = place
         let byte = bytes[place]
@@ -91,29 +77,21 @@ struct QueryScanner {
         case UInt8(ascii: "/") where next(is: "*"):
             try blockComment()
             return true
-        case UInt8(ascii: "'"):
-            try quoted(by: byte, what: "a string")
-        case UInt8(ascii: "\""):
-            try quoted(by: byte, what: "a quoted name")
-        case UInt8(ascii: "`") where dialect == .sqlite:
-            try quoted(by: byte, what: "a quoted name")
+        case UInt8(ascii: "'"): try quoted(by: byte, what: "a string")
+        case UInt8(ascii: "\""): try quoted(by: byte, what: "a quoted name")
+        case UInt8(ascii: "`") where dialect == .sqlite: try quoted(by: byte, what: "a quoted name")
         case UInt8(ascii: "[") where dialect == .sqlite:
             guard let end = bytes[place...].firstIndex(of: UInt8(ascii: "]")) else {
                 throw fault("a quoted name without its end", at: start)
             }
             copy(end + 1 - place)
-        case UInt8(ascii: "$"):
-            try dollar()
-        case UInt8(ascii: ":"):
-            try colon()
+        case UInt8(ascii: "$"): try dollar()
+        case UInt8(ascii: ":"): try colon()
         case UInt8(ascii: "?") where dialect == .sqlite, UInt8(ascii: "@") where dialect == .sqlite:
             throw fault("a parameter without a name of ours; write :user", at: start)
-        case _ where Self.isNameByte(byte):
-            try word()
-        case 0x00...0x1F, 0x7F:
-            throw fault("a control character", at: start)
-        default:
-            copy(1)
+        case _ where Self.isNameByte(byte): try word()
+        case 0x00...0x1F, 0x7F: throw fault("a control character", at: start)
+        default: copy(1)
         }
         return false
     }
@@ -179,9 +157,7 @@ struct QueryScanner {
     /// Reads a dollar quote such as `$tag$ ... $tag$`.
     private mutating func dollar() throws(BadQuery) {
         let start = place
-        guard dialect == .postgreSQL else {
-            throw fault("a parameter without a name of ours; write :user", at: start)
-        }
+        guard dialect == .postgreSQL else { throw fault("a parameter without a name of ours; write :user", at: start) }
         var end = place + 1
         while end < bytes.count, Self.isNameByte(bytes[end]) { end += 1 }
         let tag = bytes[(start + 1)..<end]
@@ -246,7 +222,6 @@ struct QueryScanner {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

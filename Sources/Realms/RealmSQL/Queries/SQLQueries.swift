@@ -13,7 +13,6 @@ struct SQLQueries: Sendable {
     let groups: SQLQuery?
     /// Returns columns with the names of attributes.
     let attributes: SQLQuery?
-    /// Replaces a hash.
     let updatePassword: SQLQuery?
     /// Returns all users.
     let list: SQLQuery?
@@ -35,10 +34,8 @@ struct SQLQueries: Sendable {
         let hasTables = properties.has("user-table")
         let hasQuery = properties.has(SQLQuery.Name.password.rawValue)
         guard hasTables || hasQuery else {
-            throw BadRealm(
-                "must be set, or user-table, user-name-column and password-column",
-                setting: "password-query"
-            )
+            let problem = "must be set, or user-table, user-name-column and password-column"
+            throw BadRealm(problem, setting: "password-query")
         }
         guard !hasTables || !hasQuery else {
             throw BadRealm("must not be set together with user-table", setting: "password-query")
@@ -59,17 +56,9 @@ struct SQLQueries: Sendable {
                 throw BadRealm("must not be set together with the names of tables", setting: name.rawValue)
             }
             let source = if let text { text } else { try properties.string(name.rawValue) }
-            do throws(BadQuery) {
-                return try QueryScanner.translate(
-                    source,
-                    name: name,
-                    dialect: dialect,
-                    allowed: requires,
-                    required: requires
-                )
-            } catch {
-                throw BadRealm(error.description, setting: name.rawValue)
-            }
+            return try Result { () throws(BadQuery) in
+                try QueryScanner.translate(source, name: name, dialect: dialect, allowed: requires, required: requires)
+            }.mapError { BadRealm($0.description, setting: name.rawValue) }.get()
         }
         guard let password = try query(.password, or: tables?.password) else {
             throw BadRealm("must be set", setting: "password-query")
@@ -113,8 +102,7 @@ struct SQLQueries: Sendable {
             let groupTable = try name("group-table", isTable: true).quoted
             let group = try name("group-name-column").quoted
             let member =
-                properties.has("group-table-user-name-column")
-                ? try name("group-table-user-name-column").quoted : user
+                properties.has("group-table-user-name-column") ? try name("group-table-user-name-column").quoted : user
             groups = "SELECT t.\(group) FROM \(groupTable) AS t WHERE t.\(member) = :user"
         }
     }
@@ -128,9 +116,7 @@ enum SQLDialect: Sendable, Hashable {
 
 /// A value that a query receives.
 enum SQLParameter: String, Sendable, Hashable, CaseIterable {
-    /// The user's name.
     case user
-    /// The new hash of the password.
     case passwordHash = "password-hash"
     /// The hash that the new one replaces.
     case oldHash = "old-hash"
@@ -148,14 +134,11 @@ struct SQLQuery: Sendable, Hashable {
         case list = "list-query"
     }
 
-    /// The name for messages.
     let name: Name
     /// The text with `$1` or `?1` for the first parameter.
     let text: String
     /// The parameters, in the order of their numbers.
     let parameters: [SQLParameter]
-
-    /// True if the query changes rows.
     var isUpdate: Bool { name == .updatePassword }
 }
 
@@ -165,10 +148,6 @@ struct SQLQuery: Sendable, Hashable {
 struct SQLValues: Sendable {
     private var values: [SQLParameter: String] = [:]
 
-    /// - Parameters:
-    ///   - user: The user's name; nil for a query without a user.
-    ///   - passwordHash: The new hash.
-    ///   - oldHash: The hash that is replaced.
     init?(user: String? = nil, passwordHash: String? = nil, oldHash: String? = nil) {
         for (name, value) in [(SQLParameter.user, user), (.passwordHash, passwordHash), (.oldHash, oldHash)] {
             guard let value else { continue }
@@ -203,43 +182,24 @@ struct SQLRows: Sendable {
     /// The time until the answer, since the answer before it, in nanoseconds.
     var time: UInt64 = 0
 
-    /// Creates the answer to a query whose rows are missing.
-    ///
-    /// - Parameter problem: The reason.
-    init(problem: String) {
-        names = []
-        self.problem = problem
-    }
-
-    /// - Parameter names: The names of the columns.
+    init(problem: String) { (names, self.problem) = ([], problem) }
     init(names: [String]) { self.names = names }
 
-    /// Throws if a value cannot be read.
     func checkReadable() throws(ServerFault) {
         if let problem { throw ServerFault(.failed, problem) }
     }
 }
 
-/// The name of a table or a column, quoted for a query.
-///
-/// A name is quoted by this program, so it means exactly what the configuration says: PostgreSQL would convert a name
-/// without quotes to lower case.
+/// The name of a table or a column, quoted, because PostgreSQL would convert a name without quotes to lower case.
 struct SQLIdentifier: Sendable, Hashable {
     /// PostgreSQL cuts longer names without an error.
     static let maximumBytes = 63
 
     /// The name in double quotes; for a table in a schema, both names.
     let quoted: String
-    /// The name as the configuration has it.
     let text: String
 
-    /// Checks a name.
-    ///
-    /// - Parameters:
-    ///   - text: The name of a column, or of a table with an optional schema: `accounts.users`.
-    ///   - isTable: True for a table.
-    ///   - setting: The name of the property.
-    /// - Throws: ``BadRealm`` if a name is empty, too long, or has other characters than letters, digits, `_` and `$`.
+    /// Checks the name of a column, or of a table with an optional schema: `accounts.users`.
     init(_ text: String, isTable: Bool, setting: String) throws(BadRealm) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isValid =
@@ -258,13 +218,7 @@ struct SQLIdentifier: Sendable, Hashable {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"):
-            true
-        // Letters that are not ASCII; the property is UTF-8 already.
-        case 0x80...: true
-        default: false
-        }
+        // Letters that are not ASCII have bytes from 0x80; the property is UTF-8 already.
+        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte >= 0x80 || "_$".utf8.contains(byte)
     }
 }

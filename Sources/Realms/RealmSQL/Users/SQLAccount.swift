@@ -8,9 +8,8 @@ internal import ServerConnections
 struct SQLState: Sendable, Hashable {
     var isEnabled = true
     var isLocked = false
-    /// The time at which the account expires.
+    /// Of the account.
     var expiry = SQLTime.never
-    /// The time at which the password expires.
     var passwordExpiry = SQLTime.never
     var mustChangePassword = false
     /// The reason why a value cannot be read; nil if all can.
@@ -18,7 +17,6 @@ struct SQLState: Sendable, Hashable {
     /// A login is then not decided. It is found out after the password, because it would reveal that the user exists.
     var problem: String?
 
-    /// The names of the columns.
     static let columns = ["enabled", "locked", "expires", "password_expires", "must_change"]
 
     /// Returns the name of a column, which may be written with hyphens.
@@ -36,19 +34,13 @@ struct SQLState: Sendable, Hashable {
 
     /// The time at which the account expires, in seconds since 1970; nil for never.
     var expirySeconds: Int? {
-        switch expiry {
-        case .never: nil
-        case .at(let time): time
-        }
+        if case .at(let time) = expiry { time } else { nil }
     }
 
-    /// Sets the value of a column.
+    /// Sets the value of a column; a column that has no meaning is a fault of code `failed`.
     ///
-    /// NULL means: not enabled, not locked, never, no change of the password.
-    ///
-    /// A value that cannot be read sets ``problem``.
-    ///
-    /// - Throws: ``ServerFault`` of code `failed` for a column that has no meaning.
+    /// NULL means: not enabled, not locked, never, no change of the password. A value that cannot be read sets
+    /// ``problem``.
     mutating func set(_ column: String, to text: String?, query: SQLQuery) throws(ServerFault) {
         switch column {
         case "enabled": isEnabled = flag(text, column: column, query: query) ?? true
@@ -58,14 +50,12 @@ struct SQLState: Sendable, Hashable {
         case "password_expires": passwordExpiry = time(text, column: column, query: query)
         default:
             let known = (["username", "password"] + Self.columns).joined(separator: ", ")
-            throw ServerFault(
-                .failed,
-                "\(query.name.rawValue) returns the column \(column), which has no meaning; the columns are \(known)"
-            )
+            let problem = "returns the column \(column), which has no meaning; the columns are \(known)"
+            throw ServerFault(.failed, "\(query.name.rawValue) \(problem)")
         }
     }
 
-    /// Returns a value as a flag; nil if it cannot be read, which ``problem`` then says.
+    /// Returns nil for a value that cannot be read, which ``problem`` then says.
     private mutating func flag(_ text: String?, column: String, query: SQLQuery) -> Bool? {
         switch text?.lowercased() {
         case nil: return false
@@ -89,19 +79,14 @@ struct SQLState: Sendable, Hashable {
     }
 }
 
-/// A user as the database has it.
 struct SQLAccount: Sendable {
     /// The name as the database spells it.
     let name: String
-    /// The stored password; nil for NULL.
     let stored: String?
     var state = SQLState()
 
-    /// Reads a row of the password query or of the list of users.
-    ///
-    /// Columns with values that cannot be read are passed over, except that of the name.
-    ///
-    /// - Throws: ``ServerFault`` of code `failed` for a column that is missing, unknown or twice there.
+    /// Reads a row of the password query or of the list of users; values that cannot be read, except the name, are
+    /// passed over.
     init(_ number: Int, of rows: SQLRows, query: SQLQuery) throws(ServerFault) {
         let (row, unreadable) = (rows.rows[number], rows.unreadable[number] ?? [])
         var (name, stored): (String?, String?) = (nil, nil)
@@ -149,16 +134,12 @@ struct SQLAccount: Sendable {
     static func checkApart(_ columns: [String], from others: [String], query: SQLQuery) throws(ServerFault) {
         let others = checked(others)
         for column in checked(columns) where others.contains(column) {
-            throw ServerFault(
-                .failed,
-                "\(query.name.rawValue) and password-query both return the column \(column); one of them must not"
-            )
+            let problem = "both return the column \(column); one of them must not"
+            throw ServerFault(.failed, "\(query.name.rawValue) and password-query \(problem)")
         }
     }
 
-    private static func checked(_ columns: [String]) -> [String] {
-        columns.map(SQLState.column)
-    }
+    private static func checked(_ columns: [String]) -> [String] { columns.map(SQLState.column) }
 }
 
 /// A time in a column: seconds since 1970, a date, or a date with a time in UTC or with an offset.
@@ -166,18 +147,11 @@ enum SQLTime: Sendable, Hashable {
     case never
     case at(Int)
 
-    /// Returns whether the time has come.
     func isReached(at now: Int) -> Bool {
-        switch self {
-        case .never: false
-        case .at(let time): time <= now
-        }
+        if case .at(let time) = self { time <= now } else { false }
     }
 
     /// Reads a time; nil for a text that is none.
-    ///
-    /// A number with more than eleven digits is probably of milliseconds, and is refused: as seconds, it would never
-    /// come.
     init?(_ text: String) {
         let text = CharPadding.removed(from: text)
         switch text.lowercased() {
@@ -189,13 +163,13 @@ enum SQLTime: Sendable, Hashable {
             return
         default: break
         }
-        let bytes = Array(text.utf8)
         if let number = Int(text) {
+            // A longer number is probably of milliseconds: as seconds, the time would never come.
             guard (-99_999_999_999...99_999_999_999).contains(number) else { return nil }
             self = .at(number)
             return
         }
-        var reader = Reader(bytes)
+        var reader = Reader(bytes: Array(text.utf8))
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2)
         else { return nil }
@@ -211,25 +185,14 @@ enum SQLTime: Sendable, Hashable {
             guard let found = reader.offset() else { return nil }
             offset = found
         }
-        guard reader.isAtEnd,
-            let seconds = UTCTime.seconds(
-                year: year,
-                month: month,
-                day: day,
-                hour: hour,
-                minute: minute,
-                second: second
-            )
-        else { return nil }
+        let time = UTCTime.seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        guard reader.isAtEnd, let seconds = time else { return nil }
         self = .at(seconds - offset)
     }
 
     private struct Reader {
-        private let bytes: [UInt8]
-        private var place = 0
-
-        init(_ bytes: [UInt8]) { self.bytes = bytes }
-
+        let bytes: [UInt8]
+        var place = 0
         var isAtEnd: Bool { place == bytes.count }
 
         mutating func skip(_ character: Character) -> Bool {

@@ -41,15 +41,7 @@ final class SQLUsers: Sendable {
 
     // MARK: Reading
 
-    /// Finds a user with all queries.
-    ///
-    /// - Parameters:
-    ///   - user: The name as it was typed.
-    ///   - source: The source of the login.
-    ///   - isLogin: False for a query without a login, which the waiting logins of the user do not hold up.
-    ///   - note: Receives the faults of servers.
-    /// - Returns: The user.
-    /// - Throws: ``ServerFault``.
+    /// Finds a user with all queries; those without a login (`isLogin`) are not held up by the waiting logins of the user.
     func find(
         _ user: Username,
         source: String,
@@ -60,41 +52,31 @@ final class SQLUsers: Sendable {
         let found = try await readers.run(for: owner, note: note, finding(user))
         guard try isReplaced(found) else { return found }
         // The server has an older state than this process has written.
-        note(
-            "\(found.notes.first ?? ""): the server has not received the new password yet; the primary server is asked"
-        )
+        let server = found.notes.first ?? ""
+        note("\(server): the server has not received the new password yet; the primary server is asked")
         let current = try await writers.run(for: owner, note: note, finding(user))
         if try isReplaced(current), let account = current.account, let stored = account.stored {
-            try Self.converting { () throws(OpenSSLError) in try replaced.remove(stored, of: account.name) }
+            try Result { () throws(OpenSSLError) in try replaced.remove(stored, of: account.name) }
+                .mapError { ServerFault(.failed, "\($0)") }.get()
         }
         return current
     }
 
     private func isReplaced(_ found: FoundUser) throws(ServerFault) -> Bool {
         guard let account = found.account, let stored = account.stored else { return false }
-        return try Self.converting { () throws(OpenSSLError) in try replaced.contains(stored, of: account.name) }
+        return try Result { () throws(OpenSSLError) in try replaced.contains(stored, of: account.name) }
+            .mapError { ServerFault(.failed, "\($0)") }.get()
     }
 
-    private static func converting<Value>(
-        _ body: () throws(OpenSSLError) -> Value
-    ) throws(ServerFault) -> Value {
-        do throws(OpenSSLError) {
-            return try body()
-        } catch {
-            throw ServerFault(.failed, "\(error)")
-        }
-    }
-
-    private func finding(
-        _ user: Username
-    ) -> @Sendable (SQLConnection, ServerCall) throws(ServerFault) -> FoundUser {
+    /// Returns the function that finds a user on a connection.
+    func finding(_ user: Username) -> @Sendable (SQLConnection, ServerCall) throws(ServerFault) -> FoundUser {
         { [queries, isCaseSensitive] (connection, call) throws(ServerFault) in
             try Self.find(user, queries: queries, isCaseSensitive: isCaseSensitive, connection: connection, call: call)
         }
     }
 
     /// Runs all queries of a login, whatever the first ones find, so that their number does not reveal which users exist.
-    static func find(
+    private static func find(
         _ user: Username,
         queries: SQLQueries,
         isCaseSensitive: Bool,
@@ -181,17 +163,12 @@ final class SQLUsers: Sendable {
         return found
     }
 
-    /// Returns whether a name of the database is the name that was typed.
-    ///
-    /// Another spelling must have the same key for failed logins: see `Realm.accountKey(of:)`.
+    /// Returns whether a name of the database is the typed one; another spelling must have the same
+    /// `Realm.accountKey(of:)`.
     private static func isSame(_ name: String, as user: Username, isCaseSensitive: Bool) -> Bool {
         if name.hasBytes(of: user.text) { return true }
         guard !isCaseSensitive else { return false }
-        do throws(BadUsername) {
-            return try Username(name).caseFolded.hasBytes(of: user.caseFolded)
-        } catch {
-            return false
-        }
+        return (try? Username(name))?.caseFolded.hasBytes(of: user.caseFolded) == true
     }
 
     private static func note(_ query: SQLQuery, rows: SQLRows) -> String {
@@ -201,7 +178,7 @@ final class SQLUsers: Sendable {
 
     // MARK: Groups and attributes
 
-    /// Checks that the query for groups returns one column.
+    /// Throws unless the query for groups returns one column.
     static func checkGroups(_ rows: SQLRows, query: SQLQuery) throws(ServerFault) {
         guard rows.names.count == 1 else {
             throw ServerFault(.failed, "\(query.name.rawValue) returns \(rows.names.count) columns, and not one")
@@ -272,18 +249,7 @@ final class SQLUsers: Sendable {
 
     // MARK: Changes
 
-    /// Replaces a hash, if it is still the stored one.
-    ///
-    /// The call is not repeated: the server may have made the change although its answer was lost.
-    ///
-    /// - Parameters:
-    ///   - old: The stored hash.
-    ///   - new: The new hash.
-    ///   - user: The user's name, as the database spells it.
-    ///   - query: The query that replaces the hash.
-    ///   - owner: The source and the user of the login.
-    /// - Returns: The number of changed rows.
-    /// - Throws: ``ServerFault``.
+    /// Replaces a hash, if it is still the stored one, and returns the number of changed rows.
     func replace(
         _ old: String,
         by new: String,
@@ -294,6 +260,7 @@ final class SQLUsers: Sendable {
         guard let values = SQLValues(user: user, passwordHash: new, oldHash: old) else {
             throw ServerFault(.failed, "a value contains NUL")
         }
+        // The server may have made the change although its answer was lost.
         return try await writers.run(for: owner, isRepeatable: false) { (connection, call) throws(ServerFault) in
             try connection.database.run(query, values: values, call: call).changed
         }
@@ -330,7 +297,6 @@ final class ReplacedHashes: Sendable {
         }
     }
 
-    /// Returns whether a hash was replaced.
     func contains(_ stored: String, of user: String) throws(OpenSSLError) -> Bool {
         guard state.withLock({ !$0.digests.isEmpty }) else { return false }
         let digest = try Self.digest(stored, of: user)
