@@ -67,6 +67,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "Workers": ["Bytes", "DequeModule"],
     ],
     "Sources/Core": [
+        "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Workers", "HTTPTypes"],
         "Passwords": ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Workers"],
         "RealmKit": ["Bytes", "Workers"],
         "Sessions": ["Bytes", "OpenSSLKit", "RealmKit"],
@@ -100,11 +101,11 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     "Sources/Text": [
         "LoginConf": ["RealmKit"],
         "RealmConfiguration": [
-            "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions", "Throttle",
+            "AccessControl", "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions",
+            "Throttle",
         ],
     ],
     "Sources/Web": [
-        "AccessControl": ["Bytes", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Sessions", "Workers", "HTTPTypes"],
         "ConfiguredTLS": ["Bytes", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit", "Store"],
         "Gatehouse": [
             "AccessControl", "Bytes", "ConfiguredTLS", "HTTPLimits", "HTTPServer", "LoginConf", "NIOOpenSSL",
@@ -131,8 +132,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     ],
     "Sources/Programs": [
         "AuthcheckCommand": [
-            "Bytes", "CommandSupport", "GatehouseVersion", "HelperProcesses", "LoginConf", "OpenSSLKit",
-            "RealmConfiguration", "RealmKit", "ArgumentParser",
+            "AccessControl", "Bytes", "CommandSupport", "GatehouseVersion", "HelperProcesses", "LoginConf",
+            "OpenSSLKit", "RealmConfiguration", "RealmKit", "ArgumentParser",
         ],
         // Apart from the command, so that programs of one's own need no client of HTTPS.
         "AuthcheckRemote": ["AuthcheckCommand", "HTTPSClient", "OpenSSLKit"],
@@ -180,7 +181,7 @@ let sources: [Target] = folders.flatMap { folder, targets in
 
 // The tests of targets. They may import the target, what it uses, the libraries for all tests, and what is named here.
 let tested: KeyValuePairs<String, [String]> = [
-    "AccessControl": ["BuiltInRealms", "LoginConf", "RealmBasics", "TLSTesting"],
+    "AccessControl": ["BuiltInRealms", "LoginConf", "RealmBasics", "RealmConfiguration", "TLSTesting"],
     "AuthcheckCommand": ["BuiltInRealms"],
     "Bytes": [],
     "ConfiguredTLS": ["BuiltInRealms", "TLSTesting"],

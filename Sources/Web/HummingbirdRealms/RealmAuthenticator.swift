@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import AccessControl
 internal import HTTPTypes
 public import Hummingbird
-public import RealmConfiguration
+internal import RealmConfiguration
 public import RealmKit
 
 /// Authenticates requests and stores the user in the context.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AccessControl
 public import Hummingbird
 internal import Logging
 internal import RealmConfiguration

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AccessControl
 internal import LoginConf
 
 /// The target of a `protect` block: a host and a path, with or without the paths below that path.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import AccessControl
 public import LoginConf
 public import Passwords
 public import RealmKit

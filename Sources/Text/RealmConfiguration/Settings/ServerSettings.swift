@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import AccessControl
 internal import Glibc
 public import HTTPLimits
 package import LoginConf

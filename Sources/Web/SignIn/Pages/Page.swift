@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AccessControl
+package import AccessControl
 package import HTTPTypes
 internal import Mustache
 internal import NIOCore
-package import RealmConfiguration
+internal import RealmConfiguration
 internal import Synchronization
 
 /// A response that is rendered as an HTML page for browsers and as plain text for other clients.

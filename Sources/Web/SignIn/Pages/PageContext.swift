@@ -4,7 +4,7 @@ package import AccessControl
 internal import Bytes
 package import HTTPTypes
 package import OpenSSLKit
-package import RealmConfiguration
+internal import RealmConfiguration
 internal import Synchronization
 
 /// The paths and header fields that are the same for all pages of a configuration.

@@ -4,7 +4,7 @@ package import AccessControl
 package import HTTPTypes
 package import HummingbirdCore
 package import NIOCore
-package import RealmConfiguration
+internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 

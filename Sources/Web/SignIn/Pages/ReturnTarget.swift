@@ -2,7 +2,7 @@
 
 package import AccessControl
 internal import Bytes
-package import RealmConfiguration
+internal import RealmConfiguration
 
 /// A checked target to return to after a sign-in or sign-out, which never leads to the site of an attacker.
 ///

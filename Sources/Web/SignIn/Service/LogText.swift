@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import RealmConfiguration
+package import AccessControl
+internal import RealmConfiguration
 package import RealmKit
 
 /// The texts of log lines.

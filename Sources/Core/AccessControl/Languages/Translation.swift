@@ -22,7 +22,7 @@ package struct Translation: Sendable, Hashable {
     }
 
     /// A copy of a translation, for another language.
-    init(language: String, copying other: Translation) {
+    package init(language: String, copying other: Translation) {
         self.language = language
         isBuiltIn = false
         texts = other.texts
@@ -59,16 +59,16 @@ package struct Translation: Sendable, Hashable {
     }
 
     /// Notes a file that texts come from, and the keys without a text in it.
-    mutating func addFile(_ name: String, lacking keys: [MessageKey]) {
+    package mutating func addFile(_ name: String, lacking keys: [MessageKey]) {
         files.append(name)
         if !isBuiltIn { lacking.formIntersection(keys) }
     }
 
-    mutating func replace(_ key: MessageKey, by text: String) { texts[key.rawValue] = text }
+    package mutating func replace(_ key: MessageKey, by text: String) { texts[key.rawValue] = text }
 }
 
 /// A part of a text: a placeholder, or the text between two placeholders.
-enum Placeholder {
+package enum Placeholder {
     case text(Substring)
     case placeholder(Substring)
 
@@ -88,7 +88,7 @@ enum Placeholder {
     }
 
     /// Returns the names of the placeholders of a text, sorted.
-    static func names(in text: String) -> [String] {
+    package static func names(in text: String) -> [String] {
         Set(
             parts(of: text).compactMap { part in
                 if case .placeholder(let name) = part { String(name) } else { nil }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-package import RealmConfiguration
 internal import RealmKit
 
 extension ProtectionRules {

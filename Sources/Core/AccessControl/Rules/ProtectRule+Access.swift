@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-public import RealmConfiguration
 public import RealmKit
 
 /// A user whose access a rule can check: the identity of a new login, or the user of a session.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import RealmConfiguration
 
 /// The rules of a configuration, of which one decides about a request.
 ///

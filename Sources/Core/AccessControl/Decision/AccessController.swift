@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import OpenSSLKit
-internal import RealmConfiguration
 package import RealmKit
 package import Sessions
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-package import RealmConfiguration
 
 /// The rules for one host, for all hosts below a domain, or for all hosts, in the order of evaluation.
 ///

@@ -2,7 +2,6 @@
 
 package import Bytes
 package import HTTPTypes
-package import RealmConfiguration
 
 /// The kind of the client that sent a request, which determines how the server requests a sign-in.
 package enum ClientKind: Sendable, Hashable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Bytes
-internal import RealmConfiguration
 
 /// The table of the paths of the pages, the session API, the realm API and forward authentication.
 package struct Routes: Sendable, Hashable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RealmConfiguration
 package import RealmKit
 
 extension AccessController {

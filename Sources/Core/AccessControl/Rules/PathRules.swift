@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import RealmConfiguration
 
 /// The rules of one path, each for different methods.
 struct PathRules: Sendable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RealmConfiguration
 public import RealmKit
 
 /// The decision about a hypothetical request and the reason for it, by the same evaluation as for a real request.
