@@ -92,14 +92,18 @@ extension OpenSSLHandler {
         flushIfNeeded(context)
     }
 
-    /// Closes the channel now.
-    func finishClose(_ context: ChannelHandlerContext) {
-        switch state {
-        case .closed: return
-        case .idle, .handshaking, .open, .closing: state = .closed
-        }
+    /// Enters the last state and ends what waits; returns false if the handler was in this state already.
+    private func becomeClosed() -> Bool {
+        if case .closed = state { return false }
+        state = .closed
         cancelDeadline()
         cancelQuietCheck()
+        return true
+    }
+
+    /// Closes the channel now.
+    func finishClose(_ context: ChannelHandlerContext) {
+        guard becomeClosed() else { return }
         let promise = closePromise.take()
         failPending(ChannelError.ioOnClosedChannel)
         context.close(mode: .all, promise: promise)
@@ -109,15 +113,10 @@ extension OpenSSLHandler {
     ///
     /// Later calls have no effect. If an alert is needed, one is sent even if OpenSSL has made none.
     func fail(_ context: ChannelHandlerContext, with error: any Error, needsAlert: Bool = false) {
-        switch state {
-        case .closed: return
-        case .idle, .handshaking, .open, .closing: state = .closed
-        }
+        guard becomeClosed() else { return }
         // A plain HTTP request is answered, whatever ends the waiting for its rest.
         let error = plainHTTPError ?? error
         let response = plainHTTPError == nil ? nil : configuration.plainHTTPResponse
-        cancelDeadline()
-        cancelQuietCheck()
         var alert = takeOutput()
         if needsAlert && alert.readableBytes == 0 { alert.writeBytes(Self.unexpectedMessage) }
         if let response { alert = response }

@@ -74,6 +74,9 @@ extension OpenSSLHandler {
         }
     }
 
+    /// The maximum time for which the rest of a plain HTTP request is awaited.
+    static let plainHTTPTime = TimeAmount.milliseconds(100)
+
     /// Waits for the rest of a plain HTTP request, for at most ``plainHTTPTime``, before the request is answered.
     ///
     /// If the connection were closed while the system has unread data of the client, the system would send a reset, and
@@ -84,9 +87,6 @@ extension OpenSSLHandler {
         _ = takeOutput()
         schedule(context, in: Self.plainHTTPTime) { handler, context in handler.fail(context, with: error) }
     }
-
-    /// The maximum time for which the rest of a plain HTTP request is awaited.
-    static let plainHTTPTime = TimeAmount.milliseconds(100)
 
     private func completeHandshake(_ context: ChannelHandlerContext, info: TLSConnectionInfo) throws(OpenSSLError) {
         guard let version = info.version, let cipher = info.cipherSuite else {
@@ -128,10 +128,7 @@ extension OpenSSLHandler {
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) { body(self, context) }
     }
 
-    func cancelDeadline() {
-        deadline?.cancel()
-        deadline = nil
-    }
+    func cancelDeadline() { deadline.take()?.cancel() }
 }
 
 /// Detects a plain HTTP request on a connection that should use TLS.

@@ -17,8 +17,7 @@ extension OpenSSLHandler {
     /// channel's writability. If it exceeds 16 MiB, the channel is closed with `ChannelError.writeMessageTooLarge`.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch state {
-        case .closing, .closed:
-            promise?.fail(ChannelError.ioOnClosedChannel)
+        case .closing, .closed: promise?.fail(ChannelError.ioOnClosedChannel)
         case .idle, .handshaking, .open:
             guard !hasSentEnd, outputClose == nil else {
                 promise?.fail(ChannelError.outputClosed)

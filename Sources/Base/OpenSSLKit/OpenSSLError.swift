@@ -75,6 +75,12 @@ public struct OpenSSLError: Error, Sendable {
         self.reasons = reasons
     }
 
+    /// Creates the error of a setting that is not allowed.
+    static func invalid(_ context: String) -> OpenSSLError { OpenSSLError(.invalidConfiguration, context: context) }
+
+    /// Creates the error of a call that has failed without a fault of its input, and empties OpenSSL's error queue.
+    static func failed(_ context: String) -> OpenSSLError { draining(.libraryFailure, context: context) }
+
     /// Creates an error with all entries of OpenSSL's error queue, and empties the queue.
     static func draining(_ code: Code, context: String) -> OpenSSLError {
         OpenSSLError(code, context: context, reasons: ErrorQueue.drain().map(\.text))

@@ -41,11 +41,9 @@ package struct JSONReader {
     }
 
     private enum State {
-        /// A value must follow.
         case value
         /// A value, or the end of an array that has no element yet.
         case valueOrEnd
-        /// A name must follow.
         case name
         /// A name, or the end of an object that has no member yet.
         case nameOrEnd

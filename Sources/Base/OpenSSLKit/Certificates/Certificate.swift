@@ -76,7 +76,7 @@ public final class Certificate: @unchecked Sendable {
         get throws(OpenSSLError) {
             try unsafe withX509 { x509 throws(OpenSSLError) in
                 guard let der = unsafe derForm({ unsafe i2d_X509(x509, $0) }) else {
-                    throw .draining(.libraryFailure, context: "certificate \(subject)")
+                    throw .failed("certificate \(subject)")
                 }
                 return der
             }
@@ -212,9 +212,7 @@ extension Certificate {
     public func pem() throws(OpenSSLError) -> String {
         try unsafe withX509 { x509 throws(OpenSSLError) in
             let bio = try MemoryBIO(context: "certificate \(subject)")
-            guard unsafe PEM_write_bio_X509(bio.pointer, x509) == 1 else {
-                throw .draining(.libraryFailure, context: "certificate \(subject)")
-            }
+            guard unsafe PEM_write_bio_X509(bio.pointer, x509) == 1 else { throw .failed("certificate \(subject)") }
             return try bio.string()
         }
     }

@@ -10,7 +10,7 @@ struct CertificateBuilder: ~Copyable {
     private let x509: OpaquePointer
 
     private init() throws(OpenSSLError) {
-        guard let x509 = unsafe X509_new() else { throw .draining(.libraryFailure, context: Self.context) }
+        guard let x509 = unsafe X509_new() else { throw .failed(Self.context) }
         unsafe self.x509 = x509
     }
 
@@ -80,7 +80,7 @@ struct CertificateBuilder: ~Copyable {
         unsafe X509V3_set_ctx(&context, issuer, x509, nil, nil, 0)
         let made = unsafe X509V3_EXT_conf_nid(nil, &context, extensionID, "\(value)")
         defer { unsafe X509_EXTENSION_free(made) }
-        guard let made = unsafe made else { throw .draining(.libraryFailure, context: Self.context) }
+        guard let made = unsafe made else { throw .failed(Self.context) }
         try check(unsafe X509_add_ext(x509, made, -1))
     }
 
@@ -94,7 +94,7 @@ struct CertificateBuilder: ~Copyable {
 
     /// Adds subjectAltName as ASN.1 values: in the syntax of x509v3_config(5), a comma in a name would start another.
     private func addNames(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
-        guard let names = unsafe GENERAL_NAMES_new() else { throw .draining(.libraryFailure, context: Self.context) }
+        guard let names = unsafe GENERAL_NAMES_new() else { throw .failed(Self.context) }
         defer { unsafe GENERAL_NAMES_free(names) }
         for name in dnsNames {
             guard DNSName.isValid(name) else { throw OpenSSLError(.invalidName, context: "\"\(name)\"") }
@@ -116,7 +116,7 @@ struct CertificateBuilder: ~Copyable {
         let signed = try unsafe key.withKey { key throws(OpenSSLError) in
             unsafe X509_sign(x509, key, Algorithms.shared.sha256)
         }
-        guard signed > 0, unsafe X509_up_ref(x509) == 1 else { throw .draining(.libraryFailure, context: Self.context) }
+        guard signed > 0, unsafe X509_up_ref(x509) == 1 else { throw .failed(Self.context) }
         return try unsafe Certificate(owning: x509, context: Self.context)
     }
 
@@ -127,16 +127,16 @@ struct CertificateBuilder: ~Copyable {
     ) throws(OpenSSLError) {
         guard let name = unsafe GENERAL_NAME_new() else {
             unsafe ASN1_STRING_free(value)
-            throw .draining(.libraryFailure, context: Self.context)
+            throw .failed(Self.context)
         }
         unsafe GENERAL_NAME_set0_value(name, type, value)
         guard unsafe gatehouse_sk_GENERAL_NAME_push(names, name) > 0 else {
             unsafe GENERAL_NAME_free(name)
-            throw .draining(.libraryFailure, context: Self.context)
+            throw .failed(Self.context)
         }
     }
 
     private func check(_ result: Int32) throws(OpenSSLError) {
-        guard result == 1 else { throw .draining(.libraryFailure, context: Self.context) }
+        guard result == 1 else { throw .failed(Self.context) }
     }
 }

@@ -82,7 +82,7 @@ extension Certificate {
             throw .draining(.malformedCertificate, context: context)
         }
         defer { unsafe BN_free(value) }
-        guard let digits = unsafe BN_bn2hex(value) else { throw .draining(.libraryFailure, context: context) }
+        guard let digits = unsafe BN_bn2hex(value) else { throw .failed(context) }
         defer { unsafe gatehouse_OPENSSL_free(digits) }
         return unsafe String(cString: digits)
     }
@@ -149,36 +149,22 @@ public enum CertificateText: Sendable, Hashable {
 
     /// Reads an ASN.1 string.
     init(_ string: UnsafePointer<ASN1_STRING>) {
-        self.init(unsafe bytes(of: string), type: unsafe ASN1_STRING_type(string))
+        self = Self.read(unsafe bytes(of: string), type: unsafe ASN1_STRING_type(string))
     }
 
-    private init(_ bytes: [UInt8], type: Int32) {
+    private static func read(_ bytes: [UInt8], type: Int32) -> CertificateText {
         switch type {
         case V_ASN1_UTF8STRING: break
         case V_ASN1_PRINTABLESTRING, V_ASN1_IA5STRING, V_ASN1_NUMERICSTRING, V_ASN1_VISIBLESTRING:
-            guard bytes.allSatisfy({ $0 < 0x80 }) else {
-                self = .unusable("is not ASCII")
-                return
-            }
-        default:
-            self = .unusable("is of an ASN.1 type that is not UTF-8 or ASCII (type \(type))")
-            return
+            guard bytes.allSatisfy({ $0 < 0x80 }) else { return .unusable("is not ASCII") }
+        default: return .unusable("is of an ASN.1 type that is not UTF-8 or ASCII (type \(type))")
         }
-        guard !bytes.isEmpty else {
-            self = .unusable("is empty")
-            return
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            self = .unusable("is not UTF-8")
-            return
-        }
-        guard !text.unicodeScalars.contains(where: Self.isControl) else {
-            self = .unusable("contains a control character")
-            return
-        }
+        guard !bytes.isEmpty else { return .unusable("is empty") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { return .unusable("is not UTF-8") }
+        guard !text.unicodeScalars.contains(where: isControl) else { return .unusable("contains a control character") }
         let ends = [text.unicodeScalars.first, text.unicodeScalars.last]
         let hasWhiteSpace = ends.contains { $0?.properties.isWhitespace == true }
-        self = hasWhiteSpace ? .unusable("begins or ends with white space") : .text(text)
+        return hasWhiteSpace ? .unusable("begins or ends with white space") : .text(text)
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

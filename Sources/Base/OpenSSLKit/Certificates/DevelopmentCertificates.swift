@@ -25,12 +25,10 @@ public enum SelfSignedCertificate {
         now: Int64
     ) throws(OpenSSLError) -> (certificate: Certificate, key: PrivateKey) {
         guard let commonName = dnsNames.first ?? ipAddresses.first else {
-            throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate without a name")
+            throw .invalid("self-signed certificate without a name")
         }
         // Apple's clients accept server certificates with a validity of at most 825 days.
-        guard (1...825).contains(days) else {
-            throw OpenSSLError(.invalidConfiguration, context: "self-signed certificate for \(days) days (1 to 825)")
-        }
+        guard (1...825).contains(days) else { throw .invalid("self-signed certificate for \(days) days (1 to 825)") }
         let key = try PrivateKey.makeP256()
         let builder = try CertificateBuilder.begin(for: key, from: now - 300, to: now + Int64(days) * 86_400)
         // RFC 5280 appendix A.1: a common name has at most 64 characters.

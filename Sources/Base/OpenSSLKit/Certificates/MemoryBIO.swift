@@ -9,7 +9,7 @@ struct MemoryBIO: ~Copyable {
 
     init(context: String) throws(OpenSSLError) {
         // BIO_s_secmem wipes its memory when it grows and when it is freed.
-        guard let pointer = unsafe BIO_new(BIO_s_secmem()) else { throw .draining(.libraryFailure, context: context) }
+        guard let pointer = unsafe BIO_new(BIO_s_secmem()) else { throw .failed(context) }
         unsafe self.pointer = pointer
     }
 
@@ -40,7 +40,7 @@ func withReadBIO<R>(
     try unsafe bytes.withUnsafeBufferPointer { buffer throws(OpenSSLError) in
         guard let count = Int32(exactly: buffer.count), count > 0,
             let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count)
-        else { throw .draining(.libraryFailure, context: context) }
+        else { throw .failed(context) }
         defer { _ = unsafe BIO_free(bio) }
         return try unsafe body(bio)
     }

@@ -19,9 +19,7 @@ public final class PrivateKey: @unchecked Sendable {
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public static func makeP256() throws(OpenSSLError) -> PrivateKey {
         ErrorQueue.clear()
-        guard let key = unsafe gatehouse_EVP_EC_gen_P256() else {
-            throw .draining(.libraryFailure, context: "P-256 key")
-        }
+        guard let key = unsafe gatehouse_EVP_EC_gen_P256() else { throw .failed("P-256 key") }
         return unsafe PrivateKey(owning: key)
     }
 
@@ -79,7 +77,7 @@ public final class PrivateKey: @unchecked Sendable {
         ErrorQueue.clear()
         let bio = try MemoryBIO(context: "private key")
         guard unsafe PEM_write_bio_PKCS8PrivateKey(bio.pointer, key, nil, nil, 0, nil, nil) == 1 else {
-            throw .draining(.libraryFailure, context: "private key")
+            throw .failed("private key")
         }
         return try bio.withBytes(body)
     }

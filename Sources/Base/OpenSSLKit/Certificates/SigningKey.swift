@@ -63,7 +63,7 @@ public final class SigningKey: Sendable {
                 unsafe EVP_DigestSignInit_ex(context, nil, "SHA256", nil, nil, key, nil) == 1
                     && EVP_DigestSign(context, &der, &count, message.baseAddress, message.count) == 1
             }
-            guard done else { throw .draining(.libraryFailure, context: "ECDSA signature") }
+            guard done else { throw .failed("ECDSA signature") }
         }
         return try Self.numbers(ofDER: Array(der[..<count]))
     }
@@ -82,7 +82,7 @@ public final class SigningKey: Sendable {
         let der = try Self.der(ofNumbers: signature)
         return try unsafe withContext { context, key throws(OpenSSLError) in
             guard unsafe EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, key, nil) == 1 else {
-                throw .draining(.libraryFailure, context: "ECDSA signature")
+                throw .failed("ECDSA signature")
             }
             return unsafe message.withUnsafeBufferPointer { message in
                 unsafe EVP_DigestVerify(context, der, der.count, message.baseAddress, message.count) == 1
@@ -93,7 +93,7 @@ public final class SigningKey: Sendable {
     private func withContext<Result>(
         _ body: (_ context: OpaquePointer, _ key: OpaquePointer) throws(OpenSSLError) -> Result
     ) throws(OpenSSLError) -> Result {
-        guard let context = unsafe EVP_MD_CTX_new() else { throw .draining(.libraryFailure, context: "ECDSA") }
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .failed("ECDSA") }
         defer { unsafe EVP_MD_CTX_free(context) }
         return try unsafe key.withKey { key throws(OpenSSLError) in try unsafe body(context, key) }
     }
@@ -120,7 +120,7 @@ public final class SigningKey: Sendable {
     private static func bytes(of number: OpaquePointer?) throws(OpenSSLError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: coordinateBytes)
         guard unsafe BN_bn2binpad(number, &bytes, Int32(bytes.count)) == Int32(coordinateBytes) else {
-            throw .draining(.libraryFailure, context: "ECDSA")
+            throw .failed("ECDSA")
         }
         return bytes
     }
@@ -131,7 +131,7 @@ public final class SigningKey: Sendable {
             var start = der.baseAddress
             return unsafe d2i_ECDSA_SIG(nil, &start, der.count)
         }
-        guard let signature = unsafe signature else { throw .draining(.libraryFailure, context: "ECDSA signature") }
+        guard let signature = unsafe signature else { throw .failed("ECDSA signature") }
         defer { unsafe ECDSA_SIG_free(signature) }
         let r = try unsafe bytes(of: ECDSA_SIG_get0_r(signature))
         let s = try unsafe bytes(of: ECDSA_SIG_get0_s(signature))
@@ -140,8 +140,7 @@ public final class SigningKey: Sendable {
 
     /// Converts a signature from two numbers of fixed length to DER.
     private static func der(ofNumbers numbers: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
-        let failure = "ECDSA signature"
-        guard let signature = unsafe ECDSA_SIG_new() else { throw .draining(.libraryFailure, context: failure) }
+        guard let signature = unsafe ECDSA_SIG_new() else { throw .failed("ECDSA signature") }
         defer { unsafe ECDSA_SIG_free(signature) }
         let (r, s) = unsafe numbers.withUnsafeBufferPointer { bytes in
             unsafe (
@@ -153,10 +152,10 @@ public final class SigningKey: Sendable {
         guard unsafe ECDSA_SIG_set0(signature, r, s) == 1 else {
             unsafe BN_free(r)
             unsafe BN_free(s)
-            throw .draining(.libraryFailure, context: failure)
+            throw .failed("ECDSA signature")
         }
         guard let der = unsafe derForm({ unsafe i2d_ECDSA_SIG(signature, $0) }) else {
-            throw .draining(.libraryFailure, context: failure)
+            throw .failed("ECDSA signature")
         }
         return der
     }

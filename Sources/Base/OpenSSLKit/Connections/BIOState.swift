@@ -100,7 +100,7 @@ struct BIOState {
     /// Makes a BIO over a state that must exist as long as the BIO.
     static func makeBIO(over bioState: UnsafeMutablePointer<BIOState>) throws(OpenSSLError) -> OpaquePointer {
         guard let method = unsafe Method.shared.pointer, let bio = unsafe BIO_new(method) else {
-            throw .draining(.libraryFailure, context: "TLS transport")
+            throw .failed("TLS transport")
         }
         unsafe BIO_set_data(bio, bioState)
         unsafe BIO_set_init(bio, 1)

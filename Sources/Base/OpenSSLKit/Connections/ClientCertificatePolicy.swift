@@ -36,16 +36,12 @@ public struct ClientCertificatePolicy: Sendable {
         revocationLists: [RevocationList] = [],
         maximumDepth: Int = 1
     ) throws(OpenSSLError) {
-        guard !authorities.isEmpty else {
-            throw OpenSSLError(.invalidConfiguration, context: "empty list of client certificate authorities")
-        }
+        guard !authorities.isEmpty else { throw .invalid("empty list of client certificate authorities") }
         for authority in authorities where try !authority.isAuthority {
-            let context = "certificate \(authority.subject), which is not a certificate authority"
-            throw OpenSSLError(.invalidConfiguration, context: context)
+            throw .invalid("certificate \(authority.subject), which is not a certificate authority")
         }
         guard (0...20).contains(maximumDepth) else {
-            let context = "maximum depth \(maximumDepth) of client certificate chains (0 to 20)"
-            throw OpenSSLError(.invalidConfiguration, context: context)
+            throw .invalid("maximum depth \(maximumDepth) of client certificate chains (0 to 20)")
         }
         self.mode = mode
         self.authorities = authorities

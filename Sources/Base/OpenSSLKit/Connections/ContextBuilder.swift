@@ -127,20 +127,14 @@ struct ContextBuilder {
         case .system:
             try check(unsafe SSL_CTX_set_default_verify_paths(context), "system certificates")
         case .authorities(let authorities):
-            guard !authorities.isEmpty else {
-                throw OpenSSLError(.invalidConfiguration, context: "empty list of trusted certificates")
-            }
+            guard !authorities.isEmpty else { throw .invalid("empty list of trusted certificates") }
             try add(authorities)
         case .pinned(let digests):
-            guard !digests.isEmpty else {
-                throw OpenSSLError(.invalidConfiguration, context: "empty list of pinned certificates")
-            }
+            guard !digests.isEmpty else { throw .invalid("empty list of pinned certificates") }
             sslContext.data.pinned = digests
             unsafe SSL_CTX_set_cert_verify_callback(context, checkPin, callbacks)
         case .pinnedKeys(let digests, let authorities):
-            guard !digests.isEmpty else {
-                throw OpenSSLError(.invalidConfiguration, context: "empty list of pinned keys")
-            }
+            guard !digests.isEmpty else { throw .invalid("empty list of pinned keys") }
             try add(authorities)
             sslContext.data.pinnedKeys = digests
             sslContext.data.verifiesChain = !authorities.isEmpty
@@ -165,15 +159,13 @@ struct ContextBuilder {
         var list: [UInt8] = []
         for name in names {
             guard let length = UInt8(exactly: name.utf8.count), length > 0 else {
-                throw OpenSSLError(.invalidConfiguration, context: "application protocol name \"\(name)\"")
+                throw .invalid("application protocol name \"\(name)\"")
             }
             list.append(length)
             list.append(contentsOf: name.utf8)
         }
         // The extension has two bytes for the length of the list.
-        guard list.count < 65_536 else {
-            throw OpenSSLError(.invalidConfiguration, context: "list of application protocol names, which is too long")
-        }
+        guard list.count < 65_536 else { throw .invalid("list of application protocol names, which is too long") }
         return list
     }
 }

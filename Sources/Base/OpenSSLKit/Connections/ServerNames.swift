@@ -27,12 +27,10 @@ struct ServerNames<Value> {
         guard let known = Self.normalized(name), DNSName.isValid(known) else {
             throw OpenSSLError(.invalidName, context: "server name \"\(name)\"")
         }
-        let old: Value?
-        if known.hasPrefix("*.") {
-            old = wildcards.updateValue(value, forKey: String(known.dropFirst(2)))
-        } else {
-            old = exact.updateValue(value, forKey: known)
-        }
+        let old =
+            known.hasPrefix("*.")
+            ? wildcards.updateValue(value, forKey: String(known.dropFirst(2)))
+            : exact.updateValue(value, forKey: known)
         if old != nil { throw OpenSSLError(.invalidName, context: "server name \"\(name)\", which occurs twice") }
     }
 

@@ -49,7 +49,7 @@ public final class TLSConnection {
     ///   `libraryFailure`.
     public static func server(context: TLSContext) throws(OpenSSLError) -> TLSConnection {
         guard case .server = context.configuration.role else {
-            throw OpenSSLError(.invalidConfiguration, context: "TLS server with the context of a client")
+            throw .invalid("TLS server with the context of a client")
         }
         let connection = try TLSConnection(context: context)
         unsafe SSL_set_accept_state(connection.ssl)
@@ -67,7 +67,7 @@ public final class TLSConnection {
     ///   `invalidName` for an invalid server name, or with code `libraryFailure`.
     public static func client(context: TLSContext, serverName: String) throws(OpenSSLError) -> TLSConnection {
         guard case .client = context.configuration.role else {
-            throw OpenSSLError(.invalidConfiguration, context: "TLS client with the context of a server")
+            throw .invalid("TLS client with the context of a server")
         }
         let connection = try TLSConnection(context: context)
         try connection.setExpectedName(serverName)
@@ -78,22 +78,15 @@ public final class TLSConnection {
     private init(context: TLSContext) throws(OpenSSLError) {
         ErrorQueue.clear()
         let ssl = try unsafe context.withContext { context throws(OpenSSLError) in unsafe SSL_new(context) }
-        guard let ssl = unsafe ssl else { throw .draining(.libraryFailure, context: "TLS connection") }
-        let bioState = UnsafeMutablePointer<BIOState>.allocate(capacity: 1)
-        unsafe bioState.initialize(to: BIOState())
-        do throws(OpenSSLError) {
-            let bio = try unsafe BIOState.makeBIO(over: bioState)
-            // Both directions use the same BIO. The SSL takes over its only reference.
-            unsafe SSL_set_bio(ssl, bio, bio)
-        } catch {
-            unsafe SSL_free(ssl)
-            unsafe bioState.deinitialize(count: 1)
-            unsafe bioState.deallocate()
-            throw error
-        }
+        guard let ssl = unsafe ssl else { throw .failed("TLS connection") }
         unsafe self.ssl = ssl
-        unsafe self.bioState = bioState
+        unsafe bioState = .allocate(capacity: 1)
+        unsafe bioState.initialize(to: BIOState())
         self.context = context
+        // From here on deinit frees the C objects, also after an error.
+        let bio = try unsafe BIOState.makeBIO(over: bioState)
+        // Both directions use the same BIO. The SSL takes over its only reference.
+        unsafe SSL_set_bio(ssl, bio, bio)
     }
 
     // SSL_free also frees the BIO. The state that the BIO points to is freed afterwards.

@@ -40,7 +40,8 @@ public final class TLSContext: Sendable {
             for host in configuration.hosts {
                 guard !host.names.isEmpty else { throw OpenSSLError(.invalidName, context: "host without a name") }
                 let sslContext = try unsafe SSLContext(TLS_server_method(), data: CallbackData())
-                for name in host.names { try names.add(name, value: unsafe CallbackData.Host(sslContext.pointer)) }
+                let target = unsafe CallbackData.Host(pointer: sslContext.pointer)
+                for name in host.names { try names.add(name, value: target) }
                 try ContextBuilder(sslContext, configuration: configuration)
                     .applyServer(host.identity, names: host.names)
                 contexts.append(sslContext)
@@ -90,12 +91,12 @@ final class SSLContext: @unchecked Sendable {
 
     init(_ method: OpaquePointer?, data: CallbackData) throws(OpenSSLError) {
         ErrorQueue.clear()
-        guard let context = unsafe SSL_CTX_new(method) else { throw .draining(.libraryFailure, context: "TLS context") }
+        guard let context = unsafe SSL_CTX_new(method) else { throw .failed("TLS context") }
         unsafe pointer = context
         self.data = data
         // This object retains the data. Index 0 is reserved for the application (SSL_CTX_set_app_data(3)).
         guard unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(data).toOpaque()) == 1 else {
-            throw .draining(.libraryFailure, context: "TLS context")
+            throw .failed("TLS context")
         }
     }
 
@@ -114,11 +115,7 @@ final class CallbackData: @unchecked Sendable {
     // Unchecked because of the pointers to other contexts. One TLSContext owns all of them.
     /// The SSL_CTX of a ``TLSHost``, to which a connection switches if the client requests the host.
     @safe
-    struct Host {
-        let pointer: OpaquePointer
-
-        init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
-    }
+    struct Host { let pointer: OpaquePointer }
 
     var applicationProtocols: [UInt8] = []
     var pinned: Set<Digest> = []

@@ -88,14 +88,12 @@ public struct TLSParameters: Sendable, Hashable {
 
     func apply(to context: OpaquePointer) throws(OpenSSLError) {
         if let name = ciphers.first(where: { !Self.knows(cipher: $0) }) {
-            throw OpenSSLError(.invalidConfiguration, context: "TLS 1.2 cipher suite \"\(name)\"")
+            throw .invalid("TLS 1.2 cipher suite \"\(name)\"")
         }
         if let name = ciphersuites.first(where: { !Self.knows(ciphersuite: $0) }) {
-            throw OpenSSLError(.invalidConfiguration, context: "TLS 1.3 cipher suite \"\(name)\"")
+            throw .invalid("TLS 1.3 cipher suite \"\(name)\"")
         }
-        if let name = groups.first(where: { !Self.knows(group: $0) }) {
-            throw OpenSSLError(.invalidConfiguration, context: "group \"\(name)\"")
-        }
+        if let name = groups.first(where: { !Self.knows(group: $0) }) { throw .invalid("group \"\(name)\"") }
         guard !ciphers.isEmpty, unsafe SSL_CTX_set_cipher_list(context, ciphers.joined(separator: ":")) == 1 else {
             throw .draining(.invalidConfiguration, context: "TLS 1.2 cipher suites")
         }

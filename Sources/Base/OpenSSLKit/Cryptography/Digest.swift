@@ -22,7 +22,7 @@ public struct Digest: Sendable {
             let done = unsafe bytes.withUnsafeBufferPointer { input in
                 unsafe EVP_Digest(input.baseAddress, input.count, output, nil, Algorithms.shared.sha256, nil)
             }
-            guard done == 1 else { throw .draining(.libraryFailure, context: "SHA-256") }
+            guard done == 1 else { throw .failed("SHA-256") }
         }
     }
 
@@ -105,10 +105,7 @@ extension Digest {
         var message: [UInt8] = []
         defer { for index in message.indices { message[index] = 0 } }
         for field in fields {
-            let length = UInt64(field.utf8.count)
-            for shift in stride(from: UInt64(0), to: 64, by: 8) {
-                message.append(UInt8(truncatingIfNeeded: length >> shift))
-            }
+            unsafe withUnsafeBytes(of: UInt64(field.utf8.count).littleEndian) { unsafe message.append(contentsOf: $0) }
             message.append(contentsOf: field.utf8)
         }
         return try sha256(message)

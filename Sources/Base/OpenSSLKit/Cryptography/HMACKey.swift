@@ -16,15 +16,13 @@ public final class HMACKey: @unchecked Sendable {
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for a shorter key, or with code `libraryFailure` if
     ///   OpenSSL fails.
     public init(_ key: Span<UInt8>) throws(OpenSSLError) {
-        guard key.count >= 16 else {
-            throw OpenSSLError(.invalidConfiguration, context: "HMAC key of \(key.count) bytes (at least 16)")
-        }
+        guard key.count >= 16 else { throw .invalid("HMAC key of \(key.count) bytes (at least 16)") }
         // RFC 2104 section 2: a key longer than a block is replaced by its hash.
         var short = key.count > 64 ? try Digest.sha256(key).bytes : unsafe key.withUnsafeBufferPointer(Array.init)
         defer { for index in short.indices { short[index] = 0 } }
         unsafe schedule = .allocate(capacity: 1)
         let made = unsafe gatehouse_HMAC_SHA256_init(schedule, short, short.count)
-        guard made == 1 else { throw .draining(.libraryFailure, context: "HMAC") }
+        guard made == 1 else { throw .failed("HMAC") }
     }
 
     deinit {
@@ -37,8 +35,6 @@ public final class HMACKey: @unchecked Sendable {
     public struct Message: ~Copyable {
         fileprivate var state: gatehouse_HMAC_SHA256
         fileprivate var isGood = true
-
-        fileprivate init(_ state: gatehouse_HMAC_SHA256) { self.state = state }
 
         /// Adds bytes to the message.
         public mutating func append(_ bytes: Span<UInt8>) {
@@ -72,13 +68,11 @@ public final class HMACKey: @unchecked Sendable {
     ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func tag(of fill: (inout Message) -> Void) throws(OpenSSLError) -> Digest {
-        var message = unsafe Message(schedule.pointee)
+        var message = unsafe Message(state: schedule.pointee)
         fill(&message)
         let isGood = message.isGood
         return try unsafe Digest { output throws(OpenSSLError) in
-            guard unsafe gatehouse_HMAC_SHA256_final(&message.state, output) == 1, isGood else {
-                throw .draining(.libraryFailure, context: "HMAC")
-            }
+            guard unsafe gatehouse_HMAC_SHA256_final(&message.state, output) == 1, isGood else { throw .failed("HMAC") }
         }
     }
 }
@@ -90,12 +84,10 @@ public enum RandomBytes {
     /// - Throws: ``OpenSSLError`` with code `libraryFailure` if the generator has no entropy. No other generator is
     ///   used.
     public static func make(_ count: Int) throws(OpenSSLError) -> [UInt8] {
-        guard let length = Int32(exactly: count), length >= 0 else {
-            throw OpenSSLError(.invalidConfiguration, context: "\(count) random bytes")
-        }
+        guard let length = Int32(exactly: count), length >= 0 else { throw .invalid("\(count) random bytes") }
         var bytes = [UInt8](repeating: 0, count: count)
         ErrorQueue.clear()
-        guard unsafe RAND_bytes(&bytes, length) == 1 else { throw .draining(.libraryFailure, context: "random bytes") }
+        guard unsafe RAND_bytes(&bytes, length) == 1 else { throw .failed("random bytes") }
         return bytes
     }
 }

@@ -54,7 +54,7 @@ public struct Hashing: ~Copyable {
         let context = unsafe EVP_MD_CTX_new()
         guard let context = unsafe context, unsafe Self.begin(function, context: context) else {
             unsafe EVP_MD_CTX_free(context)
-            throw .draining(.libraryFailure, context: function.rawValue)
+            throw .failed(function.rawValue)
         }
         unsafe self.context = context
         self.function = function
@@ -73,7 +73,7 @@ public struct Hashing: ~Copyable {
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public mutating func append(_ bytes: Span<UInt8>) throws(OpenSSLError) {
         let done = unsafe bytes.withUnsafeBufferPointer { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
-        guard done == 1 else { throw .draining(.libraryFailure, context: function.rawValue) }
+        guard done == 1 else { throw .failed(function.rawValue) }
     }
 
     /// Writes the digest and begins a new message.
@@ -83,14 +83,12 @@ public struct Hashing: ~Copyable {
     ///   `libraryFailure`.
     public mutating func finish(into digest: inout MutableSpan<UInt8>) throws(OpenSSLError) {
         guard digest.count == function.byteCount else {
-            throw OpenSSLError(.invalidConfiguration, context: "\(digest.count) bytes for \(function.rawValue)")
+            throw .invalid("\(digest.count) bytes for \(function.rawValue)")
         }
         let done = unsafe digest.withUnsafeMutableBufferPointer { bytes in
             unsafe EVP_DigestFinal_ex(context, bytes.baseAddress, nil)
         }
-        guard done == 1, unsafe Self.begin(function, context: context) else {
-            throw .draining(.libraryFailure, context: function.rawValue)
-        }
+        guard done == 1, unsafe Self.begin(function, context: context) else { throw .failed(function.rawValue) }
     }
 }
 

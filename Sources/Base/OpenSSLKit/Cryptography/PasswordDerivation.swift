@@ -24,10 +24,8 @@ public enum PasswordDerivation {
         ErrorQueue.clear()
         guard let passwordCount = Int32(exactly: password.count), let saltCount = Int32(exactly: salt.count),
             let keyCount = Int32(exactly: key.count), let count = Int32(exactly: iterations), count > 0, keyCount > 0
-        else { throw OpenSSLError(.invalidConfiguration, context: "PBKDF2 of \(iterations) iterations") }
-        guard let algorithm = unsafe function.algorithm else {
-            throw .draining(.libraryFailure, context: function.rawValue)
-        }
+        else { throw .invalid("PBKDF2 of \(iterations) iterations") }
+        guard let algorithm = unsafe function.algorithm else { throw .failed(function.rawValue) }
         try unsafe derive(password, salt: salt, into: &key, by: "PBKDF2") { password, salt, key in
             let (salt, key) = (salt.baseAddress, key.baseAddress)
             return unsafe PKCS5_PBKDF2_HMAC(password, passwordCount, salt, saltCount, count, algorithm, keyCount, key)
@@ -83,6 +81,6 @@ public enum PasswordDerivation {
                 }
             }
         }
-        guard done == 1 else { throw .draining(.libraryFailure, context: name) }
+        guard done == 1 else { throw .failed(name) }
     }
 }

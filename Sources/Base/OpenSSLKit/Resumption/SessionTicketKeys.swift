@@ -40,10 +40,7 @@ public final class SessionTicketKeys: Sendable {
         lifetime: Int64 = 43_200,
         now: @escaping @Sendable () -> Int64
     ) throws(OpenSSLError) {
-        guard rotation >= 60 else {
-            let context = "ticket key rotation of \(rotation) seconds (at least 60)"
-            throw OpenSSLError(.invalidConfiguration, context: context)
-        }
+        guard rotation >= 60 else { throw .invalid("ticket key rotation of \(rotation) seconds (at least 60)") }
         try Self.check(lifetime)
         self.rotation = rotation
         self.lifetime = lifetime
@@ -65,22 +62,20 @@ public final class SessionTicketKeys: Sendable {
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `files` is empty, or if a key has another length,
     ///   consists of equal bytes, or has the name of another key. The error's context contains the position of the key.
     public init(files: [[UInt8]], lifetime: Int64 = 43_200) throws(OpenSSLError) {
-        guard !files.isEmpty else { throw OpenSSLError(.invalidConfiguration, context: "empty list of ticket keys") }
+        guard !files.isEmpty else { throw .invalid("empty list of ticket keys") }
         try Self.check(lifetime)
         var keys: [TicketKey] = []
         for (index, file) in files.enumerated() {
             guard file.count == Self.fileSize else {
-                let context = "ticket key \(index + 1) of \(file.count) bytes, where \(Self.fileSize) are needed"
-                throw OpenSSLError(.invalidConfiguration, context: context)
+                throw .invalid("ticket key \(index + 1) of \(file.count) bytes, where \(Self.fileSize) are needed")
             }
             // An attacker could guess a key of zeros, and forge sessions.
             guard file.contains(where: { $0 != file[0] }) else {
-                throw OpenSSLError(.invalidConfiguration, context: "ticket key \(index + 1), which is not random")
+                throw .invalid("ticket key \(index + 1), which is not random")
             }
             let key = try TicketKey(file.span, creationTime: 0)
             guard !keys.contains(where: key.isNamed(as:)) else {
-                let context = "ticket key \(index + 1), whose name (the first 16 bytes) is the name of another key"
-                throw OpenSSLError(.invalidConfiguration, context: context)
+                throw .invalid("ticket key \(index + 1), whose name (the first 16 bytes) is the name of another key")
             }
             keys.append(key)
         }
@@ -92,7 +87,7 @@ public final class SessionTicketKeys: Sendable {
 
     private static func check(_ lifetime: Int64) throws(OpenSSLError) {
         guard (1...604_800).contains(lifetime) else {
-            throw OpenSSLError(.invalidConfiguration, context: "ticket lifetime of \(lifetime) seconds (1 to 604800)")
+            throw .invalid("ticket lifetime of \(lifetime) seconds (1 to 604800)")
         }
     }
 
@@ -169,7 +164,7 @@ final class TicketKey: @unchecked Sendable {
         self.creationTime = creationTime
         unsafe bytes = .allocate(capacity: Self.byteCount)
         unsafe bytes.initialize(repeating: 0, count: Self.byteCount)
-        guard unsafe fill(bytes) else { throw .draining(.libraryFailure, context: "session ticket key") }
+        guard unsafe fill(bytes) else { throw .failed("session ticket key") }
     }
 
     deinit {

@@ -99,10 +99,10 @@ enum PeerVerification {
         ErrorQueue.clear()
         defer { ErrorQueue.clear() }
         let place = "client certificate"
-        guard let untrusted = unsafe gatehouse_sk_X509_new() else { throw .draining(.libraryFailure, context: place) }
+        guard let untrusted = unsafe gatehouse_sk_X509_new() else { throw .failed(place) }
         defer { unsafe gatehouse_sk_X509_free_all(untrusted) }
         guard unsafe add(intermediates, to: untrusted), let check = unsafe X509_STORE_CTX_new() else {
-            throw .draining(.libraryFailure, context: place)
+            throw .failed(place)
         }
         defer { unsafe X509_STORE_CTX_free(check) }
         guard unsafe X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context), leaf, untrusted) == 1,
@@ -110,16 +110,14 @@ enum PeerVerification {
             let parameters = unsafe X509_STORE_CTX_get0_param(check),
             // The depth, the revocation lists and the purpose are those of full handshakes.
             unsafe X509_VERIFY_PARAM_set1(parameters, SSL_CTX_get0_param(context)) == 1
-        else { throw .draining(.libraryFailure, context: place) }
+        else { throw .failed(place) }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, SSL_CTX_get_security_level(context))
         guard unsafe X509_verify_cert(check) == 1 else {
             let reason = unsafe X509_verify_cert_error_string(Int(X509_STORE_CTX_get_error(check)))
             let text = unsafe reason.map { unsafe String(cString: $0) } ?? "certificate verify failed"
             throw OpenSSLError(.certificateRejected, context: place, reasons: [text])
         }
-        guard let chain = unsafe certificates(X509_STORE_CTX_get0_chain(check)) else {
-            throw .draining(.libraryFailure, context: place)
-        }
+        guard let chain = unsafe certificates(X509_STORE_CTX_get0_chain(check)) else { throw .failed(place) }
         return chain
     }
 
