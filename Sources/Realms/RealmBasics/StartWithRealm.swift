@@ -18,9 +18,7 @@ public struct StartWithRealm: Realm {
 
     /// The entry of login.conf that checks this realm's users.
     public let jaasContext: String
-    /// The string with which names must start.
-    ///
-    /// It is compared byte by byte.
+    /// The string with which names must start, compared byte by byte.
     public let startWith: String
 
     /// The authentication type `X-TECH MyRealm`.
@@ -33,9 +31,7 @@ public struct StartWithRealm: Realm {
     public init(_ properties: RealmProperties) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         startWith = try properties.string("startWith")
-        guard !startWith.isEmpty else {
-            throw BadRealm("is empty, so every name would match", setting: "startWith")
-        }
+        guard !startWith.isEmpty else { throw BadRealm("is empty, so every name would match", setting: "startWith") }
     }
 
     /// Returns `User` for a name that starts with the string.
@@ -56,15 +52,8 @@ public struct StartWithLoginModule: ImmediateLoginModule {
     private let realm: StartWithRealm
     private let groups = [StartWithRealm.group]
 
-    /// Creates the module for a realm.
-    ///
-    /// - Parameters:
-    ///   - realm: The realm that contains the string.
-    ///   - options: The module has no options.
-    /// - Throws: Nothing.
-    public init(realm: StartWithRealm, options: ModuleOptions) throws(BadModule) {
-        self.realm = realm
-    }
+    /// Creates the module for a realm; it has no options.
+    public init(realm: StartWithRealm, options: ModuleOptions) throws(BadModule) { self.realm = realm }
 
     /// Succeeds if the name starts with the realm's string.
     public func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {

@@ -22,11 +22,8 @@ public struct FileLoginModule: PasswordLoginModule {
     private let rehashPassword: SharedState.Key
     private let rehashStored: SharedState.Key
 
-    /// Creates the module for a realm.
+    /// Creates the module for a realm, with the options of `FirstPass`.
     ///
-    /// - Parameters:
-    ///   - realm: The realm whose users are checked.
-    ///   - options: The options of `FirstPass`.
     /// - Throws: ``BadModule`` if the program provides no `PasswordService`.
     public init(realm: FileRealm, options: ModuleOptions) throws(BadModule) {
         firstPass = try FirstPass(options)
@@ -53,8 +50,7 @@ public struct FileLoginModule: PasswordLoginModule {
                 for: attempt
             )
         } catch {
-            // An error would reveal to the client that the format of this user's hash rejects the password. The login
-            // therefore fails as with a wrong password.
+            // The login fails as with a wrong password: an error would reveal that the hash's format rejects it.
             guard error.kind == .unusableCredential else { throw error }
             return .failed(.unusableCredential)
         }
@@ -67,15 +63,13 @@ public struct FileLoginModule: PasswordLoginModule {
                 shared[rehashStored] = .text(stored.text)
             }
         } else if stored.hash.ignoresPart(of: password) {
-            // Only the beginning of the password was checked, and the hash cannot be replaced by one of the whole password.
+            // Only the beginning of the password was checked, and no hash of the whole password can replace the hash.
             return .failed(.unusableCredential)
         }
         return attempt.commit(as: user.name, groups: user.groups, attributes: user.attributes)
     }
 
-    /// Starts the replacement of a weak hash.
-    ///
-    /// The result is `done` if this module succeeded.
+    /// Starts the replacement of a weak hash; `done` if this module succeeded.
     public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         let (password, stored) = cleanUp(attempt)
         guard attempt.succeeded else { return .ignored }
@@ -85,16 +79,13 @@ public struct FileLoginModule: PasswordLoginModule {
         return .done
     }
 
-    /// Removes the shared values.
-    ///
-    /// The result is `done` if this module succeeded.
+    /// Removes the shared values; `done` if this module succeeded.
     public func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
         _ = cleanUp(attempt)
         return attempt.succeeded ? .done : .ignored
     }
 
-    /// Removes and returns the values for the replacement of the hash; removes the shared password if `clearPass` is
-    /// set.
+    /// Takes the values for the replacement of the hash; removes the shared password if `clearPass` is set.
     private func cleanUp(_ attempt: LoginAttempt) -> (password: Secret?, stored: String?) {
         firstPass.cleanUp(attempt)
         return attempt.updateShared { shared in
@@ -106,9 +97,8 @@ public struct FileLoginModule: PasswordLoginModule {
 
 /// Replaces weak password hashes after logins, one at a time.
 ///
-/// Logins do not wait for a replacement. If a user signs in while another hash is being replaced, the user's own hash
-/// is replaced at a later login. A failure is logged only if its reason differs from the reason of the previous
-/// failure.
+/// Logins do not wait: if a user signs in while another hash is being replaced, the user's own hash is replaced at a
+/// later login. A failure is logged only if its reason differs from that of the previous failure.
 final class Rehasher: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -135,13 +125,7 @@ final class Rehasher: Sendable {
             && files.state.withLock { $0.version.isReplaceable }
     }
 
-    /// Starts the replacement of a hash; does nothing while another hash is being replaced.
-    ///
-    /// - Parameters:
-    ///   - user: The user.
-    ///   - password: The user's correct password.
-    ///   - stored: The hash that the password matched. If the file now contains another hash, that hash is not
-    ///     replaced.
+    /// Starts the replacement of `stored`, which the password matched, unless one is running or the file has another.
     func start(_ user: Username, password: Secret, replacing stored: String) {
         state.withLock { state in
             guard !state.isBusy else { return }
@@ -159,10 +143,7 @@ final class Rehasher: Sendable {
         }
     }
 
-    /// Waits until no hash is being replaced.
-    func waitUntilIdle() async {
-        await state.withLock { $0.task }?.value
-    }
+    func waitUntilIdle() async { await state.withLock { $0.task }?.value }
 
     private func finish(_ fault: String?) {
         let isNew = state.withLock { state in

@@ -8,19 +8,14 @@ internal import Synchronization
 extension FileRealm: ManagedRealm {
     /// Returns all users in the order of the file.
     public func users() async throws(RealmError) -> [UserRecord] {
-        await files.reload()
-        let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
-        if let fault { throw .unavailable(fault.description) }
-        return table.users.map(\.record)
+        try await files.newest().table.users.map(\.record)
     }
 
     /// Returns the user with a name, in any case if case is ignored.
     ///
     /// If several lines differ in the case of the name, the record has the spelling that was given if a line has it.
     public func user(_ name: Username) async throws(RealmError) -> UserRecord? {
-        await files.reload()
-        let (version, fault) = files.state.withLock { ($0.version, $0.fault) }
-        if let fault { throw .unavailable(fault.description) }
+        let version = try await files.newest()
         guard let user = version.table[name] else { return nil }
         var record = user.record
         // A command that removes one of these lines removes the line with the name that was given.
@@ -37,25 +32,19 @@ extension FileRealm: ManagedRealm {
 
     /// Returns the users in the order of the file, except users on several lines and users with an unreadable hash.
     public func exportUsers() async throws(RealmError) -> [NewUser] {
-        await files.reload()
-        let (table, fault) = files.state.withLock { ($0.version.table, $0.fault) }
-        if let fault { throw .unavailable(fault.description) }
+        let table = try await files.newest().table
         return table.users.filter { !$0.isAmbiguous && !$0.isBroken }.map { user in
             let hash = user.password.map { table.format == .glassfish ? GlassFishPassword.portable($0.text) : $0.text }
             return NewUser(user.record, hash: hash)
         }
     }
 
-    /// Adds a user at the end of the file.
-    ///
-    /// A user without a hash gets `RESET` instead of the hash, or `*` in an htpasswd file.
+    /// Adds a user at the end of the file, with `RESET` instead of a missing hash, or `*` in an htpasswd file.
     public func add(_ user: UserRecord, hash: String?) async throws(RealmError) {
         try await files.apply(.add(user, hash: hash))
     }
 
-    /// Changes the user's line.
-    ///
-    /// A disabled user has a `!` before the hash.
+    /// Changes the user's line; a disabled user has a `!` before the hash.
     public func change(_ user: Username, _ changes: UserChanges) async throws(RealmError) {
         try await files.apply(.change(user, changes))
     }
@@ -74,9 +63,7 @@ extension FileRealm: GroupLookupRealm {
 }
 
 extension FileRealm: UserFileRealm {
-    /// Checks a key file of GlassFish, or an htpasswd file and its group file.
-    ///
-    /// The group file has at most 64 MiB; the file of users may have any size.
+    /// Checks a key file of GlassFish, or an htpasswd file and its group file of at most 64 MiB.
     public static func checkFile(
         _ file: String,
         groupFile: String?,
@@ -110,13 +97,11 @@ extension FileRealm: UserFileRealm {
         partSize: Int,
         progress: (Int) -> Void = { _ in }
     ) throws(RealmError) -> CheckedUserFile {
-        let (opened, groups): (OpenedFile, FileSnapshot?)
-        do throws(FileFault) {
-            opened = try OpenedFile(file, partSize: partSize)
-            groups = if let groupFile { try FileSnapshot(reading: groupFile) } else { nil }
+        let (opened, groups) = try FileFault.unavailable { () throws(FileFault) in
+            let opened = try OpenedFile(file, partSize: partSize)
+            let groups = if let groupFile { try FileSnapshot(reading: groupFile) } else { nil as FileSnapshot? }
             if let groups, let groupFile { try TextLine.checkText(groups.bytes, path: groupFile) }
-        } catch {
-            throw .unavailable(error.description)
+            return (opened, groups)
         }
         let groupLines = groups.map { GroupFile($0.bytes) }
         var check = UserFileCheck(

@@ -15,10 +15,10 @@ internal import Synchronization
 /// A change made by the realm keeps all other lines byte for byte. It is on the disk when the call returns. Other
 /// programs may change the file at the same time if they use the same lock; see docs/realms/file.md.
 ///
-/// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `attribute-file`, `format` (`auto`, `glassfish`, `htpasswd`),
-/// `case-sensitive` (`true`), `clear-text` (`false`), `rehash` (`false`), `truncated-passwords` (`false`). It may be used
-/// from any thread. The models are `FileRealm` of GlassFish,
-/// and `mod_authn_file` and `mod_authz_groupfile` of Apache.
+/// Properties: `jaas-context` (`fileRealm`), `file`, `group-file`, `attribute-file`, `format` (`auto`, `glassfish`,
+/// `htpasswd`), `case-sensitive` (`true`), `clear-text` (`false`), `rehash` (`false`), `truncated-passwords` (`false`).
+/// It may be used from any thread. The models are `FileRealm` of GlassFish, and `mod_authn_file` and
+/// `mod_authz_groupfile` of Apache.
 public struct FileRealm: Realm {
     /// `FileRealm` and the name of GlassFish's realm.
     public static let classNames = ["FileRealm", "com.sun.enterprise.security.auth.realm.file.FileRealm"]
@@ -40,7 +40,7 @@ public struct FileRealm: Realm {
     public let jaasContext: String
     let files: UserFiles
     let passwords: PasswordService?
-    /// Replaces weak hashes; nil if `rehash` is off.
+    /// Nil if `rehash` is off.
     let rehasher: Rehasher?
 
     /// The authentication type `file`.
@@ -52,14 +52,9 @@ public struct FileRealm: Realm {
     ///   ``warnings``. A `PasswordService` is needed to check passwords, but not to create the realm.
     /// - Throws: ``BadRealm`` if the file cannot be read, other users of the machine may change it, or its format
     ///   cannot be detected.
-    public init(_ properties: RealmProperties) throws(BadRealm) {
-        try self.init(properties, now: FileStamp.systemNow)
-    }
+    public init(_ properties: RealmProperties) throws(BadRealm) { try self.init(properties, now: FileStamp.systemNow) }
 
-    init(
-        _ properties: RealmProperties,
-        now: @escaping @Sendable () -> Int
-    ) throws(BadRealm) {
+    init(_ properties: RealmProperties, now: @escaping @Sendable () -> Int) throws(BadRealm) {
         jaasContext = try properties.jaasContext
         var readOptions = ReadOptions()
         readOptions.format = KeyFileFormat(rawValue: try properties.string("format"))
@@ -85,12 +80,8 @@ public struct FileRealm: Realm {
             readOptions: readOptions
         )
         let log = properties.services[RealmLog.self]
-        let files: UserFiles
-        do throws(FileFault) {
-            files = try UserFiles(settings, log: log, now: now)
-        } catch {
-            throw Self.fault(error, settings: settings)
-        }
+        let files = try Result { () throws(FileFault) in try UserFiles(settings, log: log, now: now) }
+            .mapError { Self.fault($0, settings: settings) }.get()
         rehasher =
             rehashes
             ? readOptions.passwords.map { Rehasher(files, passwords: $0, log: log) } : nil
@@ -140,9 +131,7 @@ extension FileRealm: RefreshingRealm {
     /// latest. A file that is written in place may be empty for a moment, and its users must then not be reported as
     /// changed. A hash that this realm has replaced after a login is not reported.
     public func refresh() async -> ChangedUsers { await files.refresh() }
-}
 
-extension FileRealm {
     /// Returns whether the user may sign in, with a stamp of the hash, the groups and the attributes.
     ///
     /// The state is unknown while the file cannot be used.

@@ -15,8 +15,8 @@ public import RealmKit
 /// ```
 ///
 /// Properties: `jaas-context` (`aggregateRealm`), `authentication`, `authorization`, `name-mapping`, `when-unavailable`
-/// (`stop`), `authorization-deadline` (`12s`); see docs/realms/aggregate.md. It may be used from any thread. Source: the
-/// aggregate realm and the principal transformers of WildFly Elytron.
+/// (`stop`), `authorization-deadline` (`12s`); see docs/realms/aggregate.md. It may be used from any thread. Source:
+/// the aggregate realm and the principal transformers of WildFly Elytron.
 public struct AggregateRealm: Realm {
     /// The properties that are listed above.
     public static let properties: PropertySchema = [
@@ -30,9 +30,7 @@ public struct AggregateRealm: Realm {
 
     /// The entry of login.conf with the ``AggregateLoginModule``.
     public let jaasContext: String
-    /// The realm that authenticates the users.
     let authentication: BoundRealm
-    /// The realms that are asked for groups and attributes.
     let authorization: Authorization
 
     /// The rules of `name-mapping` that are never applied.
@@ -54,7 +52,8 @@ public struct AggregateRealm: Realm {
             throw BadRealm("is a time from 10ms to 5m", setting: "authorization-deadline")
         }
         let rules = try properties.list("name-mapping")
-        let mapping = try Self.mapping(rules)
+        let mapping = try Result { () throws(BadValue) in try NameMapping(rules) }
+            .mapError { BadRealm($0.description, setting: "name-mapping") }.get()
         warnings = mapping.unusedRules.map { rule in
             RealmWarning(
                 "the rule \(rules[rule.number]) is never applied: \(rule.reason)",
@@ -74,14 +73,6 @@ public struct AggregateRealm: Realm {
             }
         )
         authorization.warnAboutContinuing()
-    }
-
-    private static func mapping(_ rules: [String]) throws(BadRealm) -> NameMapping {
-        do throws(BadValue) {
-            return try NameMapping(rules)
-        } catch {
-            throw BadRealm(error.description, setting: "name-mapping")
-        }
     }
 
     /// Returns the groups of a user in the authentication realm and in the authorization realms.
@@ -112,10 +103,9 @@ public struct AggregateRealm: Realm {
 }
 
 extension AggregateRealm: RefreshingRealm {
-    /// Returns no users.
+    /// Returns no users: the program checks the realms that this realm uses under their own names.
     ///
-    /// The realms that this realm uses are realms of the configuration too. The program checks them under their own
-    /// names, and applies their changes to this realm's users; see ``names(of:in:)``.
+    /// It applies their changes to this realm's users; see ``names(of:in:)``.
     public func refresh() async -> ChangedUsers { .none }
 
     /// Returns whether the user may sign in, with a stamp of the user's states in all realms.
@@ -134,12 +124,7 @@ extension AggregateRealm: RefreshingRealm {
             expiry = stamp.expiry
         }
         guard !authorization.realms.isEmpty else { return Self.state(fields, expiry: expiry) }
-        let name: Username
-        do throws(LoginFault) {
-            name = try authorization.name(of: user)
-        } catch {
-            return .gone
-        }
+        guard let name = try? authorization.name(of: user) else { return .gone }
         for realm in authorization.realms {
             switch await Self.state(of: name, in: realm) {
             case .gone: fields.append("gone")
@@ -177,13 +162,72 @@ extension AggregateRealm: NamingRealm {
     package func names(of user: Username, in other: BoundRealm) -> [Username] {
         var names: [Username] = []
         if authentication.name.utf8.elementsEqual(other.name.utf8) { names.append(user) }
-        if authorization.realms.contains(where: { $0.name.utf8.elementsEqual(other.name.utf8) }) {
-            do throws(LoginFault) {
-                names.append(try authorization.name(of: user))
-            } catch {
-                // A user without a name in the other realms cannot sign in, so no change there concerns the user.
-            }
+        // A user without a name in the other realms cannot sign in, so no change there concerns the user.
+        if authorization.realms.contains(where: { $0.name.utf8.elementsEqual(other.name.utf8) }),
+            let name = try? authorization.name(of: user)
+        {
+            names.append(name)
         }
         return names
+    }
+}
+
+/// Authenticates a user in the authentication realm of an ``AggregateRealm``, then adds the groups and attributes of
+/// the authorization realms.
+///
+/// The login phase of the authentication realm's stack is evaluated in the login phase, with this login's conversation,
+/// and within the deadline of this module; its commit phase in the commit phase. The authorization realms are asked in
+/// the commit phase too, so only for users whom the whole stack has accepted. The module has no options.
+public struct AggregateLoginModule: LoginModule {
+    private let realm: AggregateRealm
+
+    /// Creates the module for a realm; it has no options.
+    public init(realm: AggregateRealm, options: ModuleOptions) throws(BadModule) { self.realm = realm }
+
+    /// Succeeds if the login phase of the authentication realm accepts the user; commits its name.
+    public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
+        switch try await attempt.login(in: realm.authentication) {
+        case .refused(let failure, log: let log?): throw LoginFault(failure, log: log)
+        case .refused(let failure, log: nil): return .failed(failure)
+        case .accepted(let name):
+            if !realm.authorization.realms.isEmpty { _ = try realm.authorization.name(of: name) }
+            return attempt.commit(as: name)
+        }
+    }
+
+    /// Commits the login in the authentication realm, and adds its groups, principals and attributes and those of the
+    /// authorization realms.
+    public func commit(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+        guard attempt.succeeded, let name = attempt.nestedName else {
+            try await attempt.abortNested()
+            return .ignored
+        }
+        // The authorization realms are asked first: if one is unavailable, nothing must have been stored.
+        let grants = try await realm.authorization.grants(of: name)
+        let identity = try await attempt.commitNested()
+        attempt.add(
+            identity.groups.map(Principal.group) + identity.subject.principals.filter { $0.kind != .group },
+            attributes: identity.attributes
+        )
+        if !realm.authorization.realms.isEmpty {
+            let mapped = try realm.authorization.name(of: identity.username)
+            if mapped != identity.username { attempt.note("name in the authorization realms: \(mapped)") }
+        }
+        for grant in grants {
+            attempt.add(grant.groups.map(Principal.group), attributes: grant.attributes)
+        }
+        return .done
+    }
+
+    /// Aborts the login in the authentication realm.
+    public func abort(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+        try await attempt.abortNested()
+        return attempt.succeeded ? .done : .ignored
+    }
+
+    /// Logs the user out of the authentication realm.
+    public func logout(_ attempt: LoginAttempt) async throws(LoginFault) -> Completion {
+        try await attempt.logoutNested()
+        return .done
     }
 }

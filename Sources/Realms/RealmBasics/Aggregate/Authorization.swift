@@ -4,14 +4,11 @@ internal import Bytes
 internal import RealmKit
 internal import Synchronization
 
-/// The groups and attributes that a realm gives a user.
 struct Grant: Sendable {
     let groups: [String]
     let attributes: [UserAttribute]
 
     /// Asks a realm, without a login.
-    ///
-    /// - Throws: ``RealmError`` as from `Realm.groupNames(of:)`.
     init(of user: Username, in realm: BoundRealm) async throws(RealmError) {
         groups = try await realm.groups(of: user)
         attributes = try await realm.realm.attributes(of: user)
@@ -54,24 +51,16 @@ final class Authorization: Sendable {
         )
     }
 
-    /// Returns the user's name in the authorization realms.
-    ///
-    /// - Throws: ``LoginFault`` of kind `permissionDenied` if the rules give no valid name.
+    /// Returns the user's name in the authorization realms; throws `permissionDenied` if the rules give no valid name.
     func name(of user: Username) throws(LoginFault) -> Username {
-        do throws(BadUsername) {
-            return try mapping.name(of: user)
-        } catch {
-            throw LoginFault(.permissionDenied, log: "name-mapping: \(error)")
-        }
+        try Result { () throws(BadUsername) in try mapping.name(of: user) }
+            .mapError { LoginFault(.permissionDenied, log: "name-mapping: \($0)") }.get()
     }
 
-    /// Asks all realms at the same time.
+    /// Asks all realms at the same time; returns the grants of those that know the user of the authentication realm.
     ///
-    /// - Parameter user: The name in the authentication realm.
-    /// - Returns: The grants of the realms that know the user, in the order of the configuration.
-    /// - Throws: ``LoginFault`` of kind `permissionDenied` if the user has no valid name in these realms, `overloaded` if a
-    ///   realm is overloaded or late, `unavailable` if a realm is unavailable and the login must not go on without it,
-    ///   `internalError` if a realm gives no groups without a login.
+    /// Throws `overloaded` if a realm is overloaded or late, `unavailable` if the login must not go on without an
+    /// unavailable realm, and `internalError` if a realm gives no groups without a login.
     func grants(of user: Username) async throws(LoginFault) -> [Grant] {
         guard !realms.isEmpty else { return [] }
         let name = try name(of: user)
@@ -93,13 +82,7 @@ final class Authorization: Sendable {
         return grants
     }
 
-    /// Asks one realm, which need not be one of ``realms``.
-    ///
-    /// - Parameters:
-    ///   - user: The name in that realm.
-    ///   - realm: The realm.
-    /// - Returns: The groups and attributes of the user there.
-    /// - Throws: ``RealmError`` as from `Realm.groupNames(of:)`; `overloaded` if the realm is late.
+    /// Asks one realm, which need not be one of ``realms``; throws `overloaded` if it is late.
     func grant(of user: Username, in realm: BoundRealm) async throws(RealmError) -> Grant {
         let lookup = Self.lookup(user, in: realm)
         defer { lookup.cancel() }
@@ -146,7 +129,7 @@ final class Authorization: Sendable {
         }
     }
 
-    /// Returns the realms that may be left out, by their places; they are checked at the same time.
+    /// Returns the places of the realms that may be left out, which are checked at the same time.
     ///
     /// A user who makes a realm slow for one name must not leave out its groups, which may deny access.
     private func indicesOfDownRealms(
@@ -177,7 +160,6 @@ final class Authorization: Sendable {
         }
     }
 
-    /// Logs that a realm has become unavailable or available.
     private func note(_ realm: BoundRealm, fault: RealmError?) {
         let name = UTF8Text(realm.name)
         let isNew = unavailable.withLock { unavailable in

@@ -5,15 +5,14 @@ internal import RealmKit
 
 /// Rules that convert the name of a user in one realm to the user's name in another realm.
 ///
-/// The rules are applied in order. `lower-case` converts A to Z; other letters stay as they are, because their lower case
-/// depends on the version of Unicode. `PATTERN->REPLACEMENT` applies to names that match the pattern completely. Of
-/// these rules only the first that matches is applied, so a name is rewritten at most once, and no text that a rule
+/// The rules are applied in order. `lower-case` converts A to Z; other letters stay as they are, because their lower
+/// case depends on the version of Unicode. `PATTERN->REPLACEMENT` applies to names that match the pattern completely.
+/// Of these rules only the first that matches is applied, so a name is rewritten at most once, and no text that a rule
 /// inserted or uncovered is read as a pattern's text again.
 ///
 /// A pattern has at most one `*`, which stands for any bytes; a `*` in the replacement stands for the same bytes. Names
 /// are compared as bytes, in time linear in their length, without backtracking.
 struct NameMapping: Sendable {
-    /// The maximum number of rules.
     static let maximumRules = 64
 
     private enum Rule {
@@ -21,10 +20,9 @@ struct NameMapping: Sendable {
         case replace(Pattern, by: Pattern)
     }
 
-    /// A text with at most one `*`.
     private struct Pattern {
         let prefix: [UInt8]
-        /// The bytes after the `*`; nil if there is no `*`.
+        /// Nil if there is no `*`.
         let suffix: [UInt8]?
 
         init(_ text: Substring) throws(BadValue) {
@@ -50,15 +48,9 @@ struct NameMapping: Sendable {
             return other.prefix.starts(with: prefix) && otherSuffix.suffix(suffix.count).elementsEqual(suffix)
         }
 
-        /// True if a valid user name matches.
         var matchesNames: Bool {
             [[], [UInt8(ascii: "a")]].contains { bytes in
-                do throws(BadUsername) {
-                    _ = try Username(String(decoding: filled(with: bytes[...]), as: UTF8.self))
-                    return true
-                } catch {
-                    return false
-                }
+                (try? Username(String(decoding: filled(with: bytes[...]), as: UTF8.self))) != nil
             }
         }
 
@@ -75,9 +67,6 @@ struct NameMapping: Sendable {
     private let rules: [Rule]
 
     /// Reads rules such as `lower-case` and `*@example.org->*`.
-    ///
-    /// - Parameter words: One rule each, at most ``maximumRules``.
-    /// - Throws: ``BadValue`` for a malformed rule, or for too many.
     init(_ words: [String]) throws(BadValue) {
         guard words.count <= Self.maximumRules else { throw BadValue("takes at most \(Self.maximumRules) rules") }
         var rules: [Rule] = []
@@ -134,11 +123,7 @@ struct NameMapping: Sendable {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(ASCII.lowercased(byte))
     }
 
-    /// Returns the user's name in the other realm.
-    ///
-    /// - Parameter user: The name in the first realm.
-    /// - Returns: The name after all rules; the same name if no rule applies.
-    /// - Throws: ``BadUsername`` if the result is not a valid name, for example if it is empty.
+    /// Returns the user's name in the other realm; throws if it is not valid, for example if it is empty.
     func name(of user: Username) throws(BadUsername) -> Username {
         guard !rules.isEmpty else { return user }
         var name = Array(user.text.utf8)

@@ -9,29 +9,17 @@ internal import RealmKit
 /// converted to another case or Unicode form.
 struct CertificateReader: Sendable {
     let settings: CertificateSettings
-    /// The mapping file; nil if `name-from` is not `mapping`.
+    /// Nil if `name-from` is not `mapping`.
     let mapping: MappingFile?
     let clock: WallClock
 
-    /// Creates a reader; reads the mapping file.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings.
-    ///   - clock: The clock that decides whether a certificate has expired.
-    ///   - log: The log for problems of the mapping file.
-    /// - Throws: ``MappingFault`` if the mapping file cannot be used.
     init(_ settings: CertificateSettings, clock: WallClock, log: RealmLog?) throws(MappingFault) {
         self.settings = settings
         self.clock = clock
-        mapping =
-            if let path = settings.mappingFile { try MappingFile(path, log: log) } else { nil }
+        mapping = if let path = settings.mappingFile { try MappingFile(path, log: log) } else { nil }
     }
 
-    /// Returns the user of a certificate.
-    ///
-    /// - Parameter der: The certificate in DER, verified by TLS.
-    /// - Returns: The user, with groups and attributes.
-    /// - Throws: ``LoginFault`` with the reason why the certificate is not accepted.
+    /// Returns the user of a certificate in DER that TLS has verified; throws the reason why it is not accepted.
     func user(of der: [UInt8]) async throws(LoginFault) -> CertificateUser {
         let certificate: Certificate
         let contents: CertificateContents
@@ -73,14 +61,10 @@ struct CertificateReader: Sendable {
             let log = "the issuer may not name users of this domain: \(certificate.issuer)"
             throw LoginFault(.permissionDenied, log: log)
         }
-        return CertificateUser(
-            username: try Self.username(name),
-            groups: groups,
-            attributes: Self.attributes(contents)
-        )
+        return CertificateUser(username: try Self.username(name), groups: groups, attributes: Self.attributes(contents))
     }
 
-    /// Checks the validity period with the present time: the certificate may have expired since the handshake.
+    /// Checks the validity again: the certificate may have expired since the handshake.
     private func checkValidity(of certificate: Certificate) throws(LoginFault) {
         do throws(OpenSSLError) {
             try certificate.checkValidity(at: Int64(clock.seconds))
@@ -91,14 +75,11 @@ struct CertificateReader: Sendable {
     }
 
     private static func username(_ text: String) throws(LoginFault) -> Username {
-        do throws(BadUsername) {
-            return try Username(text)
-        } catch {
-            throw LoginFault(.unusableCredential, log: "the name in the certificate is no user name: \(error)")
-        }
+        try Result { () throws(BadUsername) in try Username(text) }
+            .mapError { LoginFault(.unusableCredential, log: "the name in the certificate is no user name: \($0)") }
+            .get()
     }
 
-    /// Returns the only text of a kind of alternative name.
     private static func only(
         _ texts: [CertificateText],
         called kind: String,
@@ -129,16 +110,11 @@ struct CertificateReader: Sendable {
             addresses.append(text)
         }
         guard !addresses.isEmpty else { return [] }
-        do throws(BadAttribute) {
-            return [try UserAttribute(name: UserAttribute.mail, values: addresses)]
-        } catch {
-            // An address that is too long for an attribute is no reason to reject the user.
-            return []
-        }
+        // An address that is too long for an attribute is no reason to reject the user.
+        return (try? UserAttribute(name: UserAttribute.mail, values: addresses)).map { [$0] } ?? []
     }
 }
 
-/// The user whom a certificate names.
 struct CertificateUser: Sendable {
     let username: Username
     var groups: [String] = []
@@ -149,9 +125,7 @@ struct CertificateUser: Sendable {
 struct SubjectNames: Sendable {
     private let parts: [(identifier: String, text: String)]
 
-    /// Checks all parts of a subject.
-    ///
-    /// - Throws: ``LoginFault`` if a relative distinguished name has several parts, or a text cannot be used.
+    /// Throws if a relative distinguished name has several parts, or a text cannot be used.
     init(_ parts: [CertificateContents.NamePart]) throws(LoginFault) {
         var checked: [(identifier: String, text: String)] = []
         for part in parts {
@@ -164,12 +138,11 @@ struct SubjectNames: Sendable {
         self.parts = checked
     }
 
-    /// Returns the values of a type, in the order of the certificate.
+    /// In the order of the certificate.
     func values(of type: NamePartType) -> [String] {
         parts.filter { $0.identifier.utf8.elementsEqual(type.identifier.utf8) }.map(\.text)
     }
 
-    /// Returns the only value of a type.
     func only(_ type: NamePartType, called kind: String) throws(LoginFault) -> String {
         let values = values(of: type)
         guard let value = values.first else {
@@ -181,7 +154,7 @@ struct SubjectNames: Sendable {
         return value
     }
 
-    /// Returns a text of the certificate, or throws the reason why it cannot be used.
+    /// Throws the reason why a text cannot be used.
     static func text(_ text: CertificateText, called kind: String) throws(LoginFault) -> String {
         switch text {
         case .text(let text): return text

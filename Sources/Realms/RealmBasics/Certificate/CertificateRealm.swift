@@ -44,11 +44,9 @@ public struct CertificateRealm: Realm {
         warnings =
             Self.warnings("issuers", settings.issuers.accepted ?? [])
             + Self.warnings("issuer-domains", settings.issuers.domains?.map(\.issuer) ?? [])
-        do throws(MappingFault) {
-            reader = try CertificateReader(settings, clock: clock, log: properties.services[RealmLog.self])
-        } catch {
-            throw BadRealm(error.description, setting: "mapping-file")
-        }
+        reader = try Result { () throws(MappingFault) in
+            try CertificateReader(settings, clock: clock, log: properties.services[RealmLog.self])
+        }.mapError { BadRealm($0.description, setting: "mapping-file") }.get()
     }
 
     private static func warnings(_ setting: String, _ issuers: [String]) -> [RealmWarning] {
@@ -113,11 +111,8 @@ public struct CertificateLoginModule: CertificateNamingModule {
 
     private let reader: CertificateReader
 
-    /// Creates the module for a realm.
+    /// Creates the module for any realm; in a ``CertificateRealm`` no option may be set.
     ///
-    /// - Parameters:
-    ///   - realm: A ``CertificateRealm``, or any other realm.
-    ///   - options: The options; in a ``CertificateRealm`` none may be set.
     /// - Throws: ``BadModule`` if the options contradict each other, or the mapping file cannot be used.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         if let realm = realm as? CertificateRealm {
@@ -131,11 +126,9 @@ public struct CertificateLoginModule: CertificateNamingModule {
             throw BadModule("this program has no clock that checks certificates")
         }
         let settings = try CertificateSettings(options)
-        do throws(MappingFault) {
-            reader = try CertificateReader(settings, clock: clock, log: options.services[RealmLog.self])
-        } catch {
-            throw BadModule(error.description, setting: "mapping-file")
-        }
+        reader = try Result { () throws(MappingFault) in
+            try CertificateReader(settings, clock: clock, log: options.services[RealmLog.self])
+        }.mapError { BadModule($0.description, setting: "mapping-file") }.get()
     }
 
     /// Returns the name of a certificate that this module accepts.

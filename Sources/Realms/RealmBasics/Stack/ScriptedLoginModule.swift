@@ -45,11 +45,8 @@ public struct ScriptedLoginModule: LoginModule {
     private let password: Secret?
     private let code: Secret?
 
-    /// Creates the module.
+    /// Creates the module for any realm.
     ///
-    /// - Parameters:
-    ///   - realm: Any realm.
-    ///   - options: The options that are listed above.
     /// - Throws: ``BadModule`` if a result is unknown.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
         login = try ScriptedResults(options, setting: "login")
@@ -77,7 +74,7 @@ public struct ScriptedLoginModule: LoginModule {
         case .ignored: return .ignored
         case .failure(let failure): return .failed(failure)
         case .fault(let failure): throw LoginFault(failure, log: "as scripted")
-        case .forged: return Self.forgedSuccess.load() ?? storeForgery(attempt)
+        case .forged: return Self.forgedSuccess.withLock { $0 } ?? storeForgery(attempt)
         case .never: return try await waitForever()
         }
     }
@@ -127,17 +124,17 @@ public struct ScriptedLoginModule: LoginModule {
     }
 
     private func storeForgery(_ attempt: LoginAttempt) -> Verdict {
-        Self.forgedSuccess.store(attempt.commit(only: []))
+        let success = attempt.commit(only: [])
+        Self.forgedSuccess.withLock { $0 = success }
         return .failed(.permissionDenied)
     }
 
     private static let abandoned = Mutex<[CheckedContinuation<Void, Never>]>([])
-    private static let forgedSuccess = ForgedSuccess()
+    /// A success of one login that is returned in another login.
+    private static let forgedSuccess = Mutex<Verdict?>(nil)
 }
 
-/// The results that a function of a module returns, one for each call.
-///
-/// The last result repeats.
+/// The results that a function of a module returns, one for each call, of which the last repeats.
 final class ScriptedResults: Sendable {
     enum Step: Sendable {
         case auto
@@ -188,13 +185,4 @@ final class ScriptedResults: Sendable {
         }
         return call < steps.count ? steps[call] : steps.last ?? .auto
     }
-}
-
-/// A success of one login that is returned in another login.
-private final class ForgedSuccess: Sendable {
-    private let verdict = Mutex<Verdict?>(nil)
-
-    func store(_ verdict: Verdict) { self.verdict.withLock { $0 = verdict } }
-
-    func load() -> Verdict? { verdict.withLock { $0 } }
 }

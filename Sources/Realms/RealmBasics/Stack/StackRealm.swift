@@ -2,9 +2,7 @@
 
 public import RealmKit
 
-/// A realm whose users belong to other services.
-///
-/// The modules of its login.conf entry authenticate these users. The realm does not store users.
+/// A realm whose users belong to other services: the modules of its login.conf entry authenticate them.
 ///
 /// Property: `jaas-context`, which is required.
 public struct StackRealm: Realm {
@@ -17,36 +15,22 @@ public struct StackRealm: Realm {
     /// The authentication type `Stack`.
     public var authType: String { "Stack" }
 
-    /// Creates the realm.
-    ///
-    /// - Parameter properties: The property `jaas-context`.
-    /// - Throws: ``BadRealm`` if `jaas-context` is not set.
-    public init(_ properties: RealmProperties) throws(BadRealm) {
-        jaasContext = try properties.jaasContext
-    }
+    /// Creates the realm; throws if `jaas-context` is not set.
+    public init(_ properties: RealmProperties) throws(BadRealm) { jaasContext = try properties.jaasContext }
 }
 
-/// Accepts every user.
+/// Accepts every user, as pam_permit(8) does.
 ///
-/// It is for tests of stacks. It can also be the last module of a stack that accepts every user whom no other module
-/// rejects.
-///
-/// Option: `groups`, the groups to commit. The model is pam_permit(8).
+/// It is for tests of stacks, or the last module of a stack that accepts every user whom no other module rejects.
+/// Option: `groups`, the groups to commit.
 public struct PermitLoginModule: ImmediateLoginModule {
     /// The option `groups`.
     public static let options: PropertySchema = [Property("groups", .list, default: "")]
 
     private let groups: [String]
 
-    /// Creates the module.
-    ///
-    /// - Parameters:
-    ///   - realm: Any realm.
-    ///   - options: The option `groups`.
-    /// - Throws: Nothing, because the schema has checked the options.
-    public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {
-        groups = try options.list("groups")
-    }
+    /// Creates the module for any realm, with the option `groups`.
+    public init(realm: any Realm, options: ModuleOptions) throws(BadModule) { groups = try options.list("groups") }
 
     /// Succeeds and commits the groups.
     public func authenticateUser(_ attempt: LoginAttempt) throws(LoginFault) -> Verdict {
@@ -54,18 +38,11 @@ public struct PermitLoginModule: ImmediateLoginModule {
     }
 }
 
-/// Rejects every user.
+/// Rejects every user, as pam_deny(8) does.
 ///
-/// It can be the last module of a stack, so that the stack accepts only users whom a sufficient module accepts.
-///
-/// The model is pam_deny(8).
+/// As the last module of a stack it leaves only users whom a sufficient module accepts.
 public struct DenyLoginModule: ImmediateLoginModule {
-    /// Creates the module.
-    ///
-    /// - Parameters:
-    ///   - realm: Any realm.
-    ///   - options: The module has no options.
-    /// - Throws: Nothing.
+    /// Creates the module, which has no options.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) {}
 
     /// Fails with `permissionDenied`.

@@ -4,35 +4,25 @@ internal import Bytes
 internal import Passwords
 internal import RealmKit
 
-/// The check of a file of users before an import.
-///
-/// It keeps the names of the users, but not their passwords.
+/// The check of a file of users before an import, which keeps the names of the users, but not their passwords.
 struct UserFileCheck {
     private let file: OpenedFile
     private let groups: [UTF8Text: [String]]?
     private let readOptions: ReadOptions
     private var detection: KeyFileFormat.Detection
     private var isContinued = false
-    /// The first line of each name, by the key of the name.
+    /// The first line of each name.
     private var lineByKey: [UTF8Text: Int] = [:]
     private var costs: Set<HashCost> = []
     private var hasContent = false
     private(set) var format: KeyFileFormat
     /// The lines of users that cannot be imported.
     private(set) var skippedLines: Set<Int> = []
-    /// The number of users that can be imported.
     private(set) var count = 0
-    /// The first problems of lines.
+    /// At most as many as are shown.
     private(set) var problems: [String] = []
     private(set) var problemCount = 0
 
-    /// Prepares a check.
-    ///
-    /// - Parameters:
-    ///   - file: The file of users.
-    ///   - groups: The groups of a group file; nil if there is no group file.
-    ///   - problems: The problems of the group file.
-    ///   - readOptions: The options for reading hashes.
     init(_ file: OpenedFile, groups: [UTF8Text: [String]]?, problems: [String], readOptions: ReadOptions) {
         self.file = file
         self.groups = groups
@@ -42,7 +32,6 @@ struct UserFileCheck {
         for problem in problems { add(problem) }
     }
 
-    /// The reader of users' lines, for the format that was detected.
     var lineReader: UserLineReader {
         UserLineReader(
             format: format,
@@ -53,7 +42,6 @@ struct UserFileCheck {
         )
     }
 
-    /// The problems of the file as a whole.
     var fileWarnings: [String] {
         var warnings = FileTrust.findings(file.name, as: .passwordHashes).map(\.text)
         if !hasContent { warnings.append("\(file.name): it is empty, so no user can sign in") }
@@ -73,14 +61,9 @@ struct UserFileCheck {
         return warnings
     }
 
-    /// Checks the next part of the file.
     mutating func read(_ part: OpenedFile.Part) throws(RealmError) {
         if readOptions.format == nil {
-            do throws(FileFault) {
-                try detection.read(part.bytes, lines: part.lines)
-            } catch {
-                throw .unavailable(error.description)
-            }
+            try FileFault.unavailable { () throws(FileFault) in try detection.read(part.bytes, lines: part.lines) }
             format = detection.format ?? format
         }
         guard groups == nil || format == .htpasswd else {
@@ -147,12 +130,10 @@ struct UserFileSource: UserSource {
     let count: Int
     let file: OpenedFile
     let reader: UserLineReader
-    /// The lines of users that the check has rejected.
     let skippedLines: Set<Int>
-    /// The digest of the contents that were checked.
     let digest: [UInt8]
 
-    /// Reads the users again; throws at the end if the contents are not the contents that were checked.
+    /// Reads the users again; throws at the end if the contents are not those that were checked.
     func read(_ body: ([NewUser]) throws(RealmError) -> Void) throws(RealmError) {
         var isContinued = false
         let digest = try file.read { part throws(RealmError) in

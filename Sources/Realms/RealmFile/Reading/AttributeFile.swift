@@ -3,14 +3,10 @@
 internal import Bytes
 internal import RealmKit
 
-/// The contents of an attribute file: one line for each value of an attribute of a user.
-///
-/// The names of users contain no colon in the user files of both formats. A value may contain colons.
+/// An attribute file: one line for each value, which may contain colons, unlike the names of users in both formats.
 struct AttributeFile: Sendable {
     let lines: [AttributeLine]
-    /// The malformed lines, with the reasons.
-    ///
-    /// They are ignored.
+    /// The ignored lines.
     let malformedLines: [(line: Int, reason: String)]
 
     init(_ bytes: [UInt8]) {
@@ -36,15 +32,11 @@ struct AttributeFile: Sendable {
             let user = key(line.user)
             var attributes = values[user, default: []]
             let earlier = attributes.values(of: line.name)
-            do throws(BadAttribute) {
-                let attribute = try UserAttribute(name: line.name, values: earlier + [line.value])
-                if let index = attributes.firstIndex(where: { $0.name.utf8.elementsEqual(line.name.utf8) }) {
-                    attributes[index] = attribute
-                } else {
-                    attributes.append(attribute)
-                }
-            } catch {
-                continue
+            guard let attribute = try? UserAttribute(name: line.name, values: earlier + [line.value]) else { continue }
+            if let index = attributes.firstIndex(where: { $0.name.utf8.elementsEqual(line.name.utf8) }) {
+                attributes[index] = attribute
+            } else {
+                attributes.append(attribute)
             }
             values[user] = attributes
         }
@@ -67,27 +59,8 @@ struct AttributeFile: Sendable {
         let attribute = try UserAttribute(name: name, values: [value])
         return AttributeLine(user: try Username(user), name: attribute.name, value: value, line: line)
     }
-}
 
-/// A line `user:attribute:value` of an attribute file.
-struct AttributeLine: Sendable {
-    let user: Username
-    let name: String
-    let value: String
-    let line: TextLine
-}
-
-extension AttributeFile {
-    /// Returns the bytes of an attribute file after changes of a user's attributes.
-    ///
-    /// Other lines stay unchanged. The lines of a changed attribute are removed, and new lines are added at the end.
-    ///
-    /// - Parameters:
-    ///   - changes: The changes.
-    ///   - user: The user.
-    ///   - bytes: The bytes of the file.
-    ///   - key: Returns the key of a user's name.
-    /// - Returns: The new bytes.
+    /// Returns the bytes after changes of a user's attributes, in new lines at the end; `key` is that of a user's name.
     static func applying(
         _ changes: [AttributeChange],
         of user: Username,
@@ -114,8 +87,15 @@ extension AttributeFile {
         return result
     }
 
-    /// Returns the changes that remove all attributes of a user.
     static func removals(of user: Username, in bytes: [UInt8], by key: (Username) -> UTF8Text) -> [AttributeChange] {
         Set(AttributeFile(bytes).lines.filter { key($0.user) == key(user) }.map(\.name)).map { .remove($0) }
     }
+}
+
+/// A line `user:attribute:value` of an attribute file.
+struct AttributeLine: Sendable {
+    let user: Username
+    let name: String
+    let value: String
+    let line: TextLine
 }

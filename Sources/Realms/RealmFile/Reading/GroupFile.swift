@@ -3,15 +3,11 @@
 internal import Bytes
 internal import RealmKit
 
-/// The contents of a group file.
 struct GroupFile: Sendable {
     let lines: [GroupLine]
-    /// The malformed lines, with the reasons.
-    ///
-    /// They are ignored.
+    /// The ignored lines.
     let malformedLines: [(line: Int, reason: String)]
 
-    /// A file without groups.
     static let empty = GroupFile([])
 
     init(_ bytes: [UInt8]) {
@@ -37,12 +33,9 @@ struct GroupFile: Sendable {
         self.malformedLines = malformedLines
     }
 
-    /// Returns the groups of every user, without repetitions, in the order of the file.
+    /// Returns the groups by the keys of users, without repetitions, in the order of the file.
     ///
     /// Users with the same groups share one list, so that a million users in a few groups take little memory.
-    ///
-    /// - Parameter key: Returns the key of a user's name.
-    /// - Returns: The groups by the keys of the users.
     func groupsByUser(_ key: (Username) -> UTF8Text) -> [UTF8Text: [String]] {
         var linesByGroup: [UTF8Text: Int] = [:]
         for line in lines { linesByGroup[UTF8Text(line.group), default: 0] += 1 }
@@ -80,23 +73,13 @@ struct GroupFile: Sendable {
         }
     }
 
-    static func username(_ text: String) -> Username? {
-        do throws(BadUsername) {
-            return try Username(text)
-        } catch {
-            return nil
-        }
-    }
+    static func username(_ text: String) -> Username? { try? Username(text) }
 
     private struct BadLine: Error {
         let reason: String
     }
 
-    private static func read(
-        _ bytes: [UInt8],
-        content: Range<Int>,
-        line: TextLine
-    ) throws(BadLine) -> GroupLine {
+    private static func read(_ bytes: [UInt8], content: Range<Int>, line: TextLine) throws(BadLine) -> GroupLine {
         guard !bytes.containsControlByte(in: content, allowingTab: true) else {
             throw BadLine(reason: "it contains a control character")
         }
@@ -112,9 +95,7 @@ struct GroupFile: Sendable {
         return GroupLine(group: group, members: members, content: content, line: line)
     }
 
-    /// Splits the members of a line at blanks.
-    ///
-    /// A name in quotes may contain blanks.
+    /// Splits the members of a line at blanks; a name in quotes may contain blanks.
     private static func members(
         _ bytes: [UInt8],
         in range: Range<Int>
@@ -157,21 +138,8 @@ struct GroupFile: Sendable {
         guard index == end || [UInt8].isBlank(bytes[index]) else { throw BadLine(reason: "a quote ends within a word") }
         return word
     }
-}
 
-/// A line `group: user user` of a group file (AuthGroupFile of Apache httpd).
-struct GroupLine: Sendable {
-    let group: String
-    let members: [(name: String, range: Range<Int>)]
-    /// The line without leading and trailing blanks.
-    let content: Range<Int>
-    let line: TextLine
-}
-
-extension GroupFile {
-    /// Returns the bytes of a group file after the groups of a user are replaced.
-    ///
-    /// `key` returns the key of a user's name.
+    /// Returns the bytes after the groups of a user are replaced; `key` is that of a user's name.
     static func replacingGroups(
         of user: Username,
         with groups: [String],
@@ -203,7 +171,7 @@ extension GroupFile {
         return result
     }
 
-    /// Returns the splices that remove names from a line, with the blanks before the names.
+    /// Removes names from a line, with the blanks before them.
     private static func removals(of names: [Range<Int>], in bytes: [UInt8]) -> [Splice] {
         names.map { name in
             var start = name.lowerBound
@@ -213,14 +181,19 @@ extension GroupFile {
     }
 }
 
-/// Lists of groups that share their beginnings.
-///
-/// A list is known by its number. Adding the same group to the same list twice returns the same number.
+/// A line `group: user user` of a group file (AuthGroupFile of Apache httpd).
+struct GroupLine: Sendable {
+    let group: String
+    let members: [(name: String, range: Range<Int>)]
+    /// The line without leading and trailing blanks.
+    let content: Range<Int>
+    let line: TextLine
+}
+
+/// Lists of groups that share their beginnings; the same group added to the same list has the same number.
 struct GroupLists {
-    /// The list without groups.
     static let empty = 0
 
-    /// A user in a group.
     struct Member: Hashable {
         let user: Int
         let group: Int
@@ -237,7 +210,6 @@ struct GroupLists {
     private var groups: [String] = []
     private var groupNumbers: [UTF8Text: Int] = [:]
 
-    /// Returns the number of a group.
     mutating func number(of group: String) -> Int {
         if let known = groupNumbers[UTF8Text(group)] { return known }
         groupNumbers[UTF8Text(group)] = groups.count
@@ -245,10 +217,8 @@ struct GroupLists {
         return groups.count - 1
     }
 
-    /// Returns the last group of a list; nil for the empty list.
     func lastGroup(of list: Int) -> Int? { list == Self.empty ? nil : links[list].group }
 
-    /// Returns the list with another group at its end.
     mutating func adding(_ group: Int, to list: Int) -> Int {
         let link = Link(list: list, group: group)
         if let known = numbers[link] { return known }
@@ -257,7 +227,6 @@ struct GroupLists {
         return links.count - 1
     }
 
-    /// Returns the names of the groups of a list, in order.
     func names(_ list: Int) -> [String] {
         var names: [String] = []
         var list = list

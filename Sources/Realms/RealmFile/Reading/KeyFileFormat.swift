@@ -3,14 +3,12 @@
 internal import Bytes
 internal import RealmKit
 
-/// The format of a file of users.
 enum KeyFileFormat: String, Sendable, Hashable {
     /// `user;hash;group,group`, the key file of GlassFish and Payara.
     case glassfish
     /// `user:hash`, the file of Apache's htpasswd.
     case htpasswd
 
-    /// The character between the name and the hash.
     var separator: UInt8 {
         switch self {
         case .glassfish: UInt8(ascii: ";")
@@ -26,9 +24,7 @@ enum KeyFileFormat: String, Sendable, Hashable {
         }
     }
 
-    /// Detects the format by the first `;` or `:` of each line.
-    ///
-    /// - Returns: The format; nil if no line contains `;` or `:`.
+    /// Detects the format by the first `;` or `:` of each line; nil if there is none.
     static func detect(_ bytes: [UInt8], lines: [TextLine], path: String) throws(FileFault) -> KeyFileFormat? {
         var detection = Detection(path: path)
         try detection.read(bytes, lines: lines)
@@ -38,15 +34,12 @@ enum KeyFileFormat: String, Sendable, Hashable {
     /// The detection of the format of a file that is read in parts.
     struct Detection {
         let path: String
-        /// The format of the lines so far; nil if none of them contains `;` or `:`.
         private(set) var format: KeyFileFormat?
         private var line = 0
 
-        init(path: String) {
-            self.path = path
-        }
+        init(path: String) { self.path = path }
 
-        /// Reads the next lines; throws if two lines have different formats.
+        /// Throws if two lines have different formats.
         mutating func read(_ bytes: [UInt8], lines: [TextLine]) throws(FileFault) {
             for line in lines {
                 let content = bytes.trimmed(line.content)
@@ -72,7 +65,7 @@ enum KeyFileFormat: String, Sendable, Hashable {
         }
     }
 
-    /// The name of the format in messages.
+    /// For messages.
     var name: String {
         switch self {
         case .glassfish: "a GlassFish key file (user;hash;groups)"
@@ -81,13 +74,10 @@ enum KeyFileFormat: String, Sendable, Hashable {
     }
 }
 
-/// The result of reading one line of a file of users.
 enum ParsedLine: Sendable {
     /// A blank line or a comment.
     case blank
-    /// A user.
     case user(UserLine)
-    /// A malformed line, with the reason.
     case malformed(String)
 }
 
@@ -96,33 +86,20 @@ struct UserLine: Sendable {
     let name: Username
     /// The hash, with a `!` before it if the user is disabled.
     let stored: Range<Int>
-    /// The groups; nil if the line has no field for them.
+    /// Nil if the line has no field for groups.
     let groups: Range<Int>?
-    /// The end of the last field.
     let end: Int
     let line: TextLine
 }
 
 extension KeyFileFormat {
-    /// Reads all lines.
     func read(_ bytes: [UInt8], lines: [TextLine], body: (TextLine, ParsedLine) -> Void) {
         var isContinued = false
         read(bytes, lines: lines, isContinued: &isContinued, body: body)
     }
 
-    /// Reads lines of a file that is read in parts.
-    ///
-    /// - Parameters:
-    ///   - bytes: A part of the file.
-    ///   - lines: The lines of the part.
-    ///   - isContinued: True if the line before is continued by a backslash. It is set for the next part.
-    ///   - body: Receives the lines.
-    func read(
-        _ bytes: [UInt8],
-        lines: [TextLine],
-        isContinued: inout Bool,
-        body: (TextLine, ParsedLine) -> Void
-    ) {
+    /// Reads lines of a part of a file; `isContinued`, for the next part too, is true after a final backslash.
+    func read(_ bytes: [UInt8], lines: [TextLine], isContinued: inout Bool, body: (TextLine, ParsedLine) -> Void) {
         for line in lines {
             let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
             if isContinued {
@@ -134,7 +111,6 @@ extension KeyFileFormat {
         }
     }
 
-    /// Reads one line.
     func read(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ParsedLine {
         guard let first = content.first, !bytes.trimmed(content).isEmpty else { return .blank }
         guard bytes[first] != UInt8(ascii: "#") else { return .blank }
@@ -145,9 +121,7 @@ extension KeyFileFormat {
         }
     }
 
-    /// Returns the name at the beginning of a malformed line; nil if there is none.
-    ///
-    /// Another line of this name is not used: nobody knows which of the two lines is meant.
+    /// Returns the name of a malformed line, so that no other line of it is used: it is unknown which one is meant.
     func name(ofMalformed line: TextLine, in bytes: [UInt8]) -> Username? {
         let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content
         guard let end = bytes.index(of: separator, in: content), let text = bytes.text(content.lowerBound..<end) else {
@@ -156,9 +130,7 @@ extension KeyFileFormat {
         return try? Username(text)
     }
 
-    /// Reads a line of a key file.
-    ///
-    /// GlassFish skips empty fields: in `u;;g` it reads `g` as the password. Here such a line is rejected.
+    /// Reads a line; GlassFish skips empty fields, so it reads `g` as the password in `u;;g`, which is rejected here.
     private func glassfish(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ParsedLine {
         var fields = bytes.parts(content, by: separator)
         guard fields.count > 1 else { return withoutSeparator(bytes, content: content) }
@@ -171,9 +143,7 @@ extension KeyFileFormat {
         return user(bytes, name: fields[0], stored: fields[1], groups: fields.count == 3 ? fields[2] : nil, line: line)
     }
 
-    /// Reads a line of an htpasswd file.
-    ///
-    /// Like Apache, it ignores a second colon and the text after it.
+    /// Reads a line; like Apache, it ignores a second colon and the text after it.
     private func htpasswd(_ bytes: [UInt8], content: Range<Int>, line: TextLine) -> ParsedLine {
         guard !Self.isContinued(bytes, content: line.content) else { return .malformed("it ends in a backslash") }
         let fields = bytes.parts(content, by: separator)
@@ -182,7 +152,6 @@ extension KeyFileFormat {
         return user(bytes, name: fields[0], stored: fields[1], groups: nil, line: line)
     }
 
-    /// Returns the reason why a line without a separator is ignored.
     private func withoutSeparator(_ bytes: [UInt8], content: Range<Int>) -> ParsedLine {
         let fields = bytes.parts(bytes.trimmed(content), by: UInt8(ascii: "="))
         let isWildFly = fields.count == 2 && bytes.text(fields[1]).flatMap(Hexadecimal.decodeLowercase)?.count == 16
@@ -213,7 +182,7 @@ extension KeyFileFormat {
         return content.count == 1 || bytes[content.upperBound - 2] != UInt8(ascii: "\\")
     }
 
-    /// Returns the groups of a line of a key file without repetitions; nil if a group is malformed.
+    /// Returns the groups of a line without repetitions; nil if a group is malformed.
     static func groups(_ bytes: [UInt8], in range: Range<Int>) -> [String]? {
         var groups: [String] = []
         var seen: Set<[UInt8]> = []

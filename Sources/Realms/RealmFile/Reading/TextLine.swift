@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The position of a line in a file.
 struct TextLine: Sendable {
-    /// The number of the line, counted from 1.
+    /// From 1.
     let number: Int
-    /// The range of the line without its line end (LF or CRLF).
+    /// Without the line end (LF or CRLF).
     let content: Range<Int>
-    /// The range of the line with its line end.
+    /// With the line end.
     let whole: Range<Int>
 
-    /// Returns all lines.
-    ///
-    /// A byte order mark at the start of the file is skipped.
-    ///
-    /// - Parameters:
-    ///   - bytes: The file, or a part of it that begins at the start of a line.
-    ///   - earlier: The number of lines before the part.
-    /// - Returns: The lines.
+    /// Returns the lines of a file without its byte order mark, or of a part of it after `earlier` lines.
     static func lines(of bytes: [UInt8], after earlier: Int = 0) -> [TextLine] {
         var lines: [TextLine] = []
         var start = earlier == 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -34,19 +26,13 @@ struct TextLine: Sendable {
         return lines
     }
 
-    /// Returns the line end of the first line; LF for a file without a line end.
+    /// Returns the line end of the first line; LF for a file without one.
     static func end(in bytes: [UInt8]) -> [UInt8] {
         guard let index = bytes.firstIndex(of: 0x0A), index > 0, bytes[index - 1] == 0x0D else { return [0x0A] }
         return [0x0D, 0x0A]
     }
 
-    /// Checks that the bytes are text: UTF-8 without a NUL.
-    ///
-    /// - Parameters:
-    ///   - bytes: The file, or a part of it that begins at the start of a line.
-    ///   - earlier: The number of lines before the part.
-    ///   - path: The file, for messages.
-    /// - Throws: ``FileFault`` if the bytes are not text.
+    /// Checks that a file, or a part of it after `earlier` lines, is text: UTF-8 without a NUL.
     static func checkText(_ bytes: [UInt8], after earlier: Int = 0, path: String) throws(FileFault) {
         guard earlier > 0 || !bytes.starts(with: [0xFF, 0xFE]) && !bytes.starts(with: [0xFE, 0xFF]) else {
             throw FileFault("\(path): it is UTF-16; it must be UTF-8")
@@ -58,10 +44,8 @@ struct TextLine: Sendable {
 }
 
 extension [UInt8] {
-    /// Returns the text in a range; nil if it is not UTF-8.
-    func text(_ range: Range<Int>) -> String? {
-        String(validating: self[range], as: UTF8.self)
-    }
+    /// Returns nil if the text is not UTF-8.
+    func text(_ range: Range<Int>) -> String? { String(validating: self[range], as: UTF8.self) }
 
     /// Returns the range without leading and trailing blanks, as Apache reads lines.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
@@ -71,13 +55,12 @@ extension [UInt8] {
         return start..<end
     }
 
-    /// Returns the first index of a byte in a range.
     func index(of byte: UInt8, in range: Range<Int>) -> Int? {
         for index in range where self[index] == byte { return index }
         return nil
     }
 
-    /// Returns the parts between separators, including empty parts.
+    /// Returns the parts between separators, including empty ones.
     func parts(_ range: Range<Int>, by separator: UInt8) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = range.lowerBound
@@ -112,7 +95,6 @@ extension String {
         }
     }
 
-    /// True if the text begins or ends with white space.
     var hasLeadingOrTrailingBlank: Bool {
         if let first = utf8.first, let last = utf8.last, (0x21...0x7E).contains(first), (0x21...0x7E).contains(last) {
             return false

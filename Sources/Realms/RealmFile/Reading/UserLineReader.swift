@@ -4,7 +4,6 @@ internal import Bytes
 internal import Passwords
 internal import RealmKit
 
-/// Reads the users of lines.
 struct UserLineReader: Sendable {
     let format: KeyFileFormat
     /// The groups of a group file; nil if the lines contain the groups.
@@ -14,14 +13,9 @@ struct UserLineReader: Sendable {
     /// The consequence of a hash that cannot be read, for messages.
     var consequence = "cannot sign in"
 
-    /// Reads the user of a line.
+    /// Reads the user of a line, with the problems for the administrator; nil if the line is ignored.
     ///
-    /// - Parameters:
-    ///   - line: The line.
-    ///   - bytes: The bytes that the line's ranges refer to.
-    ///   - known: A password that need not be parsed again if its text is the same.
-    /// - Returns: The user, without a password if it cannot be read; nil if the line is ignored. The problems of the
-    ///   line, for the administrator.
+    /// `known` is a password that need not be parsed again if its text is the same.
     func read(
         _ line: UserLine,
         in bytes: [UInt8],
@@ -51,15 +45,9 @@ struct UserLineReader: Sendable {
         return (user(line, parts: parts, password: password), problems)
     }
 
-    /// Reads the user of a line, but not the password.
-    ///
-    /// - Returns: The user; nil if the line is ignored.
+    /// Returns nil if the line is ignored.
     func readWithoutPassword(_ line: UserLine, in bytes: [UInt8]) -> FileUser? {
-        do throws(BadLine) {
-            return user(line, parts: try parts(line, in: bytes), password: nil)
-        } catch {
-            return nil
-        }
+        (try? parts(line, in: bytes)).map { user(line, parts: $0, password: nil) }
     }
 
     private struct BadLine: Error {
@@ -101,7 +89,6 @@ struct UserLineReader: Sendable {
         return line.groups.map { KeyFileFormat.groups(bytes, in: $0) } ?? []
     }
 
-    /// Returns whether a text is a hash that can be used.
     func canRead(_ stored: String) -> Bool { (try? password(stored, known: nil)) != nil }
 
     private func password(_ stored: String, known: StoredPassword?) throws(BadHash) -> StoredPassword? {
@@ -129,32 +116,27 @@ struct UserLineReader: Sendable {
     }
 }
 
-/// A user in a file of users.
 struct FileUser: Sendable {
     let name: Username
-    /// The groups without repetitions, in the order of the file.
+    /// Without repetitions, in the order of the file.
     var groups: [String]
-    /// The attributes, from the attribute file.
     let attributes: [UserAttribute]
     /// The text in the field of the hash, without the `!` of a disabled user.
     let stored: String
-    /// True if the user is enabled: there is no `!` before the hash.
+    /// False if there is a `!` before the hash.
     let isEnabled: Bool
-    /// The password read from the text; nil if the user has no password, or the text cannot be read.
+    /// Nil if the user has no password, or the text cannot be read.
     let password: StoredPassword?
     /// True if the name occurs on several lines, so that the user cannot sign in.
     var isAmbiguous = false
     /// The first line of the user.
     let line: Int
 
-    /// The password that a login is checked against; nil if the user cannot sign in.
+    /// Nil if the user cannot sign in.
     var usablePassword: StoredPassword? { isEnabled && !isAmbiguous ? password : nil }
 
-    /// True if the user is enabled and has a hash that cannot be read.
     var isBroken: Bool { isEnabled && password == nil && !PasswordFormats.isNoPassword(stored) }
 
-    /// The user's record.
-    ///
     /// A user on several lines is disabled.
     var record: UserRecord {
         UserRecord(
@@ -166,10 +148,7 @@ struct FileUser: Sendable {
         )
     }
 
-    /// Returns whether the user's sessions stay valid after a change to another version of the user.
-    ///
-    /// The name, the state, the groups, the attributes and the password must be the same. A new hash of the same password is
-    /// not a difference.
+    /// Returns whether sessions stay valid after a change of the user, such as a new hash of the same password.
     func isSame(as other: FileUser, rehashedTo rehashed: String?) -> Bool {
         name == other.name && isEnabled == other.isEnabled && attributes == other.attributes
             && isAmbiguous == other.isAmbiguous

@@ -7,13 +7,12 @@ internal import RealmKit
 /// The users of one version of the files.
 final class UserTable: Sendable {
     let format: KeyFileFormat
-    /// The users in the order of the file.
+    /// In the order of the file.
     let users: [FileUser]
     /// One decoy for each cost among the hashes of users that can sign in.
     let hashPerCost: [any PasswordHash]
-    /// The warnings for the administrator about ignored lines and other problems.
+    /// About ignored lines and other problems.
     let warnings: [String]
-    /// The ``warnings`` about single lines.
     let lineWarnings: [String]
     private let indexByKey: [UTF8Text: Int]
     private let readOptions: ReadOptions
@@ -45,11 +44,9 @@ final class UserTable: Sendable {
         self.lineWarnings = lineWarnings
     }
 
-    /// The user with a name; nil if the file does not contain it.
     subscript(name: Username) -> FileUser? { indexByKey[readOptions.key(of: name)].map { users[$0] } }
 
-    /// Returns the users whose cached credentials and sessions are no longer valid after a change from an old version
-    /// to this one.
+    /// Returns the users whose cached credentials and sessions are no longer valid after a change to this version.
     func changes(since old: UserTable, rehashed: [Username: String]) -> Set<Username> {
         var changed: Set<Username> = []
         for user in old.users {
@@ -63,9 +60,7 @@ final class UserTable: Sendable {
 }
 
 extension UserTable {
-    /// Reads the users of a file.
-    ///
-    /// A malformed line is ignored. It does not affect other users.
+    /// Reads the users of a file; a malformed line is ignored, and does not affect other users.
     convenience init(
         _ bytes: [UInt8],
         lines: [TextLine],
@@ -79,13 +74,10 @@ extension UserTable {
         reusing previous: UserTable? = nil
     ) {
         var reader = TableReader(
-            bytes,
-            format: format,
-            groups: groups,
-            attributes: attributes,
+            bytes: bytes,
             path: path,
-            readOptions: readOptions,
-            previous: previous,
+            reader: UserLineReader(format: format, groups: groups, attributes: attributes, readOptions: readOptions),
+            previous: previous?.format == format ? previous : nil,
             warnings: groupWarnings
         )
         format.read(bytes, lines: lines) { line, read in reader.add(line, read: read) }
@@ -99,9 +91,7 @@ extension UserTable {
         )
     }
 
-    /// Returns a warning about hashes of the first few bytes of a password.
-    ///
-    /// Users with bcrypt hashes are not among them, because few passwords have more than 72 bytes.
+    /// Returns a warning about hashes of the first bytes of a password; few passwords exceed the 72 bytes of bcrypt.
     private static func truncationWarnings(_ users: [FileUser], path: String, readOptions: ReadOptions) -> [String] {
         let truncated = users.filter { ($0.usablePassword?.hash.truncatesAfter).map { $0 < 64 } ?? false }
         guard !readOptions.acceptsTruncated, let first = truncated.first, let hash = first.password?.hash,
@@ -115,18 +105,15 @@ extension UserTable {
     }
 }
 
-/// The options for reading a file of users.
 struct ReadOptions: Sendable {
-    /// The configured format; nil if the format is detected from the content.
+    /// Nil if the format is detected.
     var format: KeyFileFormat?
     var allowsClearText = false
     /// True if names that differ in case belong to different users.
     var isCaseSensitive = true
     /// True if a password is accepted of which the hash covers only the beginning.
     var acceptsTruncated = false
-    /// The service that checks passwords; nil in a program without logins.
-    ///
-    /// A user whose hash needs more memory or time than the limit of the service cannot sign in.
+    /// Nil in a program without logins; a user whose hash exceeds the limits of the service cannot sign in.
     var passwords: PasswordService?
 
     var longestCheck: Duration { passwords?.longestCheck ?? HashingSettings(workers: 1).longestCheck }
@@ -139,7 +126,7 @@ struct ReadOptions: Sendable {
         return options
     }
 
-    /// Returns the key of a name: all names of a user have the same key.
+    /// All spellings of a user's name have the same key.
     func key(of name: Username) -> UTF8Text { UTF8Text(isCaseSensitive ? name.text : name.caseFolded) }
 }
 
@@ -151,25 +138,8 @@ private struct TableReader {
     var users: [FileUser] = []
     var indexByKey: [UTF8Text: Int] = [:]
     /// The lines of names that are on ignored lines only.
-    private var ignoredLines: [UTF8Text: Int] = [:]
+    var ignoredLines: [UTF8Text: Int] = [:]
     var warnings: [String]
-
-    init(
-        _ bytes: [UInt8],
-        format: KeyFileFormat,
-        groups: [UTF8Text: [String]]?,
-        attributes: [UTF8Text: [UserAttribute]],
-        path: String,
-        readOptions: ReadOptions,
-        previous: UserTable?,
-        warnings: [String]
-    ) {
-        self.bytes = bytes
-        self.path = path
-        reader = UserLineReader(format: format, groups: groups, attributes: attributes, readOptions: readOptions)
-        self.previous = previous?.format == format ? previous : nil
-        self.warnings = warnings
-    }
 
     mutating func add(_ line: TextLine, read: ParsedLine) {
         switch read {
@@ -203,9 +173,7 @@ private struct TableReader {
         users.append(user)
     }
 
-    /// Disables the user of an ignored line.
-    ///
-    /// A line that cannot be read may be the line that is meant, so no other line of the name is used.
+    /// Disables the user of an ignored line: it may be the line that is meant, so no other line of the name is used.
     private mutating func ignore(_ name: Username, line: Int) {
         let key = reader.readOptions.key(of: name)
         guard let index = indexByKey[key] else {
@@ -216,7 +184,5 @@ private struct TableReader {
         users[index].groups = []
     }
 
-    private mutating func warn(_ line: Int, text: String) {
-        warnings.append("\(path):\(line): \(text)")
-    }
+    private mutating func warn(_ line: Int, text: String) { warnings.append("\(path):\(line): \(text)") }
 }

@@ -4,13 +4,11 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Replaces the contents of a file atomically and durably.
+/// Replaces the contents of a file atomically and durably; the caller must hold the ``FileLock``.
 ///
-/// The new contents are written to a temporary file in the same folder, with the same owner and mode. After they are on
-/// the disk, the temporary file is renamed to the old name. If the program is killed, the file has either its complete
-/// old contents or its complete new contents. A temporary file that is left over is removed by the next writer.
-///
-/// The caller must hold the ``FileLock``.
+/// The new contents are written to a temporary file in the same folder, with the same owner and mode, which is renamed
+/// when they are on the disk. If the program is killed, the file has either its complete old or its complete new
+/// contents. The next writer removes a temporary file that is left over.
 enum FileReplacement {
     static func replace(_ old: FileSnapshot, with bytes: [UInt8]) throws(FileFault) {
         let (folder, name) = FileSnapshot.split(old.path)
@@ -36,10 +34,7 @@ enum FileReplacement {
         try sync(folder)
     }
 
-    /// Sets the owner and the mode of the new file.
-    ///
-    /// This is done before the contents are written, so that users who may not read the old file can never read the new
-    /// file.
+    /// Sets owner and mode before the contents are written: who may not read the old file can never read the new one.
     private static func setPermissions(
         _ descriptor: Int32,
         path: String,
@@ -86,9 +81,7 @@ enum FileReplacement {
 
     private static func prefix(_ name: String) -> String { ".\(name).new-" }
 
-    /// Removes the temporary files of writers that were killed.
-    ///
-    /// The caller holds the lock, so no other writer is running.
+    /// Removes the temporary files of writers that were killed; the caller holds the lock, so no other writer runs.
     private static func removeLeftovers(of name: String, in folder: String) {
         guard let entries = unsafe opendir(folder) else { return }
         defer { unsafe closedir(entries) }
@@ -105,19 +98,14 @@ enum FileReplacement {
     }
 }
 
-/// The lock for replacing a file.
+/// The lock for replacing a file, which one writer of all programs holds at a time: a flock(2) on `.NAME.lock`.
 ///
-/// At most one writer of all programs holds the lock at a time.
-///
-/// It is a flock(2) on `.NAME.lock` in the same folder. The lock file is never removed: if it were created again, two
-/// writers could hold locks on two files of that name. The system releases the lock when the process that holds it
-/// ends.
+/// The lock file is never removed: if it were created again, two writers could hold locks on two files of that name.
+/// The system releases the lock when the process that holds it ends.
 final class FileLock: Sendable {
     private let descriptor: Int32
 
-    /// Waits for the lock.
-    ///
-    /// It blocks the calling thread for at most `timeLimit` nanoseconds.
+    /// Waits for the lock; blocks the calling thread for at most `timeLimit` nanoseconds.
     init(of name: String, timeLimit: Int) throws(FileFault) {
         let file = try FilePermissions.locate(name)
         let (folder, name) = FileSnapshot.split(file.path)
@@ -182,9 +170,8 @@ final class FileLock: Sendable {
 
 /// A wait for a flock(2) with a deadline.
 ///
-/// Processes that wait in flock(2) get the lock in the order in which they began to wait. A process that polls instead
-/// might never get the lock if other processes write all the time. flock(2) has no timeout, so a separate thread waits.
-/// If that thread gets the lock after the deadline, it releases the lock.
+/// Processes that wait in flock(2) get the lock in order; one that polls might never get it if others write all the
+/// time. flock(2) has no timeout, so a separate thread waits, and releases a lock that it gets after the deadline.
 final class FileLockWait: Sendable {
     private struct State {
         /// The error number of flock(2), 0 for success; nil until it returns.
@@ -196,15 +183,9 @@ final class FileLockWait: Sendable {
     private let state = Mutex(State())
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Waits for the lock until a deadline.
-    ///
-    /// - Parameter deadline: The deadline.
-    /// - Returns: 0 for success, or the error number. Nil after the deadline; the waiting thread then closes the
-    ///   descriptor.
+    /// Returns 0 or the error number; nil after the deadline, and the waiting thread then closes the descriptor.
     func wait(until deadline: DispatchTime) -> Int32? {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return 0 }
         let number = errno

@@ -2,18 +2,18 @@
 
 internal import Bytes
 internal import Glibc
+internal import RealmKit
 
-/// The contents of a file at one moment, with its stamp and its permissions.
 struct FileSnapshot: Sendable {
-    /// The maximum size of a file, 64 MiB.
+    /// 64 MiB.
     static let maximumSize = 64 << 20
 
-    /// The path with links resolved.
+    /// With links resolved.
     let path: String
     let bytes: [UInt8]
     let stamp: FileStamp
     let permissions: FilePermissions
-    /// The warnings about the owner and the mode of the file and of the folders above it.
+    /// About the owner and the mode of the file and of the folders above it.
     let trustWarnings: [String]
 
     /// Reads a whole file; throws if every user of the machine may change it.
@@ -33,14 +33,12 @@ struct FileSnapshot: Sendable {
         bytes = try Self.bytes(of: descriptor, count: Int(status.st_size), name: name)
         var after = stat()
         guard unsafe fstat(descriptor, &after) == 0 else { throw .system(name) }
-        // If the file was replaced during the read, its name was removed. That changes the ctime in its stamp, but not
-        // its contents.
+        // A file that was replaced during the read has lost its name, which changes its ctime, but not its contents.
         guard FileStamp(after) == stamp || after.st_nlink == 0 && FileStamp(after).modified == stamp.modified else {
             throw FileFault("\(name): it is being written")
         }
     }
 
-    /// The folder of the file.
     var folder: String { Self.split(path).folder }
 
     /// Returns the path with links resolved; nil, with errno set, if there is no such file.
@@ -69,18 +67,14 @@ struct FileSnapshot: Sendable {
     }
 }
 
-/// The identity, size and times of a file.
-///
-/// A comparison of two stamps shows whether the file has changed, without reading it.
+/// The identity, size and times of a file, which show whether it has changed without reading it.
 struct FileStamp: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
     let size: Int
     /// The time of the last change of the contents, in nanoseconds since 1970.
     let modified: Int
-    /// The time of the last change of the file (ctime), in nanoseconds since 1970.
-    ///
-    /// Unlike ``modified``, this time cannot be set by a program.
+    /// The ctime in nanoseconds since 1970; unlike ``modified``, a program cannot set it.
     let changed: Int
 
     init(_ status: stat) {
@@ -91,9 +85,7 @@ struct FileStamp: Sendable, Hashable {
         changed = Self.nanoseconds(status.st_ctim)
     }
 
-    /// Creates the current stamp of a file; nil if the file does not exist or is not accessible.
-    ///
-    /// Links are followed.
+    /// The stamp of a file, behind links; nil if it does not exist or is not accessible.
     init?(of path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -105,14 +97,14 @@ struct FileStamp: Sendable, Hashable {
         [modified, changed].contains { ($0 &- now).magnitude < Self.settlingTime.magnitude }
     }
 
-    /// The time without a change after which a file is complete and its stamp is reliable: 1 second, in nanoseconds.
+    /// The time in nanoseconds without a change after which a file is complete and its stamp is reliable.
     static let settlingTime = 1_000_000_000
 
     private static func nanoseconds(_ time: timespec) -> Int {
         Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
     }
 
-    /// Returns the current time, in nanoseconds since 1970.
+    /// In nanoseconds since 1970.
     static func systemNow() -> Int {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -120,11 +112,9 @@ struct FileStamp: Sendable, Hashable {
     }
 }
 
-/// The owner, the group and the mode of a file.
 struct FilePermissions: Sendable, Hashable {
     let user: uid_t
     let group: gid_t
-    /// The permission bits of the mode.
     let mode: mode_t
 
     init(_ status: stat) {
@@ -140,47 +130,33 @@ struct FilePermissions: Sendable, Hashable {
         return (path, FilePermissions(status))
     }
 
-    /// Returns whether this process may replace the file.
     func isReplaceable(in folder: String) -> Bool {
         guard geteuid() == 0 || geteuid() == user else { return false }
         return unsafe faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0
     }
 
-    /// Checks whether other users may change, replace or read a file.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - use: The kind of the file.
-    ///   - status: The status of the open file.
-    /// - Returns: The warnings.
-    /// - Throws: ``FileFault`` if every user of the machine may change or replace it.
+    /// Returns the warnings about other users who may change, replace or read a file; throws if every user may do so.
     @discardableResult
-    static func checkTrust(
-        of path: String,
-        as use: FileTrust.Use,
-        opened status: stat
-    ) throws(FileFault) -> [String] {
+    static func checkTrust(of path: String, as use: FileTrust.Use, opened status: stat) throws(FileFault) -> [String] {
         let findings = FileTrust.findings(path, as: use, opened: status)
         if let error = findings.first(where: \.isError) { throw FileFault(error.text) }
         return findings.map(\.text)
     }
 }
 
-/// The error for a file that cannot be read or written, or that other users of the machine may change.
 struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The text for the administrator, with the name of the file.
+    /// For the administrator, with the name of the file.
     let description: String
 
-    init(_ description: String) {
-        self.description = description
+    init(_ description: String) { self.description = description }
+
+    /// Calls `body`, and throws its error as `unavailable`.
+    static func unavailable<Value>(_ body: () throws(FileFault) -> Value) throws(RealmError) -> Value {
+        try Result(catching: body).mapError { RealmError.unavailable($0.description) }.get()
     }
 
     /// Creates an error with the system's text for errno.
-    static func system(_ what: String) -> FileFault {
-        FileFault(what, number: errno)
-    }
+    static func system(_ what: String) -> FileFault { FileFault(what, number: errno) }
 
-    init(_ what: String, number: Int32) {
-        description = "\(what): \(unsafe String(cString: strerror(number)))"
-    }
+    init(_ what: String, number: Int32) { description = "\(what): \(unsafe String(cString: strerror(number)))" }
 }

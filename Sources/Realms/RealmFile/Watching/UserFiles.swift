@@ -4,35 +4,35 @@ internal import Dispatch
 internal import RealmKit
 internal import Synchronization
 
-/// The users of a file, read again after each change of the file.
+/// The users of one complete version of a file, read again after each change.
 ///
-/// The users are always those of one complete version of the file. A login calls ``reload()`` and then reads the
-/// ``table``. If the file has not changed, a reload costs one stat(2). Otherwise the first login after the change reads
-/// the file on a separate thread. Until the file is read, other logins use the old users.
+/// A login calls ``reload()`` and then reads the ``table``. If the file has not changed, a reload costs one stat(2).
+/// Otherwise the first login after the change reads the file on a separate thread, while other logins use the old
+/// users.
 final class UserFiles: Sendable {
     struct State {
         var version: UserFilesVersion
-        /// The stamps of the last version that was read, even if that version was not valid.
+        /// The stamps of the last version that was read, even if it was not valid.
         var checkedStamps: [FileStamp?]
         var checkedAt: Int
         /// True if every later change will change the stamps.
         var isSettled: Bool
-        /// The number of the version, so that a slow reader does not replace a newer version by an older version.
+        /// The number of the version, so that a slow reader does not replace a newer one.
         var generation = 0
         var isReading = false
-        /// The error of the newest version; nil if that version is in use.
+        /// The error of the newest version; nil if it is in use.
         var fault: FileFault?
-        /// The users at the time of the last ``refresh()``.
+        /// The users at the last ``refresh()``.
         var reported: UserTable
-        /// The time of the first change after the last ``refresh()``; nil if nothing has changed.
+        /// The time of the first change after the last ``refresh()``.
         var unreportedSince: Int?
-        /// The new hashes of the users whose passwords were rehashed since the last ``refresh()``.
+        /// The new hashes of users since the last ``refresh()``.
         var rehashed: [Username: String] = [:]
     }
 
     let settings: UserFileSettings
     let log: RealmLog?
-    /// Returns the time, in nanoseconds since 1970.
+    /// In nanoseconds since 1970.
     let now: @Sendable () -> Int
     let state: Mutex<State>
     let readers = DispatchQueue(label: "file realm: reader")
@@ -61,8 +61,15 @@ final class UserFiles: Sendable {
         report(version.table.warnings, known: [])
     }
 
-    /// The users of the version in use.
     var table: UserTable { state.withLock { $0.version.table } }
+
+    /// Returns the newest version; throws if it cannot be used.
+    func newest() async throws(RealmError) -> UserFilesVersion {
+        await reload()
+        let (version, fault) = state.withLock { ($0.version, $0.fault) }
+        if let fault { throw .unavailable(fault.description) }
+        return version
+    }
 
     /// Logs the warnings that are not in `known`, at most twenty at a time.
     func report(_ warnings: [String], known: [String]) {
@@ -72,13 +79,10 @@ final class UserFiles: Sendable {
         for warning in newWarnings.prefix(20) { log(warning) }
         if newWarnings.count > 20 { log("\(settings.file): \(newWarnings.count - 20) more warnings of this kind") }
     }
-}
 
-extension UserFiles {
     /// The time between two reads of a file that has changed recently, in nanoseconds.
     private static let pause = 250_000_000
 
-    /// Reads the files if they have changed.
     func reload() async {
         let stamps = settings.stamps()
         let moment = now()
@@ -95,9 +99,7 @@ extension UserFiles {
         }
     }
 
-    /// Reads and publishes the files; returns false if another version was published during the read.
-    ///
-    /// The files must then be read again.
+    /// Reads and publishes the files; false if they must be read again, because another version was published.
     private func read() -> Bool {
         let (old, generation) = state.withLock { ($0.version, $0.generation) }
         // The stamps are read before the files, so that the next check detects a change during the read.
@@ -133,7 +135,9 @@ extension UserFiles {
             (state.checkedStamps, state.checkedAt, state.isSettled) = (new?.stamps ?? stamps, moment, isSettled)
             if let new {
                 state.fault = nil
-                if !new.hasSameContents(as: old) { state.unreportedSince = state.unreportedSince ?? moment }
+                if !new.isUnchanged(old.file, groupFile: old.groupFile, attributeFile: old.attributeFile) {
+                    state.unreportedSince = state.unreportedSince ?? moment
+                }
                 state.version = new
                 state.generation += 1
             }
@@ -155,8 +159,7 @@ extension UserFiles {
         let (isDone, isNew) = state.withLock { state in
             guard state.generation == generation else { return (false, false) }
             let isNew = state.fault != fault
-            // The state is not settled: the problem may be solved without a change of the file, for example by a new
-            // mode of its folder.
+            // Not settled: a new mode of its folder, for example, may solve the problem without a change of the file.
             (state.checkedStamps, state.checkedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
             return (true, isNew)
         }
@@ -164,11 +167,7 @@ extension UserFiles {
         return isDone
     }
 
-    /// Returns the users that have changed since the last call.
-    ///
-    /// A change is reported when the file has not changed for one second, or five seconds after the change at the
-    /// latest. A file that is written in place may be empty for a moment, and its users must then not be reported as
-    /// changed.
+    /// Returns the users that have changed since the last call, as ``FileRealm/refresh()`` documents.
     func refresh() async -> ChangedUsers {
         await reload()
         let moment = now()
@@ -189,16 +188,7 @@ extension UserFiles {
     }
 }
 
-extension UserFilesVersion {
-    /// Returns whether the bytes of the files are the same.
-    func hasSameContents(as other: UserFilesVersion) -> Bool {
-        file.bytes == other.file.bytes && groupFile?.bytes == other.groupFile?.bytes
-            && attributeFile?.bytes == other.attributeFile?.bytes
-    }
-}
-
 extension DispatchQueue {
-    /// Runs blocking work on this queue.
     func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             async { continuation.resume(returning: work()) }

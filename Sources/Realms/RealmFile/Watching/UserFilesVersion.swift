@@ -4,38 +4,33 @@ internal import Bytes
 internal import Glibc
 internal import RealmKit
 
-/// The paths of the files of users, groups and attributes, and the options for reading them.
 struct UserFileSettings: Sendable {
     let file: String
     let groupFile: String?
     var attributeFile: String?
     let readOptions: ReadOptions
 
-    /// Returns the current stamps of the files.
     func stamps() -> [FileStamp?] {
         ([file] + [groupFile, attributeFile].compactMap(\.self)).map { FileStamp(of: $0) }
     }
 }
 
-/// One version of the files, with the users read from them.
 struct UserFilesVersion: Sendable {
     let file: FileSnapshot
     let groupFile: FileSnapshot?
     let attributeFile: FileSnapshot?
     let table: UserTable
-    /// True if the format is configured or was detected.
-    ///
-    /// In an empty file no format is detected.
+    /// False for an empty file, in which no format is detected, unless it is configured.
     let hasFormat: Bool
 
     var stamps: [FileStamp?] { [file, groupFile, attributeFile].compactMap { $0?.stamp } }
 
-    /// The warnings about owners and modes, and then those about the contents.
+    /// About owners and modes, and then about the contents.
     var warnings: [String] {
         [file, groupFile, attributeFile].compactMap(\.self).flatMap(\.trustWarnings) + table.warnings
     }
 
-    /// Returns whether one of the files was changed so recently that its stamp may stay the same after another change.
+    /// Returns whether a file was changed so recently that its stamp may stay the same after another change.
     func isUnsettled(at moment: Int) -> Bool { stamps.contains { $0?.isUnsettled(at: moment) ?? false } }
 
     /// True if this process may replace all of the files.
@@ -43,14 +38,9 @@ struct UserFilesVersion: Sendable {
         [file, groupFile, attributeFile].compactMap(\.self).allSatisfy { $0.permissions.isReplaceable(in: $0.folder) }
     }
 
-    /// Reads the files as they are at one moment.
+    /// Reads the files as they are at one moment; throws if other users of the machine may change them.
     ///
-    /// - Parameters:
-    ///   - settings: The paths of the files, and the options for reading them.
-    ///   - previous: The previous version. A detected format must stay the same, and unchanged hashes are not parsed
-    ///     again.
-    /// - Throws: ``FileFault`` if they cannot be read, other users of the machine may change them, or they are
-    ///   malformed as a whole.
+    /// A detected format must stay that of the previous version, and its unchanged hashes are not parsed again.
     init(reading settings: UserFileSettings, after previous: UserFilesVersion?) throws(FileFault) {
         var attempts = 0
         while true {
@@ -60,8 +50,7 @@ struct UserFilesVersion: Sendable {
                 if let path = settings.groupFile { groupFile = try FileSnapshot(reading: path) }
                 var attributeFile: FileSnapshot?
                 if let path = settings.attributeFile { attributeFile = try FileSnapshot(reading: path) }
-                // If the first file is still unchanged after the other files were read, all contents are from the same
-                // moment.
+                // If the first file is unchanged after the others were read, all contents are from the same moment.
                 guard groupFile == nil && attributeFile == nil || FileStamp(of: settings.file) == file.stamp else {
                     throw FileFault("\(settings.file): it is being written")
                 }
@@ -81,7 +70,6 @@ struct UserFilesVersion: Sendable {
         }
     }
 
-    /// Reads the contents.
     init(
         _ file: FileSnapshot,
         groupFile: FileSnapshot?,
@@ -155,13 +143,12 @@ struct UserFilesVersion: Sendable {
         return found
     }
 
-    /// Returns whether the bytes of the files are the same as in this version.
-    private func isUnchanged(_ file: FileSnapshot, groupFile: FileSnapshot?, attributeFile: FileSnapshot?) -> Bool {
+    func isUnchanged(_ file: FileSnapshot, groupFile: FileSnapshot?, attributeFile: FileSnapshot?) -> Bool {
         self.file.bytes == file.bytes && self.groupFile?.bytes == groupFile?.bytes
             && self.attributeFile?.bytes == attributeFile?.bytes
     }
 
-    /// Returns whether a file looks unfinished: its last line has no line end, but the old version's last line had one.
+    /// Returns whether the last line has no line end, unlike that of the old version, so that a file looks unfinished.
     func looksUnfinished(after old: UserFilesVersion) -> Bool {
         Self.isUnfinished(file, after: old.file)
             || (groupFile.map { Self.isUnfinished($0, after: old.groupFile) } ?? false)

@@ -4,13 +4,11 @@ internal import Bytes
 internal import Passwords
 internal import RealmKit
 
-/// A change of one user in the files.
 enum UserEdit: Sendable {
     case add(UserRecord, hash: String?)
     case change(Username, UserChanges)
     case remove(Username)
 
-    /// The name of the user who is changed.
     var user: Username {
         switch self {
         case .add(let record, _): record.name
@@ -18,9 +16,7 @@ enum UserEdit: Sendable {
         }
     }
 
-    /// Returns the change with the user's name as it is spelled in the file.
-    ///
-    /// If a line has the name that was given, that line is meant.
+    /// Returns the change with the name as a line spells it; with the given name, if a line has it.
     func spelled(as version: UserFilesVersion) -> UserEdit {
         guard let known = version.table[user]?.name, known != user,
             version.table.format.lines(of: user, in: version.file.bytes).isEmpty
@@ -32,9 +28,7 @@ enum UserEdit: Sendable {
         }
     }
 
-    /// Rejects a change that the format cannot store.
-    ///
-    /// The users in the file are not checked.
+    /// Rejects a change that the format cannot store; the users in the file are not checked.
     func check(_ format: KeyFileFormat, settings: UserFileSettings) throws(RealmError) {
         switch self {
         case .add(let record, let hash):
@@ -76,7 +70,7 @@ enum UserEdit: Sendable {
         }
     }
 
-    /// Returns the replacements in the user file; nil if the file does not change.
+    /// Returns the replacements in the user file; nil if it does not change.
     func splices(_ version: UserFilesVersion) throws(RealmError) -> [Splice]? {
         let (table, bytes) = (version.table, version.file.bytes)
         switch self {
@@ -127,7 +121,6 @@ enum UserEdit: Sendable {
         return splices
     }
 
-    /// Returns groups without repetitions.
     static func unique(_ groups: [String]) -> [String] {
         var seen: Set<UTF8Text> = []
         return groups.filter { seen.insert(UTF8Text($0)).inserted }
@@ -149,16 +142,14 @@ struct Splice: Sendable {
         self.bytes = bytes
     }
 
-    /// Returns a splice that appends a line.
+    /// Appends a line.
     static func line(_ text: String, after bytes: [UInt8]) -> Splice {
         let end = TextLine.end(in: bytes)
         let isOpen = bytes.last.map { $0 != 0x0A } ?? false
         return Splice(bytes.count..<bytes.count, (isOpen ? end : []) + Array(text.utf8) + end)
     }
 
-    /// Returns the bytes after all replacements.
-    ///
-    /// The ranges must not overlap. Insertions at the same index are made in their order.
+    /// Returns the bytes after all replacements, which must not overlap; insertions at one index keep their order.
     static func apply(_ splices: [Splice], to bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + splices.reduce(0) { $0 + $1.bytes.count })
@@ -176,7 +167,6 @@ struct Splice: Sendable {
 }
 
 extension KeyFileFormat {
-    /// Returns a line for a user.
     func line(_ user: Username, stored: String, groups: [String]) -> String {
         switch self {
         case .glassfish: "\(user);\(stored);\(groups.joined(separator: ","))"
@@ -184,9 +174,7 @@ extension KeyFileFormat {
         }
     }
 
-    /// Returns the lines of a user.
-    ///
-    /// There may be several lines.
+    /// Returns the lines of a user, of which there may be several.
     func lines(of user: Username, in bytes: [UInt8]) -> [UserLine] {
         let name = Array(user.text.utf8)
         let lines = TextLine.lines(of: bytes)
@@ -255,22 +243,17 @@ extension KeyFileFormat {
             !hash.hasBytes(of: noPassword),
             !hash.utf8.contains(separator), hash.utf8.last != UInt8(ascii: "\\")
         else { throw .invalidOperation("this hash cannot be stored in \(name)") }
-        do throws(BadHash) {
-            _ = try PasswordFormats.read(hash, options: readOptions.formatOptions(self))
-        } catch {
-            throw .invalidOperation("\(error)")
+        _ = try Result { () throws(BadHash) in try PasswordFormats.read(hash, options: readOptions.formatOptions(self))
         }
+        .mapError { RealmError.invalidOperation("\($0)") }.get()
     }
 
-    /// Rejects properties that a file of users cannot store.
     static func check(expiry: Int?, mustChange: Bool) throws(RealmError) {
         guard expiry == nil else {
             throw .invalidOperation("a file of users cannot store when an account expires; use a store realm")
         }
         guard !mustChange else {
-            throw .invalidOperation(
-                "a file of users cannot store that a password must be changed; use a store realm"
-            )
+            throw .invalidOperation("a file of users cannot store that a password must be changed; use a store realm")
         }
     }
 }

@@ -6,37 +6,25 @@ internal import RealmKit
 internal import Synchronization
 
 extension UserFiles {
-    /// The maximum time that a writer waits for the lock, in nanoseconds.
+    /// In nanoseconds.
     static let timeLimit = 10_000_000_000
 
-    /// Makes a change.
+    /// Makes a change, which is on the disk when this returns.
     ///
-    /// The change is on the disk when this returns.
-    ///
-    /// - Parameters:
-    ///   - edit: The change.
-    ///   - isRehash: True if the password stays the same, so that cached credentials and sessions stay valid.
-    /// - Throws: ``RealmError``, as in the methods of `ManagedRealm`.
+    /// With `isRehash` the password stays the same, so that cached credentials and sessions stay valid.
     func apply(_ edit: UserEdit, isRehash: Bool = false) async throws(RealmError) {
-        let result: Result<Void, RealmError> = await writers.run { [self] in
-            do throws(RealmError) {
-                try write(edit, isRehash: isRehash)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
+        try await writers.run { [self] in
+            Result { () throws(RealmError) in try write(edit, isRehash: isRehash) }
+        }.get()
     }
 
     /// Locks and reads the files, computes the change, and replaces the changed files.
     private func write(_ edit: UserEdit, isRehash: Bool) throws(RealmError) {
         let known = state.withLock { $0.version }
-        let locks = try Self.unavailable { () throws(FileFault) in try lock() }
-        // The locks are held until the new version is published. Otherwise another writer could publish a newer version
-        // first, which this version would then replace.
+        let locks = try FileFault.unavailable { () throws(FileFault) in try lock() }
+        // The locks are held until the new version is published, so that it cannot replace a newer one.
         defer { withExtendedLifetime(locks) {} }
-        let old = try Self.unavailable { () throws(FileFault) in try readWhole(after: known) }
+        let old = try FileFault.unavailable { () throws(FileFault) in try readWhole(after: known) }
         let edit = edit.spelled(as: old)
         try edit.check(old.table.format, settings: settings)
         guard let splices = try edit.splices(old) else { return }
@@ -46,7 +34,7 @@ extension UserFiles {
         let groups = try groupSteps(edit, old: before)
         var isWritten = false
         // If an error stops the change halfway, the user is only in groups that are in both the old and the new list.
-        try Self.unavailable { () throws(FileFault) in
+        try FileFault.unavailable { () throws(FileFault) in
             if case .add = edit { isWritten = try setAttributes(edit) }
             for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
             if file != old.file.bytes {
@@ -60,13 +48,12 @@ extension UserFiles {
             }
         }
         guard isWritten else { return }
-        try Self.unavailable { () throws(FileFault) in try publishEdit(edit, rehashed: isRehash ? new : nil, after: old)
+        try FileFault.unavailable { () throws(FileFault) in
+            try publishEdit(edit, rehashed: isRehash ? new : nil, after: old)
         }
     }
 
-    /// Reads the files.
-    ///
-    /// If another program seems to be writing a file without the lock, waits up to a second for it.
+    /// Reads the files; waits up to a second if another program seems to be writing one without the lock.
     private func readWhole(after known: UserFilesVersion) throws(FileFault) -> UserFilesVersion {
         while true {
             let read = try UserFilesVersion(reading: settings, after: known)
@@ -88,10 +75,10 @@ extension UserFiles {
 
     /// Returns the groups to write into the group file, before and after the user file is replaced.
     ///
-    /// The two files cannot be replaced at the same moment. The groups of a new user are written before the user, and
-    /// the groups of a removed user are deleted after the user. A change first removes old groups, then changes the
-    /// password or the state, and then adds new groups. During the change, the old and the new password both give
-    /// access only to the groups that are in the old and in the new list.
+    /// The two files cannot be replaced at the same moment. The groups of a new user are written before, those of a
+    /// removed user deleted after the user. A change first removes old groups, then changes the password or the state,
+    /// and then adds new groups: meanwhile the old and the new password both give only the groups that are in both
+    /// lists.
     private func groupSteps(
         _ edit: UserEdit,
         old: [String]
@@ -107,7 +94,7 @@ extension UserFiles {
         }
     }
 
-    /// Replaces the groups of a user in the group file; returns whether the file has changed.
+    /// Returns whether the group file has changed.
     private func setGroups(_ groups: [String], of user: Username) throws(FileFault) -> Bool {
         guard let path = settings.groupFile else { return false }
         let old = try FileSnapshot(reading: path)
@@ -117,9 +104,7 @@ extension UserFiles {
         return true
     }
 
-    /// Changes the attributes of a user in the attribute file; returns whether the file has changed.
-    ///
-    /// A new user does not get the attributes of an earlier user of the same name.
+    /// Returns whether the attribute file has changed; a new user gets no attributes of an earlier one of that name.
     private func setAttributes(_ edit: UserEdit) throws(FileFault) -> Bool {
         guard let path = settings.attributeFile else { return false }
         let old = try FileSnapshot(reading: path)
@@ -139,9 +124,7 @@ extension UserFiles {
         return true
     }
 
-    /// Checks that the new contents contain the change, before they are written.
-    ///
-    /// - Returns: The user's stored password in the new contents.
+    /// Checks that the new contents contain the change, before they are written, and returns the new stored password.
     private func check(_ bytes: [UInt8], edit: UserEdit, old: UserFilesVersion) throws(RealmError) -> String? {
         let lines = old.table.format.lines(of: edit.user, in: bytes)
         let wanted: Int
@@ -157,7 +140,6 @@ extension UserFiles {
         return stored
     }
 
-    /// Publishes the new version of the files to logins.
     private func publishEdit(_ edit: UserEdit, rehashed: String?, after old: UserFilesVersion) throws(FileFault) {
         let new = try UserFilesVersion(reading: settings, after: old)
         let moment = now()
@@ -173,13 +155,5 @@ extension UserFiles {
             return previous
         }
         report(new.warnings, known: previous.warnings)
-    }
-
-    private static func unavailable<Value>(_ body: () throws(FileFault) -> Value) throws(RealmError) -> Value {
-        do throws(FileFault) {
-            return try body()
-        } catch {
-            throw .unavailable(error.description)
-        }
     }
 }

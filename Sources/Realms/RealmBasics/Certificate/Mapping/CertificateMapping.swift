@@ -15,15 +15,13 @@ internal import RealmKit
 /// Each line has one entry. Words are separated by blanks; a word in quotes may contain blanks, `\"` and `\\`. An
 /// entry with a fingerprint takes precedence over an entry with names.
 struct CertificateMapping: Sendable {
-    /// The user of a certificate.
     struct Entry: Sendable {
         let user: Username
         let groups: [String]
-        /// The line of the entry, from 1.
+        /// From 1.
         let line: Int
     }
 
-    /// The subject and the issuer of a certificate.
     private struct Names: Hashable {
         let subject: UTF8Text
         let issuer: UTF8Text
@@ -34,12 +32,7 @@ struct CertificateMapping: Sendable {
     /// The names that no certificate has, with their places.
     private(set) var warnings: [MappingFault] = []
 
-    /// Reads a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: The contents.
-    ///   - path: The path, for errors.
-    /// - Throws: ``MappingFault`` with the place of the first error.
+    /// Throws the first error, with its place.
     init(_ bytes: [UInt8], path: String) throws(MappingFault) {
         var number = 0
         for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
@@ -50,13 +43,12 @@ struct CertificateMapping: Sendable {
         }
     }
 
-    /// The entry of a certificate; nil if there is none.
     subscript(certificate: Certificate) -> Entry? {
         if let entry = byFingerprint[certificate.digest] { return entry }
         return byNames[Names(subject: UTF8Text(certificate.subject), issuer: UTF8Text(certificate.issuer))]
     }
 
-    /// The groups of all entries of a user, by entry; empty if the user has no entry.
+    /// The groups of all entries of a user, by entry.
     func groups(of user: Username) -> [[String]] {
         (Array(byFingerprint.values) + Array(byNames.values)).filter { $0.user == user }
             .sorted { $0.line < $1.line }.map(\.groups)
@@ -104,12 +96,8 @@ struct CertificateMapping: Sendable {
             throw place.fault("user is missing", at: last.column)
         }
         let word = try value(of: keyword, in: &rest, at: place)
-        let user: Username
-        do throws(BadUsername) {
-            user = try Username(word.text)
-        } catch {
-            throw place.fault("\(error)", at: word.column)
-        }
+        let user = try Result { () throws(BadUsername) in try Username(word.text) }
+            .mapError { place.fault("\($0)", at: word.column) }.get()
         guard let next = rest.popFirst() else { return Entry(user: user, groups: [], line: place.line) }
         guard next.text == "groups" else {
             throw place.fault("expected groups or the end of the line", at: next.column)
@@ -142,24 +130,14 @@ struct CertificateMapping: Sendable {
         guard pairs.count == Digest.byteCount else { return nil }
         var bytes: [UInt8] = []
         for pair in pairs {
-            let digits = pair.compactMap(value)
+            let digits = pair.compactMap(Hexadecimal.value)
             guard digits.count == 2, pair.count == 2 else { return nil }
             bytes.append(digits[0] << 4 | digits[1])
         }
         return Digest(bytes: bytes)
     }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
 }
 
-/// The words of a line of a mapping file.
 enum MappingWords {
     /// A word with its column, from 1, in bytes.
     struct Word: Sendable {

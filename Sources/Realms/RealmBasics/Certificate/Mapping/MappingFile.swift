@@ -6,14 +6,11 @@ internal import Glibc
 internal import RealmKit
 internal import Synchronization
 
-/// A mapping file, read again after each change.
-///
-/// If a new version has an error, the previous version is kept and the error is logged once.
+/// A mapping file, read again after each change; after an error, logged once, the previous version is kept.
 final class MappingFile: Sendable {
-    /// The maximum size of a mapping file: 4 MiB.
+    /// 4 MiB.
     static let maximumSize = 4 << 20
 
-    /// The identity, size and times of a file.
     struct Stamp: Sendable, Hashable {
         let device: UInt64
         let inode: UInt64
@@ -29,7 +26,6 @@ final class MappingFile: Sendable {
             changed = [Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec)]
         }
 
-        /// The present stamp of a file; nil if it cannot be found.
         init?(of path: String) {
             var status = stat()
             guard unsafe stat(path, &status) == 0 else { return nil }
@@ -41,7 +37,7 @@ final class MappingFile: Sendable {
         var mapping: CertificateMapping
         var bytes: [UInt8]
         var stamp: Stamp?
-        /// The warnings about the owner and the mode of the file and of the folders above it.
+        /// About the owner and the mode of the file and of the folders above it.
         var trustWarnings: [String]
         var fault: MappingFault?
         /// True if the entries have changed since the last call of ``takeChange()``.
@@ -140,9 +136,8 @@ final class MappingFile: Sendable {
     }
 }
 
-/// The error of a mapping file that cannot be read, with its place.
 struct MappingFault: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The text for the administrator, with the name of the file.
+    /// For the administrator, with the name of the file.
     let description: String
 
     init(_ description: String) { self.description = description }
@@ -152,12 +147,10 @@ struct MappingFault: Error, Sendable, Hashable, CustomStringConvertible {
         MappingFault("\(path): \(unsafe String(cString: strerror(errno)))")
     }
 
-    /// A line of a mapping file.
     struct Place: Sendable {
         let path: String
         let line: Int
 
-        /// Returns an error at a column of the line.
         func fault(_ message: String, at column: Int) -> MappingFault {
             MappingFault("\(path):\(line):\(column): \(message)")
         }

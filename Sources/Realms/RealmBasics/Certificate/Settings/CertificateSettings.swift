@@ -9,9 +9,8 @@ struct CertificateSettings: Sendable {
     /// The parts of the subject whose values become groups.
     var groupParts: [NamePartType] = []
     var issuers = IssuerRules(accepted: nil, domains: nil)
-    /// True if a certificate must be for client authentication.
     var requiresClientAuthentication = true
-    /// The path of the mapping file; nil if `name-from` is not `mapping`.
+    /// Nil if `name-from` is not `mapping`.
     var mappingFile: String?
 
     /// The properties of the realm, except `jaas-context`.
@@ -26,7 +25,7 @@ struct CertificateSettings: Sendable {
         Property("require-extended-key-usage", .choice(["clientAuth", "none"]), default: "clientAuth"),
     ]
 
-    /// The options of the module, which have no defaults, so that the module can see which ones are set.
+    /// The options of the module, without defaults, so that the module can see which ones are set.
     ///
     /// A list of distinguished names is one text here, because login.conf separates words at commas.
     static let options = PropertySchema(
@@ -36,10 +35,7 @@ struct CertificateSettings: Sendable {
         }
     )
 
-    /// Reads and checks the settings.
-    ///
-    /// - Parameter settings: Properties of ``properties`` or options of ``options``.
-    /// - Throws: The fault, if settings contradict each other or cannot be used.
+    /// Reads properties of ``properties`` or options of ``options``; throws if they contradict each other.
     init<Fault>(_ settings: Settings<Fault>) throws(Fault) {
         let commonName = "common-name-as-principal-name"
         let isCommonName = settings.has(commonName) ? try settings.boolean(commonName) : false
@@ -53,9 +49,7 @@ struct CertificateSettings: Sendable {
         }
         if settings.has("mapping-file") {
             mappingFile = try settings.string("mapping-file")
-            guard nameSource == .mapping else {
-                throw Fault("needs name-from mapping", setting: "mapping-file")
-            }
+            guard nameSource == .mapping else { throw Fault("needs name-from mapping", setting: "mapping-file") }
         } else if nameSource == .mapping {
             throw Fault("mapping needs a mapping-file", setting: "name-from")
         }
@@ -145,7 +139,6 @@ enum NameSource: String, Sendable, Hashable, CaseIterable {
     case mapping
 }
 
-/// The type of a part of a distinguished name, such as OU.
 struct NamePartType: Sendable, Hashable {
     /// The object identifier, such as `2.5.4.11`.
     let identifier: String

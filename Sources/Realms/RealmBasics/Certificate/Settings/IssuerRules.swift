@@ -2,27 +2,20 @@
 
 internal import Bytes
 
-/// The issuers whose certificates are accepted, and the domains whose users each issuer may name.
+/// The issuers whose certificates are accepted, and the domains whose users each may name.
 ///
 /// Names are compared byte by byte, domains without regard to the case of ASCII letters.
 struct IssuerRules: Sendable {
-    /// The distinguished names of the accepted issuers; nil if every issuer that TLS accepts is accepted.
+    /// Distinguished names; nil if every issuer that TLS accepts is accepted.
     let accepted: [String]?
-    /// The domains by issuer; nil if issuers may name users of every domain.
+    /// Nil if issuers may name users of every domain.
     let domains: [(issuer: String, domain: String)]?
 
-    /// Returns whether certificates of an issuer are accepted.
     func accepts(_ issuer: String) -> Bool {
         accepted.map { all in all.contains { $0.utf8.elementsEqual(issuer.utf8) } } ?? true
     }
 
-    /// Returns whether an issuer may name a user.
-    ///
-    /// - Parameters:
-    ///   - name: The user name: a mail address or another name with one `@`, or a DNS name.
-    ///   - issuer: The distinguished name of the issuer.
-    ///   - isHost: True if the name is a DNS name.
-    /// - Returns: True if the name is in a domain of the issuer, or no domains are configured.
+    /// Returns whether an issuer may name a user, by a DNS name, or a mail address or another name with one `@`.
     func allows(_ name: String, of issuer: String, isHost: Bool) -> Bool {
         guard let domains else { return true }
         let host: Substring.UTF8View
@@ -79,8 +72,7 @@ enum SubjectForm {
     /// The types of parts as OpenSSL writes them, by other spellings in lower case.
     private static let types = [
         "cn": "CN", "c": "C", "l": "L", "st": "ST", "s": "ST", "o": "O", "ou": "OU", "dc": "DC", "uid": "UID",
-        "sn": "SN",
-        "gn": "GN", "givenname": "GN", "street": "street", "title": "title", "serialnumber": "serialNumber",
+        "sn": "SN", "gn": "GN", "givenname": "GN", "street": "street", "title": "title", "serialnumber": "serialNumber",
         "emailaddress": "emailAddress", "email": "emailAddress", "e": "emailAddress",
     ]
 
