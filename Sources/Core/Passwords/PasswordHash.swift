@@ -14,7 +14,6 @@ public protocol PasswordHash: Sendable {
     ///
     /// A check takes the same time for every wrong password of the same length; the comparison takes constant time.
     ///
-    /// - Parameter password: The password.
     /// - Returns: True if it is the stored password.
     /// - Throws: ``HashFault``. The code is `unusable` if the format would ignore a part of the password. Such a
     ///   password is rejected and never truncated. For bcrypt it has more than 72 bytes, and for crypt(3) it contains a

@@ -57,7 +57,6 @@ public final class GatehouseStore: Sendable {
 
     /// Opens the store of a state folder; creates the folder and the file if they are missing.
     ///
-    /// - Parameter folder: The state folder.
     /// - Returns: The store, migrated to the layout of this version.
     /// - Throws: ``StoreFault``: `unavailable` if the folder or the file cannot be used; `tooNew` if a newer version
     ///   has written the file.
@@ -93,8 +92,6 @@ public final class GatehouseStore: Sendable {
     ///
     /// It is for programs that only read. It creates neither the folder nor the database file.
     ///
-    /// - Parameter folder: The state folder.
-    /// - Returns: The store.
     /// - Throws: ``StoreFault``: `unavailable` or `tooNew`, as in ``open(folder:)``; `tooOld`.
     public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
         guard let store = try openIfPresent(folder: folder) else { return try inMemory() }

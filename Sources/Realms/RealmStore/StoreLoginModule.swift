@@ -14,11 +14,8 @@ public struct StoreLoginModule: PasswordLoginModule {
     public let firstPass: FirstPass
     private let realm: StoreRealm
 
-    /// Creates the module for a realm.
+    /// Creates the module for a realm, with the options of ``FirstPass``.
     ///
-    /// - Parameters:
-    ///   - realm: The realm whose users the module checks.
-    ///   - options: The options `tryFirstPass`, `useFirstPass`, `storePass` and `clearPass`.
     /// - Throws: ``BadModule`` for options that are not valid.
     public init(realm: StoreRealm, options: ModuleOptions) throws(BadModule) {
         self.realm = realm

@@ -9,9 +9,7 @@ internal import Synchronization
 /// The users of the realm for `gatehouse user` and for imports.
 extension StoreRealm {
     /// Returns all users, sorted by name.
-    public func users() async throws(RealmError) -> [UserRecord] {
-        try await exportUsers().map(\.record)
-    }
+    public func users() async throws(RealmError) -> [UserRecord] { try await exportUsers().map(\.record) }
 
     /// Returns all users with their hashes, sorted by name.
     public func exportUsers() async throws(RealmError) -> [NewUser] {

@@ -57,12 +57,8 @@ public struct DigestColumn: Sendable, Hashable {
         }
     }
 
-    /// Reads a stored text.
+    /// Reads the text of the column, with options for a hash of ``PasswordFormats``.
     ///
-    /// - Parameters:
-    ///   - stored: The text of the column.
-    ///   - options: The options for a hash of ``PasswordFormats``.
-    /// - Returns: The stored password.
     /// - Throws: ``BadHash`` if the text is empty, or not a complete digest.
     public func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> StoredPassword {
         if stored.utf8.first == UInt8(ascii: "$") || stored.utf8.first == UInt8(ascii: "{") {

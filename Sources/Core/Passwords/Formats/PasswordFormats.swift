@@ -59,10 +59,6 @@ public enum PasswordFormats {
 
     /// Reads a stored password.
     ///
-    /// - Parameters:
-    ///   - stored: The stored text.
-    ///   - options: The options of the store.
-    /// - Returns: The hash.
     /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
     public static func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> any PasswordHash {
         guard stored.utf8.count <= maximumLength, stored.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
@@ -94,9 +90,6 @@ public enum PasswordFormats {
     /// `{NOPASSWORD}`, `{DISABLED}`, `{LOCKED}` and `{NONE}`. Sources: passwd(5), shadow(5), Django, GlassFish.
     ///
     /// A password in clear text without the name of a scheme must not be passed: it may be `x` or begin with `!`.
-    ///
-    /// - Parameter stored: The stored text.
-    /// - Returns: True if the user has no password.
     public static func isNoPassword(_ stored: some StringProtocol) -> Bool {
         switch stored.utf8.first {
         case nil, UInt8(ascii: "!"): true

@@ -170,7 +170,6 @@ public enum GlassFishPassword {
 
     /// Rewrites a stored text of a key file so that it means the same without ``FormatOptions/isGlassFish``.
     ///
-    /// - Parameter stored: The text of the key file.
     /// - Returns: The text with `{GF-SSHA256}` for `{SSHA256}`; any other text unchanged.
     public static func portable(_ stored: String) -> String {
         guard SchemeText(stored)?.uppercaseName == "SSHA256" else { return stored }
@@ -179,7 +178,6 @@ public enum GlassFishPassword {
 
     /// Rewrites a stored text so that it means the same in a key file.
     ///
-    /// - Parameter stored: The text of another store.
     /// - Returns: The text with `{SSHA256}` for `{GF-SSHA256}`; any other text unchanged. Nil for LDAP's `{SSHA256}`,
     ///   which a key file cannot contain.
     public static func inKeyFile(_ stored: String) -> String? {

@@ -82,7 +82,6 @@ public struct Calibration: Sendable {
 
     /// Finds the highest cost of bcrypt, at least 10, whose hash takes about the target time.
     ///
-    /// - Returns: The policy and the time of its hash.
     /// - Throws: ``HashFault`` if a hash cannot be computed.
     public func bcrypt() throws(HashFault) -> Result {
         var best = try measure(.bcrypt(cost: 10))

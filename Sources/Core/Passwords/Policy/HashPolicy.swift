@@ -16,7 +16,6 @@ public struct HashPolicy: Sendable, Hashable {
 
     /// Hashes a new password with a new salt.
     ///
-    /// - Parameter password: The password.
     /// - Returns: The text to store. ``PasswordFormats/read(_:options:)`` reads it.
     /// - Throws: ``HashFault``. The code is `unusable` if the password is empty or has more than 1024 bytes, or if the
     ///   scheme would ignore a part of it. The code is `failed` if the library cannot compute the hash, or the
@@ -46,8 +45,7 @@ public struct HashPolicy: Sendable, Hashable {
     /// Creates a decoy: a hash with the cost of this policy that no password matches.
     ///
     /// - Returns: The decoy. Its creation is fast, because no hash is computed.
-    /// - Throws: ``HashFault`` with code `failed` if no random bytes can be generated, or the parameters are out of
-    ///   bounds.
+    /// - Throws: ``HashFault`` with code `failed`: no random bytes can be generated, or parameters are out of bounds.
     public func decoy() throws(HashFault) -> any PasswordHash {
         if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
         let stored: String?
@@ -63,16 +61,11 @@ public struct HashPolicy: Sendable, Hashable {
         return try Result { () throws(BadHash) in try PasswordFormats.read(stored).decoy }
             .mapError { HashFault(.failed, $0.description) }.get()
     }
-}
 
-extension HashPolicy {
     /// Returns whether a stored hash should be replaced because it is weaker than this policy, or has another scheme.
     ///
     /// A hash is weaker if it has less memory, fewer passes, rounds or iterations, a shorter salt or key, or an older
-    /// version. A stronger hash of the same scheme is not replaced.
-    ///
-    /// - Parameter hash: The stored hash.
-    /// - Returns: True if the hash should be replaced. False for a decoy, because it belongs to no user.
+    /// version. A stronger hash of the same scheme is not replaced, nor a decoy, which belongs to no user.
     public func needsRehash(of hash: any PasswordHash) -> Bool {
         guard let stored = hash as? StoredHash else { return true }
         if stored.isDecoy { return false }
@@ -90,9 +83,7 @@ extension HashPolicy {
         case .argon2id, .scrypt, .pbkdf2SHA256, .pbkdf2SHA512: true
         }
     }
-}
 
-extension HashPolicy {
     /// The warning for the administrator that this policy is weak; nil for a policy that is strong enough.
     ///
     /// The minimums are from OWASP's Password Storage Cheat Sheet.
@@ -102,6 +93,44 @@ extension HashPolicy {
     public var warning: String? {
         guard let minimum = scheme.minimum else { return nil }
         return "\(self) is weak; the minimum is \(minimum)"
+    }
+}
+
+/// The rules for new passwords, which a program provides to its realms in ``RealmServices``.
+public struct NewPasswordRules: Sendable, Hashable {
+    /// The minimum number of characters.
+    ///
+    /// The default is 8, the minimum of NIST SP 800-63B and ASVS 6.2.1. Both advise against composition rules, such as
+    /// required digits.
+    public var minimumLength = 8
+
+    /// Creates the default rules.
+    public init() {}
+
+    /// Checks that a new password is long enough, and has no control characters.
+    ///
+    /// - Throws: ``HashFault`` with the code `unusable` if it is too short, or has a control character.
+    public func check(_ password: Secret) throws(HashFault) {
+        guard !password.hasControlCharacter else {
+            throw HashFault(.unusable, "a password cannot have control characters, such as a tab")
+        }
+        let length = password.withBytes { bytes in
+            // In UTF-8, each character has exactly one byte that is not a continuation byte.
+            bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
+        }
+        guard length >= max(1, minimumLength) else {
+            throw HashFault(.unusable, "a password must have at least \(max(1, minimumLength)) characters")
+        }
+    }
+
+    /// Returns why a new password is refused, as a text for the user; nil if it is accepted.
+    public func refusal(of password: Secret) -> String? {
+        do throws(HashFault) {
+            try check(password)
+            return nil
+        } catch {
+            return "The new password was not accepted: \(error.description)"
+        }
     }
 }
 

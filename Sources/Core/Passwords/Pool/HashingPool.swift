@@ -11,9 +11,7 @@ internal import OpenSSLKit
 public final class HashingPool: Sendable {
     let scheduler: HashingScheduler
 
-    /// Creates a pool.
-    ///
-    /// Its threads are started when they are needed. They end when the pool is released.
+    /// Creates a pool, whose threads are started when they are needed, and end when it is released.
     ///
     /// - Parameters:
     ///   - settings: The limits.

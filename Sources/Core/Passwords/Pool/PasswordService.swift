@@ -19,9 +19,6 @@ public final class PasswordService: Sendable {
 
     /// Creates a service.
     ///
-    /// - Parameters:
-    ///   - policy: The algorithm and cost with which new passwords are hashed.
-    ///   - pool: The pool that computes hashes.
     /// - Throws: ``HashFault`` with code `failed` if no random bytes can be generated, or a hash of the policy takes
     ///   more memory than the pool may use.
     public init(policy: HashPolicy, pool: HashingPool) throws(HashFault) {
@@ -44,7 +41,7 @@ public final class PasswordService: Sendable {
         self.pool = pool
     }
 
-    /// Returns the limit that a check exceeds, so that users with a hash of this cost cannot sign in; nil if there is none.
+    /// Returns the limit that a check exceeds, so that users with such a hash cannot sign in; nil if there is none.
     public func limitFault(_ cost: HashCost) -> String? {
         guard cost.memory <= pool.settings.memory else {
             return "a check of \(cost) takes more memory than the limit for all checks"
@@ -71,9 +68,9 @@ public final class PasswordService: Sendable {
     ///   - attempt: The login. Its peer is the source of the request. A note with the waiting time and the running time
     ///     is added to its report.
     /// - Returns: True if `password` is the stored password. Always false if `stored` is nil or the password is empty.
-    /// - Throws: ``LoginFault``: `overloaded` if the queue is full, the check has waited too long, or no thread could be
-    ///   started; `unavailable` if the login was cancelled or the library fails; `unusableCredential` if the format would
-    ///   ignore a part of the password.
+    /// - Throws: ``LoginFault``: `overloaded` if the queue is full, the check has waited too long, or there is no thread
+    ///   for it; `unavailable` if the login was cancelled or the library fails; `unusableCredential` if the format
+    ///   would ignore a part of the password.
     public func check(
         _ password: Secret,
         against stored: StoredPassword?,
@@ -100,7 +97,6 @@ public final class PasswordService: Sendable {
 
     /// Queues a new password and hashes it by the policy.
     ///
-    /// - Parameter password: The new password.
     /// - Returns: The text to store.
     /// - Throws: ``LoginFault``, as in ``check(_:against:hashPerCost:for:)``.
     public func hash(_ password: Secret) async throws(LoginFault) -> String {
@@ -188,5 +184,65 @@ public final class PasswordService: Sendable {
     package static func costs(inNote text: String) -> String? {
         guard text.firstRange(of: waiting) != nil, let end = text.firstRange(of: ": ") else { return nil }
         return String(text[..<end.lowerBound])
+    }
+}
+
+/// The checks that one login computes, in the same order for every user: one for each cost in the realm, of very many
+/// costs the dearest ones.
+///
+/// The work is the same for all users, so response times do not reveal which users exist. A fixed response time would
+/// not hide this, because on a busy machine some checks take longer than any fixed time.
+struct CheckPlan: Sendable, CustomStringConvertible {
+    /// At most one of them is a check of the user's own hash, at ``own``.
+    private let checks: [any PasswordHash]
+    private let own: Int?
+    /// The memory of the largest check, in bytes: the checks are computed one after the other.
+    let memory: Int
+
+    init(own: (any PasswordHash)?, hashPerCost: [any PasswordHash], longestCheck: Duration = .seconds(2)) {
+        let costs = Set(HashCost.checked(of: hashPerCost.map(\.cost), longestCheck: longestCheck))
+        var checks = hashPerCost.filter { costs.contains($0.cost) }
+        if let own {
+            var index = checks.firstIndex { $0.cost == own.cost }
+            if index == nil, checks.count < hashPerCost.count || checks.count >= HashCost.maximumChecks {
+                // In the place of the next dearer check, so that the login takes no more time than others.
+                index = checks.indices.filter { checks[$0].cost.time >= own.cost.time }
+                    .min { checks[$0].cost.time < checks[$1].cost.time }
+            }
+            if let index { checks[index] = own } else { checks.append(own) }
+            self.own = index ?? checks.count - 1
+        } else {
+            self.own = nil
+        }
+        self.checks = checks
+        memory = checks.map(\.cost.memory).max() ?? 0
+    }
+
+    /// True if the checks take less time than passing them to another thread.
+    var isNegligible: Bool { checks.count <= 8 && checks.allSatisfy(\.cost.isNegligible) }
+
+    var description: String { checks.map(\.cost.description).joined(separator: ", ") }
+
+    /// Computes all checks; an empty password never matches, but takes the same time by a check of a fixed one.
+    func compute(_ password: Secret) -> HashingResult {
+        let isEmpty = password.isEmpty
+        let password = isEmpty ? Secret(utf8: "empty") : password
+        let own = isEmpty ? nil : own
+        var result = HashingResult.checked(false)
+        for (index, check) in checks.enumerated() {
+            do throws(HashFault) {
+                let matches = try check.matches(password)
+                // The result of another user's hash or of a decoy is ignored. It is computed only for its time.
+                if index == own { result = .checked(matches) }
+            } catch {
+                switch error.code {
+                // If the library cannot compute one of the hashes, the login fails, even if the hash is not the user's
+                // own. Otherwise the response would reveal the cost of the user's own hash.
+                case .failed: return .failed(error)
+                case .unusable: if index == own { result = .failed(error) }
+                }
+            }
+        }
+        return result
     }
 }

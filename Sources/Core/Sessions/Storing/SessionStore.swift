@@ -15,7 +15,6 @@ public protocol SessionStore: Sendable {
 
     /// Stores a new session.
     ///
-    /// - Parameter session: The session.
     /// - Throws: ``SessionStoreError`` when the session is not stored.
     func saveSession(_ session: SessionRecord) async throws(SessionStoreError)
 
@@ -56,7 +55,6 @@ public protocol SessionStore: Sendable {
     /// The store also removes the sessions that the command ends, so that a server that starts later does not restore
     /// them.
     ///
-    /// - Parameter action: The action.
     /// - Returns: The number of stored sessions that the command selects.
     /// - Throws: ``SessionStoreError`` when nothing was written.
     func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int

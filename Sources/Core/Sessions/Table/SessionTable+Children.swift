@@ -8,16 +8,12 @@ extension SessionTable {
     /// A further child session ends the oldest, so that one user cannot fill the table with the hosts of a domain.
     static let maximumChildren = 100
 
-    /// Begins a child session: a session of the same user at another host.
+    /// Begins a child of the session of a sign-in: a session of the same user at another host.
     ///
     /// The child has the times of its parent and ends with it. Its beginning is a use of the parent. If the parent
     /// already has a child at the host, that child ends. If there is a store, the child is stored when this function
     /// returns.
     ///
-    /// - Parameters:
-    ///   - parent: The session of the sign-in. It has no parent itself.
-    ///   - host: The host at which the child is valid.
-    ///   - client: The client of the child.
     /// - Returns: The child, and the token by which it is found.
     /// - Throws: ``SessionFault`` if no session has begun. The code is `ended` if the parent has ended, `full` if there
     ///   are too many sessions, and `unavailable` if the child could not be stored within two seconds.

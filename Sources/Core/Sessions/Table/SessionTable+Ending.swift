@@ -28,12 +28,7 @@ extension SessionTable {
     ///   - cause: The cause.
     /// - Throws: ``SessionFault`` with the code `unavailable` if an end could not be stored, as for a single session.
     public func end(_ sessions: [Session], cause: SessionEndCause) async throws(SessionFault) {
-        let effects = state.withLock { state in
-            var effects = TableEffects()
-            for session in sessions { effects.end(session, cause: cause, in: &state) }
-            return effects
-        }
-        publish(effects)
+        publish(state.withLock { $0.end(sessions, cause: cause) })
         try await removeStored(sessions.map(\.id))
     }
 
@@ -57,13 +52,10 @@ extension SessionTable {
         publish(effects)
     }
 
-    /// Returns the session of a token if the session has ended but the end is not stored.
+    /// Returns the session of a token presented at a host, if the session has ended but the end is not stored.
     ///
     /// After a restart, such a session may be valid again.
     ///
-    /// - Parameters:
-    ///   - token: The token that was presented.
-    ///   - host: The host that the token was presented at.
     /// - Returns: The session, so that the caller can end it again; nil if there is no such session.
     public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
         guard let digest = try? token.digest(), let session = state.withLock({ $0.writes.unstored(digest) }),

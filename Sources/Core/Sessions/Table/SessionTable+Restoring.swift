@@ -89,13 +89,7 @@ extension SessionTable {
             guard known != .user(.unknown), let cause = SaltedStamp.end(for: known, stamp: session.stamp) else {
                 continue
             }
-            publish(
-                state.withLock { state in
-                    var effects = TableEffects()
-                    effects.end(session, cause: cause, in: &state)
-                    return effects
-                }
-            )
+            publish(state.withLock { $0.end([session], cause: cause) })
         }
     }
 
@@ -124,9 +118,7 @@ extension SessionTable {
                 record.lastSeen > wall
                 || SessionLimits.nanoseconds(from: wall, to: record.idleExpiry) > state.limits.idle
             if isCorrected, session.markTouched() { state.writes.touch(session) }
-            var effects = TableEffects()
-            if let cause { effects.end(session, cause: cause, in: &state) }
-            return effects
+            return cause.map { state.end([session], cause: $0) } ?? TableEffects()
         }
     }
 }

@@ -73,9 +73,7 @@ extension SessionTable {
             return false
         }
     }
-}
 
-extension SessionTable {
     func processCommandsAndRemovals() async throws(SessionStoreError) {
         let fault: SessionStoreError?
         do throws(SessionStoreError) {

@@ -59,8 +59,6 @@ public final class SessionTable: Sendable {
     ///
     /// Until its next use, an existing session keeps its idle end. Its absolute end does not change. If there are more
     /// sessions than the new limits allow, no session ends at once.
-    ///
-    /// - Parameter settings: The settings.
     public func use(_ settings: SessionSettings) {
         state.withLock { state in
             state.settings = settings

@@ -69,6 +69,12 @@ struct TableState: Sendable {
         return [session] + entry.children.flatMap { remove($0, cause: cause) }
     }
 
+    mutating func end(_ sessions: [Session], cause: SessionEndCause) -> TableEffects {
+        var effects = TableEffects()
+        for session in sessions { effects.end(session, cause: cause, in: &self) }
+        return effects
+    }
+
     // MARK: Expiry
 
     /// Records a use of a session; true if the clients were warned and the use has postponed the end.

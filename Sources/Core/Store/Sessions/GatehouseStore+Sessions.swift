@@ -134,24 +134,11 @@ extension GatehouseStore {
 
     /// Returns the attributes of all sessions, by the ID of the session, without those that are not valid.
     static func attributes(in database: Database) throws -> [String: [UserAttribute]] {
-        var rows: [String: [(name: String, values: [String])]] = [:]
-        let values = try Row.fetchCursor(
-            database,
-            sql: "SELECT id, name, value FROM session_attributes ORDER BY id, place"
-        )
-        while let row = try values.next() {
-            var list = rows[row[0], default: []]
-            let name: String = row[1]
-            if let last = list.indices.last, list[last].name.utf8.elementsEqual(name.utf8) {
-                list[last].values.append(row[2])
-            } else {
-                list.append((name, [row[2]]))
-            }
-            rows[row[0]] = list
-        }
-        return rows.mapValues { list in
-            list.compactMap { name, values in try? UserAttribute(name: name, values: values) }
-        }
+        var values: [String: [(attribute: String, value: String)]] = [:]
+        let sql = "SELECT id, name, value FROM session_attributes ORDER BY id, place"
+        let rows = try Row.fetchCursor(database, sql: sql)
+        while let row = try rows.next() { values[row[0], default: []].append((row[1], row[2])) }
+        return values.mapValues(Self.attributes)
     }
 
     static func session(_ row: Row, groups: [String], attributes: [UserAttribute]) throws -> SessionRecord? {

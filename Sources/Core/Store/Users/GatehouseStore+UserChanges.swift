@@ -22,23 +22,18 @@ extension GatehouseStore {
             }
             var arguments: StatementArguments = ["realm": realm, "name": user.text]
             var assignments: [String] = []
+            func assign(_ column: String, _ value: (any DatabaseValueConvertible)?) {
+                assignments.append("\(column) = :\(column)")
+                arguments += [column: value]
+            }
             if let hash = changes.hash {
                 if let replaced = changes.replacing, stored.hash != replaced { return }
-                assignments += ["hash = :hash", "cost = :cost"]
-                arguments += ["hash": hash, "cost": cost]
+                assign("hash", hash)
+                assign("cost", cost)
             }
-            if let isEnabled = changes.isEnabled {
-                assignments.append("enabled = :enabled")
-                arguments += ["enabled": isEnabled]
-            }
-            if let expiry = changes.expiry {
-                assignments.append("expiry = :expiry")
-                arguments += ["expiry": expiry]
-            }
-            if let mustChange = changes.mustChangePassword {
-                assignments.append("must_change = :must_change")
-                arguments += ["must_change": mustChange]
-            }
+            if let isEnabled = changes.isEnabled { assign("enabled", isEnabled) }
+            if let expiry = changes.expiry { assign("expiry", expiry) }
+            if let mustChange = changes.mustChangePassword { assign("must_change", mustChange) }
             if !assignments.isEmpty {
                 try database.execute(
                     sql:
@@ -130,9 +125,7 @@ extension GatehouseStore {
             arguments: [database.lastInsertedRowID - Int64(rememberedChanges)]
         )
     }
-}
 
-extension GatehouseStore {
     /// Adds users.
     ///
     /// If one of the users cannot be added, no user is added.

@@ -7,9 +7,6 @@ public import RealmKit
 extension GatehouseStore {
     /// Reads the data for a login in one transaction, with the same work for existing and for unknown users.
     ///
-    /// - Parameters:
-    ///   - user: The name.
-    ///   - realm: The realm.
     /// - Returns: The user, if the user exists, and one hash for each cost in the realm.
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func login(_ user: Username, in realm: String) async throws(StoreFault) -> StoredLogin {
