@@ -22,10 +22,7 @@ extension UInt8 {
 
     /// True for a continuation byte of UTF-8: any byte of a multi-byte character but the first.
     var isContinuation: Bool { self & 0xC0 == 0x80 }
-    /// True if the byte ends a line.
     var isLineEnd: Bool { self == .lineFeed || self == .carriageReturn }
-
-    /// True for a space or a tab.
     var isBlank: Bool { self == .space || self == .tab }
 
     /// True for a letter of ASCII.
@@ -33,7 +30,6 @@ extension UInt8 {
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self
     }
 
-    /// True for a letter or digit of ASCII.
     var isLetterOrDigit: Bool { isLetter || UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
     /// True for a byte of the names of statements and options.
@@ -41,7 +37,6 @@ extension UInt8 {
         isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
     }
 
-    /// The byte with a letter of ASCII in lower case.
     var lowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }
 

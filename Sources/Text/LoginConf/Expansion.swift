@@ -65,14 +65,8 @@ extension SourceText {
         return true
     }
 
-    /// Returns the error for a fault of expansion.
-    ///
-    /// The error is shown at the reference. If the reference is not found in the text, it is shown at the whole value.
-    func diagnostic(of fault: Expander.Fault, in range: SourceRange) -> Diagnostic {
-        error(at: place(of: fault.reference, in: range), fault.message, hint: fault.hint)
-    }
-
-    private func place(of reference: String?, in range: SourceRange) -> SourceRange {
+    /// Returns the place of a reference in a value; the whole value if there is no reference or if it is not found.
+    fileprivate func place(of reference: String?, in range: SourceRange) -> SourceRange {
         guard let wanted = reference.map({ Array($0.utf8) }), !wanted.isEmpty else { return range }
         // A reference with escapes is not found, because it is spelled differently in the text.
         var start = Int(range.start)
@@ -101,53 +95,68 @@ struct Expander {
     }
 
     /// An error: a reference cannot be replaced, or the whole value expands to nothing.
-    struct Fault: Error {
-        /// The reference as it is written; nil if the error is about the whole value.
+    private struct Fault: Error {
+        /// It is nil if the error is about the whole value.
         var reference: String?
         var message: String
         var hint: String?
+
+        fileprivate func diagnostic(at range: SourceRange, in text: SourceText) -> Diagnostic {
+            text.error(at: text.place(of: reference, in: range), message, hint: hint)
+        }
     }
 
     let syntax: Syntax
     let expansion: Expansion
 
-    /// Returns the value with every reference replaced; the content of a file may be any bytes.
-    func bytes(of value: String) throws(Fault) -> [UInt8] {
+    /// Returns the value, which stands at a place in a text, with every reference replaced.
+    ///
+    /// It throws an error at the reference, or at the whole value if the reference is not found.
+    func string(of value: String, at range: SourceRange, in text: SourceText) throws(Diagnostic) -> String {
+        try Result { () throws(Fault) in try string(of: value) }.mapError { $0.diagnostic(at: range, in: text) }.get()
+    }
+
+    /// Returns the expanded value as bytes, because the content of a file may be any bytes.
+    func bytes(of value: String, at range: SourceRange, in text: SourceText) throws(Diagnostic) -> [UInt8] {
+        try Result { () throws(Fault) in try bytes(of: value) }.mapError { $0.diagnostic(at: range, in: text) }.get()
+    }
+
+    private func bytes(of value: String) throws(Fault) -> [UInt8] {
         let source = Array(value.utf8)
         var result: [UInt8] = []
         var copied = 0
         while let open = Self.index(of: .dollar, then: .openBrace, in: source, from: copied) {
             result += source[copied..<open]
             let inside = open + 2
-            if inside < source.count, source[inside] == .openBrace {
-                guard let close = Self.index(of: .closeBrace, then: .closeBrace, in: source, from: inside) else {
-                    copied = try copyUnclosedReference(of: source, from: open, into: &result)
-                    break
+            let isDouble = inside < source.count && source[inside] == .openBrace
+            let close =
+                isDouble
+                ? Self.index(of: .closeBrace, then: .closeBrace, in: source, from: inside)
+                : source[inside...].firstIndex(of: .closeBrace)
+            guard let close else {
+                if syntax == .strict {
+                    let reference = String(decoding: source[open...], as: UTF8.self)
+                    throw Fault(reference: reference, message: "this `${` is not closed", hint: "close it with `}`")
                 }
-                result += source[open..<close + 2]
-                copied = close + 2
+                copied = open
+                break
+            }
+            copied = isDouble ? close + 2 : close + 1
+            if isDouble {
+                result += source[open..<copied]
             } else {
-                guard let close = source[inside...].firstIndex(of: .closeBrace) else {
-                    copied = try copyUnclosedReference(of: source, from: open, into: &result)
-                    break
-                }
-                let name = String(decoding: source[inside..<close], as: UTF8.self)
-                result += try replacement(of: name)
-                copied = close + 1
+                result += try replacement(of: String(decoding: source[inside..<close], as: UTF8.self))
             }
         }
         result += source[copied...]
         guard !result.isEmpty || source.isEmpty else {
-            throw Fault(
-                message: "\(DiagnosticText.word(value)) expands to nothing",
-                hint: "write \"\" if an empty value is meant"
-            )
+            let message = "\(DiagnosticText.word(value)) expands to nothing"
+            throw Fault(message: message, hint: "write \"\" if an empty value is meant")
         }
         return result
     }
 
-    /// Returns the value with every reference replaced, as a string.
-    func string(of value: String) throws(Fault) -> String {
+    private func string(of value: String) throws(Fault) -> String {
         let bytes = try bytes(of: value)
         guard let string = String(validating: bytes, as: UTF8.self) else {
             throw Fault(message: "\(DiagnosticText.word(value)) expands to bytes that are not UTF-8")
@@ -155,53 +164,27 @@ struct Expander {
         return string
     }
 
-    /// Copies the text from an unclosed `${` to the end, and returns the offset of the end.
-    private func copyUnclosedReference(
-        of source: [UInt8],
-        from open: Int,
-        into result: inout [UInt8]
-    ) throws(Fault) -> Int {
-        if syntax == .strict {
-            throw Fault(
-                reference: String(decoding: source[open...], as: UTF8.self),
-                message: "this `${` is not closed",
-                hint: "close it with `}`"
-            )
-        }
-        result += source[open...]
-        return source.count
-    }
-
     private func replacement(of name: String) throws(Fault) -> [UInt8] {
         if name == "/" { return [.slash] }
-        let source = syntax == .jdk ? nil : ExternalReference(name)
-        guard !(source?.name ?? name).isEmpty else {
-            throw Fault(reference: "${\(name)}", message: "`${\(name)}` has no name")
-        }
+        let reference = "${\(name)}"
+        let source = syntax == .jdk ? nil : Source(name)
+        let key = String(name.dropFirst(source?.rawValue.count ?? 0))
+        guard !key.isEmpty else { throw Fault(reference: reference, message: "`\(reference)` has no name") }
+        let message: String
         switch source {
-        case .environment(let variable)?:
-            guard let value = expansion.environment(variable) else {
-                let message = "the environment variable \(DiagnosticText.word(variable)) is not set"
-                throw Fault(reference: "${\(name)}", message: message)
-            }
-            return Array(value.utf8)
-        case .file(let path)?:
-            switch expansion.file(path) {
+        case .environment?:
+            if let value = expansion.environment(key) { return Array(value.utf8) }
+            message = "the environment variable \(DiagnosticText.word(key)) is not set"
+        case .file?:
+            switch expansion.file(key) {
             case .success(let content): return content.withoutLastLineEnd
-            case .failure(let fault):
-                let message = "cannot read the file \(DiagnosticText.word(path)): \(fault.reason)"
-                throw Fault(reference: "${\(name)}", message: message)
+            case .failure(let fault): message = "cannot read the file \(DiagnosticText.word(key)): \(fault.reason)"
             }
         case nil:
-            guard let value = expansion.property(name) else {
-                throw Fault(
-                    reference: "${\(name)}",
-                    message: "the property \(DiagnosticText.word(name)) is not defined",
-                    hint: hint(for: name)
-                )
-            }
-            return Array(value.utf8)
+            if let value = expansion.property(key) { return Array(value.utf8) }
+            message = "the property \(DiagnosticText.word(key)) is not defined"
         }
+        throw Fault(reference: reference, message: message, hint: source == nil ? hint(for: key) : nil)
     }
 
     private func hint(for name: String) -> String? {
@@ -209,12 +192,11 @@ struct Expander {
             guard expansion.environment(name) != nil else { return "set it with -D NAME=VALUE" }
             return "for the environment variable write `${env:\(name)}`"
         }
-        guard ExternalReference(name) != nil else { return nil }
-        return "`${env:...}` and `${file:...}` work in realms.conf only"
+        return Source(name) == nil ? nil : "`${env:...}` and `${file:...}` work in realms.conf only"
     }
 
     /// Returns the index at which the two given bytes follow each other for the first time; nil if they never do.
-    static func index(of first: UInt8, then second: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
+    private static func index(of first: UInt8, then second: UInt8, in bytes: [UInt8], from start: Int) -> Int? {
         var index = start
         while index + 1 < bytes.count {
             if bytes[index] == first, bytes[index + 1] == second { return index }
@@ -224,25 +206,14 @@ struct Expander {
     }
 }
 
-/// A reference to an environment variable or a file.
-private enum ExternalReference {
-    case environment(String)
-    case file(String)
+/// The source of a reference that is no property, as it is written before the name.
+private enum Source: String, CaseIterable {
+    case environment = "env:"
+    case file = "file:"
 
-    init?(_ name: String) {
-        if name.hasPrefix("env:") {
-            self = .environment(String(name.dropFirst(4)))
-        } else if name.hasPrefix("file:") {
-            self = .file(String(name.dropFirst(5)))
-        } else {
-            return nil
-        }
-    }
-
-    var name: String {
-        switch self {
-        case .environment(let name), .file(let name): name
-        }
+    init?(_ reference: String) {
+        guard let source = Self.allCases.first(where: { reference.hasPrefix($0.rawValue) }) else { return nil }
+        self = source
     }
 }
 

@@ -5,7 +5,6 @@
 /// The raw value is the name in a translation file. The built-in translations have a text for every name.
 package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     // MARK: The frame of all pages
-
     case direction
     case errorTitle = "error-title"
     case help
@@ -13,7 +12,6 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case tryAgain = "try-again"
 
     // MARK: The sign-in page
-
     case signIn = "sign-in"
     case signInTo = "sign-in-to"
     case userName = "user-name"
@@ -26,7 +24,6 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case alreadySignedIn = "already-signed-in"
 
     // MARK: The notices above the form
-
     case rejected
     case lockedAfterFailures = "locked-after-failures"
     case expired
@@ -36,7 +33,6 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case accountChanged = "account-changed"
 
     // MARK: The page for the questions of a login
-
     case oneMoreStep = "one-more-step"
     case signingInAs = "signing-in-as"
     case signingInToAs = "signing-in-to-as"
@@ -45,7 +41,6 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case beginAgain = "begin-again"
 
     // MARK: Redirects and rejected credentials
-
     case pleaseSignIn = "please-sign-in"
     case pleaseSignInSentence = "please-sign-in-sentence"
     case signInFailed = "sign-in-failed"
@@ -53,7 +48,6 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case signInToOpen = "sign-in-to-open"
 
     // MARK: The hand-over from the sign-in host
-
     case cookiesNeeded = "cookies-needed"
     case cookieNotSent = "cookie-not-sent"
     case allowCookies = "allow-cookies"
@@ -64,7 +58,6 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case continueAt = "continue-at"
 
     // MARK: The sign-out and the account page
-
     case signOut = "sign-out"
     case signOutQuestion = "sign-out-question"
     case youAreSignedInAs = "you-are-signed-in-as"
@@ -90,14 +83,12 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case groups
 
     // MARK: The index and the welcome page
-
     case welcome
     case protectedHere = "protected-here"
     case nothingProtected = "nothing-protected"
     case realms
 
     // MARK: Refusals
-
     case accessDenied = "access-denied"
     case userNotAllowed = "user-not-allowed"
     case addressNotAllowed = "address-not-allowed"
@@ -139,7 +130,6 @@ package enum MessageKey: String, Sendable, Hashable, CaseIterable {
     case tellAdministrator = "tell-administrator"
 
     // MARK: The script of pages with a session
-
     case signedOut = "signed-out"
     case signInAgain = "sign-in-again"
     case staySignedIn = "stay-signed-in"

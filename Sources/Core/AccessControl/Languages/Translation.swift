@@ -89,11 +89,8 @@ package enum Placeholder {
 
     /// Returns the names of the placeholders of a text, sorted.
     package static func names(in text: String) -> [String] {
-        Set(
-            parts(of: text).compactMap { part in
-                if case .placeholder(let name) = part { String(name) } else { nil }
-            }
-        ).sorted()
+        let names = parts(of: text).compactMap { if case .placeholder(let name) = $0 { String(name) } else { nil } }
+        return Set(names).sorted()
     }
 }
 

@@ -16,9 +16,9 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     /// The severity.
     public let severity: Severity
     /// The problem, in one line.
-    public let message: String
+    public internal(set) var message: String
     /// A way to solve the problem, in one line.
-    public let hint: String?
+    public internal(set) var hint: String?
     /// The name of the text.
     public let file: String
     /// The number of the line; the first line is 1.

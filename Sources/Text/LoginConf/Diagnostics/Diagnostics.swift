@@ -8,22 +8,16 @@ struct Diagnostics {
     let text: SourceText
     private var list: [(start: UInt32, diagnostic: Diagnostic)] = []
     private(set) var errorCount = 0
-    /// True while diagnostics are dropped.
-    ///
-    /// The parser sets it after an error, while it skips to a place where it can continue.
+    /// True while diagnostics are dropped: after an error, while the parser skips to a place where it can continue.
     var isMuted = false
 
     init(_ text: SourceText) { self.text = text }
 
-    /// True if the maximum number of errors is reached.
     var isFull: Bool { errorCount >= Self.limit }
 
-    /// True if an error would be dropped now.
-    ///
-    /// Callers check this before they create the message, because an error that is dropped needs no message.
+    /// True if an error would be dropped now, and so needs no message.
     var dropsErrors: Bool { isMuted || isFull }
 
-    /// True if a warning would be dropped now.
     var dropsWarnings: Bool { dropsErrors || list.count >= 2 * Self.limit }
 
     /// The diagnostics in the order of the text.
@@ -55,9 +49,7 @@ struct Diagnostics {
         list.append((.max, text.error(at: range, "too many errors; the rest is not shown")))
     }
 
-    /// Adds the diagnostics of a parser that has read a part of this text.
-    ///
-    /// If `other` is muted when its parser ends, this value is muted too.
+    /// Adds the diagnostics of a parser that has read a part of this text; if it is muted at its end, this value is too.
     mutating func merge(_ other: Diagnostics) {
         if !isMuted {
             list += other.list

@@ -58,11 +58,9 @@ private struct Spelling {
     }
 }
 
-/// The number of typing mistakes between two names.
 enum EditDistance {
-    /// Returns the edit distance of two names (optimal string alignment).
-    ///
-    /// An edit changes, adds or removes one byte, or swaps two adjacent bytes.
+    /// Returns the edit distance of two names (optimal string alignment): an edit changes, adds or removes one byte, or swaps
+    /// two adjacent bytes.
     static func between(_ first: [UInt8], _ second: [UInt8]) -> Int {
         var older: [Int] = []
         var row = Array(0...second.count)

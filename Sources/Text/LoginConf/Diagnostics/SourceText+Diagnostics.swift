@@ -106,7 +106,7 @@ extension SourceText {
         valuesEnd: Int = 0
     ) -> Diagnostic {
         let line = line(around: Int(range.start))
-        let lineParts = confidentialParts
+        let lineParts = confidential.parts
         // What follows is cut anyway.
         let rangeEnd = max(Int(range.end), line.offset)
         let unknownValue = lineParts.unknownValue(from: line.start, to: line.end)
@@ -126,30 +126,24 @@ extension SourceText {
         // A hint with a value is of no use without it.
         let shownHint = hint.flatMap { words.hiding(in: $0).utf8.elementsEqual($0.utf8) ? $0 : nil }
         let excerpt = LineExcerpt(of: bytes, line: line, end: Int(range.end), shownEnd: shownEnd)
-        return hiddenValues.hiding(
-            in: Diagnostic(
-                severity: severity,
-                message: DiagnosticText.text(shownMessage),
-                hint: shownHint.map(DiagnosticText.text),
-                file: DiagnosticText.text(name),
-                line: line.number,
-                column: line.column,
-                lineText: isHidden ? "" : excerpt.text,
-                indent: isHidden ? 0 : excerpt.indent,
-                length: isHidden ? 0 : excerpt.length
-            )
+        let diagnostic = Diagnostic(
+            severity: severity,
+            message: DiagnosticText.text(shownMessage),
+            hint: shownHint.map(DiagnosticText.text),
+            file: DiagnosticText.text(name),
+            line: line.number,
+            column: line.column,
+            lineText: isHidden ? "" : excerpt.text,
+            indent: isHidden ? 0 : excerpt.indent,
+            length: isHidden ? 0 : excerpt.length
         )
+        return hiddenValues.hiding(in: diagnostic, line: line.number)
     }
 
-    /// Returns the words that the messages about a place must not contain.
+    /// Returns the words of secrets that the messages about a place must not contain.
     ///
-    /// - Parameters:
-    ///   - line: The line of the place.
-    ///   - range: The place.
-    ///   - valuesEnd: The end of the values that the messages may contain.
-    ///   - isWordConfidential: True if the place is a secret.
-    ///   - isNextConfidential: True if a secret is at the place or after it.
-    /// - Returns: The words of the secrets.
+    /// The messages may contain values up to `valuesEnd`. The word is the place itself; a secret that is next may be at the
+    /// place or after it.
     private func hiddenWords(
         of line: Line,
         range: SourceRange,
@@ -159,7 +153,7 @@ extension SourceText {
     ) -> HiddenWords {
         var words = HiddenWords()
         let end = min(Int(range.end), bytes.count)
-        for value in confidentialParts.values(from: line.start, to: max(line.end, end, valuesEnd)) {
+        for value in confidential.parts.values(from: line.start, to: max(line.end, end, valuesEnd)) {
             words.add(bytes[value])
         }
         guard isNextConfidential else { return words }
@@ -175,20 +169,14 @@ private struct LineExcerpt {
     /// The maximum number of columns.
     private static let width = 100
     private static let ellipsis = "..."
-    /// The number of bytes of a long line that are read on each side of the place.
-    ///
-    /// A scalar has up to four bytes.
+    /// The number of bytes of a long line that are read on each side of the place: a scalar has up to four bytes.
     static let reach = 4 * width
 
     let text: String
     let indent: Int
     let length: Int
 
-    /// - Parameters:
-    ///   - bytes: The text.
-    ///   - line: The line, with the beginning of the place.
-    ///   - end: The end of the place.
-    ///   - shownEnd: The end of the part of the line that may be shown.
+    /// The line has the beginning of the place, which ends at `end`; what is after `shownEnd` may not be shown.
     init(of bytes: [UInt8], line: SourceText.Line, end: Int, shownEnd: Int) {
         var first = max(line.start, line.offset - Self.reach)
         while first < line.offset, bytes[first].isContinuation { first += 1 }

@@ -72,12 +72,9 @@ public struct SourceText: Sendable {
 }
 
 extension SourceText {
-    /// The maximum number of bytes of a line that are read after an offset.
-    private static let maximumBytesAfterOffset = 1024
-
     /// The line that contains an offset: its number, its byte offsets without the line end, and the offset with its column.
     ///
-    /// The end of a very long line is cut.
+    /// A long line is cut 1,024 bytes after the offset.
     struct Line {
         let number: Int
         let start: Int
@@ -87,21 +84,17 @@ extension SourceText {
         let column: Int
     }
 
-    /// The parts that messages do not show.
-    var confidentialParts: ConfidentialText.Parts { confidential.parts }
-
     /// Returns whether a place is in a value that may be a secret.
     public func isConfidential(_ range: SourceRange) -> Bool {
-        !confidentialParts.values(from: Int(range.start), to: Int(range.end)).isEmpty
+        !confidential.parts.values(from: Int(range.start), to: Int(range.end)).isEmpty
     }
 
-    /// Returns the line that contains an offset.
     func line(around offset: Int) -> Line {
         let offset = min(max(0, offset), bytes.count)
         let line = lines.line(of: offset, in: bytes)
         let span = bytes.span
         var end = offset
-        let limit = min(span.count, offset + Self.maximumBytesAfterOffset)
+        let limit = min(span.count, offset + 1024)
         while end < limit, span[end] != .lineFeed, span[end] != .carriageReturn { end += 1 }
         return Line(
             number: Int(line.number),
@@ -164,7 +157,6 @@ extension SourceText {
         }
     }
 
-    /// Returns whether there is a byte order mark at an offset.
     func hasByteOrderMark(at offset: Int) -> Bool {
         bytes[min(offset, bytes.count)...].starts(with: [0xEF, 0xBB, 0xBF])
     }
@@ -185,30 +177,14 @@ final class LineIndex: Sendable {
         var start: UInt32 = 0
         /// The number of characters between the start of the line and the offset.
         var characters: UInt32 = 0
-
-        /// Moves the offset over one byte.
-        mutating func advance(over byte: UInt8, isBeforeLineFeed: Bool, to next: Int) {
-            // CRLF is one line end.
-            if byte == .lineFeed || byte == .carriageReturn && !isBeforeLineFeed {
-                number += 1
-                start = UInt32(next)
-                characters = 0
-            } else if !byte.isContinuation {
-                characters += 1
-            }
-        }
     }
 
     private let checkpoints = Mutex<[Checkpoint]?>(nil)
 
-    /// Returns the line of an offset.
+    /// Returns the line of a byte offset, at most the number of bytes, in a text that is always the same and has at most
+    /// 2^32 - 1 bytes.
     ///
     /// It takes time in proportion to the text at the first call, and constant time afterwards.
-    ///
-    /// - Parameters:
-    ///   - offset: A byte offset, at most the number of bytes.
-    ///   - bytes: The text, always the same; at most 2^32 - 1 bytes.
-    /// - Returns: The number and the start of the line, and the number of characters before the offset.
     func line(of offset: Int, in bytes: [UInt8]) -> Checkpoint {
         let first = checkpoints.withLock { known in
             let all = known ?? Self.checkpoints(of: bytes)
@@ -240,8 +216,14 @@ final class LineIndex: Sendable {
     ) -> Checkpoint {
         var checkpoint = checkpoint
         for index in offset..<end {
+            let byte = span[index]
+            // CRLF is one line end.
             let isBeforeLineFeed = index + 1 < span.count && span[index + 1] == .lineFeed
-            checkpoint.advance(over: span[index], isBeforeLineFeed: isBeforeLineFeed, to: index + 1)
+            if byte == .lineFeed || byte == .carriageReturn && !isBeforeLineFeed {
+                checkpoint = Checkpoint(number: checkpoint.number + 1, start: UInt32(index + 1))
+            } else if !byte.isContinuation {
+                checkpoint.characters += 1
+            }
         }
         return checkpoint
     }

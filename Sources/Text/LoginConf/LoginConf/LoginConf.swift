@@ -158,11 +158,11 @@ extension ModuleEntry {
         var diagnostics: [Diagnostic] = []
         var expanded: [ModuleOption] = []
         for option in options {
-            do throws(Expander.Fault) {
-                let value = try expander.string(of: option.value)
+            do throws(Diagnostic) {
+                let value = try expander.string(of: option.value, at: option.valueRange, in: text)
                 expanded.append(option.with(value: value))
             } catch {
-                diagnostics.append(text.diagnostic(of: error, in: option.valueRange))
+                diagnostics.append(error)
             }
         }
         if let errors = ConfigurationErrors(diagnostics) { throw errors }
@@ -188,14 +188,10 @@ extension ModuleOption {
     /// - Returns: The bytes; the content of a file may be any bytes.
     /// - Throws: An error if the value cannot be expanded.
     public func expandedBytes(by expansion: Expansion, in text: SourceText) throws(Diagnostic) -> [UInt8] {
-        do throws(Expander.Fault) {
-            return try Expander(syntax: .jdkWithSources, expansion: expansion).bytes(of: value)
-        } catch {
-            throw text.diagnostic(of: error, in: valueRange)
-        }
+        try Expander(syntax: .jdkWithSources, expansion: expansion).bytes(of: value, at: valueRange, in: text)
     }
 
-    func with(value: String) -> ModuleOption {
+    fileprivate func with(value: String) -> ModuleOption {
         ModuleOption(key: key, keyRange: keyRange, value: value, valueRange: valueRange)
     }
 }

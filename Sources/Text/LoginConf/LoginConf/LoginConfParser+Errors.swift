@@ -26,21 +26,18 @@ extension LoginConfParser {
             skipBlock()
         case .equals:
             diagnostics.error("unexpected `=`", at: token.range, hint: "a login context begins with its name")
-            skip { $0 == .openBrace || $0 == .semicolon || $0 == .closeBrace }
+            skipToBraceOrSemicolon()
             if token.kind == .openBrace { skipBlock() } else { advance() }
         case .invalidCharacter:
             guard replaceInvalidText(as: .name), peek().kind != .openBrace else { break }
             // The rest of the context is skipped, so that there is only one error.
-            skip { $0 == .openBrace || $0 == .semicolon || $0 == .closeBrace }
+            skipToBraceOrSemicolon()
             if token.kind == .openBrace { skipBlock() } else { advance() }
-        case .word, .string, .wordWithByteOrderMark, .unterminatedString, .unterminatedComment, .endOfFile:
-            break
+        default: break
         }
     }
 
-    /// Handles a token other than `{` after the name of a context.
-    ///
-    /// - Returns: True if the modules begin here; the `{` may be missing.
+    /// Handles a token other than `{` after the name of a context; returns true if the modules begin here, even without it.
     @inline(never)
     mutating func recoverOpenBrace(after name: LoginConfToken) -> Bool {
         while token.kind == .invalidCharacter {
@@ -67,7 +64,7 @@ extension LoginConfParser {
             if name.kind == .word, string(of: name) == "include" {
                 let hint = "name each file in a `login-config` statement of realms.conf"
                 diagnostics.error("login.conf has no `include`", at: name.range, hint: hint)
-                skip { $0 == .semicolon || $0 == .openBrace || $0 == .closeBrace }
+                skipToBraceOrSemicolon()
                 if token.kind == .semicolon { advance() }
                 return token.kind == .openBrace
             }
@@ -80,11 +77,10 @@ extension LoginConfParser {
             }
             diagnostics.error("missing `{` after the context name \(shown(name))", at: rangeAfterPrevious, hint: write)
             if controlFlag(of: peek()) != nil { return true }
-        case .semicolon, .closeBrace, .equals, .invalidCharacter, .endOfFile, .wordWithByteOrderMark,
-            .unterminatedString, .unterminatedComment:
+        default:
             diagnostics.error("missing `{` after the context name \(shown(name))", at: rangeAfterPrevious, hint: write)
         }
-        skip { $0 == .semicolon || $0 == .openBrace || $0 == .closeBrace }
+        skipToBraceOrSemicolon()
         if token.kind == .openBrace { return true }
         if token.kind == .closeBrace { advance() }
         if token.kind == .semicolon { advance() }
@@ -135,7 +131,7 @@ extension LoginConfParser {
 // Errors in the class and the flag of a module.
 
 extension LoginConfParser {
-    /// Keywords of PAM that JAAS does not have; PAM allows them in the place of a control flag.
+    /// Words that only PAM allows in the place of a control flag.
     private static let pamKeywords: Set<String> = ["include", "substack", "binding"]
 
     /// Handles an unexpected token where a class name or a `}` is expected.
@@ -160,15 +156,12 @@ extension LoginConfParser {
             return skipModule()
         case .invalidCharacter:
             _ = replaceInvalidText(as: .className)
-        case .word, .string, .closeBrace, .wordWithByteOrderMark, .unterminatedString, .unterminatedComment:
-            break
+        default: break
         }
         return .inModule
     }
 
-    /// True if the end of the file or the next context follows the current `;`.
-    ///
-    /// The `}` before this `;` is then probably missing.
+    /// True if the end of the file or the next context follows the current `;`: the `}` before it is probably missing.
     private var endsBlock: Bool {
         var ahead = scanner
         let next = ahead.next()
@@ -207,8 +200,7 @@ extension LoginConfParser {
             return reportUnclosedBlock(block, at: rangeAfterPrevious)
         case .word, .string:
             return recoverUnknownFlag(after: className, of: block, isFirst: isFirst)
-        case .semicolon, .closeBrace, .invalidCharacter, .wordWithByteOrderMark, .unterminatedString,
-            .unterminatedComment:
+        default:
             reportMissingFlag(of: className, at: rangeAfterPrevious)
             return token.kind == .closeBrace ? .endOfModule : .inModule
         }
@@ -238,26 +230,21 @@ extension LoginConfParser {
         }
         let message = "\(DiagnosticText.word(word)) is not a control flag"
         let flags = ControlFlag.allCases.map(\.rawValue)
+        var (hint, isMeant) = (Self.flagsHint, false)
         if Self.pamKeywords.contains(word) {
-            let hint = "`\(word)` is a word of PAM, not of JAAS; \(Self.flagsHint)"
-            diagnostics.error(message, at: token.range, hint: hint)
+            hint = "`\(word)` is a word of PAM, not of JAAS; \(Self.flagsHint)"
         } else if let meant = flags.first(where: { $0.uppercased() == word.uppercased() }) {
-            diagnostics.error(message, at: token.range, hint: "write `\(meant)` in ASCII letters")
-            advance()
-            return .inModule
+            (hint, isMeant) = ("write `\(meant)` in ASCII letters", true)
         } else if let meant = NearestName.suggest(word, among: flags) {
-            diagnostics.error(message, at: token.range, hint: "did you mean `\(meant)`?")
-            advance()
-            return .inModule
-        } else {
-            diagnostics.error(message, at: token.range, hint: Self.flagsHint)
+            (hint, isMeant) = ("did you mean `\(meant)`?", true)
         }
-        return skipModule()
+        diagnostics.error(message, at: token.range, hint: hint)
+        guard isMeant else { return skipModule() }
+        advance()
+        return .inModule
     }
 
-    /// Handles an option where a module should begin.
-    ///
-    /// Usually there is a wrong `;` before the option.
+    /// Handles an option where a module should begin; usually there is a wrong `;` before it.
     private mutating func recoverStrayOption(_ key: LoginConfToken, isFirst: Bool) -> Position {
         guard !isFirst else {
             let hint = "a module begins with its class name and its control flag"

@@ -11,11 +11,8 @@ extension LoginConfParser {
         case .endOfFile:
             return reportUnclosedBlock(block, at: rangeAfterPrevious)
         case .closeBrace:
-            diagnostics.error(
-                "missing `;` after the module",
-                at: rangeAfterPrevious,
-                hint: "every module ends with `;`"
-            )
+            let hint = "every module ends with `;`"
+            diagnostics.error("missing `;` after the module", at: rangeAfterPrevious, hint: hint)
             return .endOfModule
         case .openBrace where isAfterValue, .equals where isAfterValue:
             skipInvalidSuffix(of: .value)
@@ -32,9 +29,10 @@ extension LoginConfParser {
         case .invalidCharacter where touchesPrevious:
             skipInvalidSuffix(of: isFirst ? .flag : .value)
         case .invalidCharacter:
-            return replaceInvalidText(as: .key) ? skipOptionWithInvalidKey() : .inModule
-        case .word, .string, .semicolon, .wordWithByteOrderMark, .unterminatedString, .unterminatedComment:
-            break
+            guard replaceInvalidText(as: .key) else { break }
+            advance()
+            return skipValue()
+        default: break
         }
         return .inModule
     }
@@ -45,9 +43,8 @@ extension LoginConfParser {
         return !touchesPrevious || next >= text.bytes.count || ByteClass.of(text.bytes[next]) & ByteClass.space != 0
     }
 
-    /// Skips an option whose key is the current token; the error of the key has been reported.
-    private mutating func skipOptionWithInvalidKey() -> Position {
-        advance()
+    /// Skips the `=` and the value after a key whose error has been reported.
+    private mutating func skipValue() -> Position {
         guard token.kind == .equals else { return skipModule() }
         advance()
         return takeText() == nil ? skipModule() : .inModule
@@ -66,12 +63,11 @@ extension LoginConfParser {
                 _ = replaceInvalidText(as: .key)
             }
         }
-        if token.kind == .equals {
-            advance()
-            return takeText() == nil ? skipModule() : .inModule
-        }
-        if let message = touchingValueError(key, isFirst: isFirst) {
-            diagnostics.error(message.text, at: message.range, hint: message.hint)
+        if token.kind == .equals { return skipValue() }
+        // A text directly follows a value, such as `"c"` in `a=b"c"`.
+        if !isFirst, Int(key.start) > 0, endOfToken(before: key) == key.start {
+            let hint = "a value is one word or one string: put all of it in double quotes"
+            diagnostics.error("two option values in a row", at: key.range, hint: hint)
             return token.isText || token.kind == .invalidCharacter ? skipModule() : .inModule
         }
         switch token.kind {
@@ -89,27 +85,11 @@ extension LoginConfParser {
             diagnostics.error("missing `;` after the module", at: SourceRange(end, end), hint: hint)
             pendingClass = key
             return .endOfModule
-        case .word, .string, .equals, .invalidCharacter, .wordWithByteOrderMark, .unterminatedString,
-            .unterminatedComment:
-            diagnostics.error(
-                "missing `=` after the option key \(shown(key))",
-                at: rangeAfterPrevious,
-                hint: "an option is KEY=VALUE"
-            )
+        default:
+            let message = "missing `=` after the option key \(shown(key))"
+            diagnostics.error(message, at: rangeAfterPrevious, hint: "an option is KEY=VALUE")
             return skipModule()
         }
-    }
-
-    /// Returns the error for a text that directly follows a value, such as `"c"` in `a=b"c"`; nil for other texts.
-    private func touchingValueError(
-        _ key: LoginConfToken,
-        isFirst: Bool
-    ) -> (text: String, range: SourceRange, hint: String?)? {
-        guard !isFirst, Int(key.start) > 0, endOfToken(before: key) == key.start else { return nil }
-        return (
-            "two option values in a row", key.range,
-            "a value is one word or one string: put all of it in double quotes"
-        )
     }
 
     /// Returns the end of the text before a token, without the white space that separates it from the token.
@@ -149,9 +129,7 @@ extension LoginConfParser {
     mutating func warnOfCurlyQuote(_ option: ModuleOption) {
         guard let first = option.value.unicodeScalars.first, CurlyQuotes.opening.contains(first),
             !diagnostics.dropsWarnings
-        else {
-            return
-        }
+        else { return }
         let message = "the quotation mark \(first) is a part of the value"
         diagnostics.warning(message, at: option.valueRange, hint: "write the value in \" if it is not meant")
     }

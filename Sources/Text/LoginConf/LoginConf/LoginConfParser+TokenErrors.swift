@@ -46,8 +46,7 @@ extension LoginConfParser {
             token.kind = .endOfFile
         case .unterminatedString:
             replaceUnterminatedString()
-        case .word, .string, .openBrace, .closeBrace, .semicolon, .equals, .endOfFile, .invalidCharacter:
-            break
+        default: break
         }
     }
 
@@ -88,22 +87,15 @@ extension LoginConfParser {
         var index = end
         if index < bytes.count { index += 1 }
         if index < bytes.count, bytes[index - 1] == .carriageReturn, bytes[index] == .lineFeed { index += 1 }
-        var quote: Int?
-        while index < bytes.count, !bytes[index].isLineEnd {
-            if bytes[index] == .quote {
-                guard quote == nil else { return nil }
-                quote = index
-            }
-            index += 1
-        }
-        return quote
+        let line = bytes[index...].prefix { !$0.isLineEnd }
+        let quote = line.firstIndex(of: .quote)
+        return quote == line.lastIndex(of: .quote) ? quote : nil
     }
 
     // MARK: Characters that need quotes
 
-    /// Reports a text that begins with the current token and needs quotes.
-    ///
-    /// - Returns: True if a word or a string has replaced the text; false if the text was a comment and was skipped.
+    /// Reports a text that begins with the current token and needs quotes, and replaces it by a word or a string; returns
+    /// false if the text was a comment and was skipped.
     @inline(never)
     mutating func replaceInvalidText(as role: TextRole) -> Bool {
         let byte = text.bytes[min(Int(token.start), text.bytes.count - 1)]
@@ -155,12 +147,9 @@ extension LoginConfParser {
         let message = "\(shownCharacter) is not allowed in an unquoted \(role.rawValue)"
         diagnostics.error(message, at: range, hint: "write \(quoted(whole))")
         replaceToken(with: range, kind: .word)
-        let wasMuted = diagnostics.isMuted
-        diagnostics.isMuted = true
         repeat {
-            advance()
+            skipToken()
         } while touchesPrevious && (token.isText || token.kind == .invalidCharacter || token.kind == .equals)
-        diagnostics.isMuted = wasMuted
     }
 
     private var shownCharacter: String { DiagnosticText.word(text.string(in: token.range)) }
@@ -171,19 +160,13 @@ extension LoginConfParser {
         content.unicodeScalars.count <= 80 ? LoginConfEscapes.quoted(content) : "it in double quotes"
     }
 
-    /// Replaces the current token by a word or string.
     private mutating func replaceToken(with range: SourceRange, kind: LoginConfToken.Kind) {
         token = LoginConfToken(kind: kind, content: .replacement, start: range.start, end: range.end)
         scanner.position = Int(range.end)
     }
 
     private func closingApostrophe() -> Int? {
-        var index = Int(token.end)
-        while index < text.bytes.count, !text.bytes[index].isLineEnd {
-            if text.bytes[index] == .apostrophe { return index }
-            index += 1
-        }
-        return nil
+        text.bytes[Int(token.end)...].prefix { !$0.isLineEnd }.firstIndex(of: .apostrophe)
     }
 
     /// Returns the end of an unquoted text that begins with the current token.
@@ -221,26 +204,21 @@ extension LoginConfParser {
     // MARK: Skipping
 
     private mutating func skipLine() {
-        var index = Int(token.start)
-        while index < text.bytes.count, !text.bytes[index].isLineEnd { index += 1 }
         // The previous token stays the token before the comment.
         let before = previous
-        scanner.position = index
+        scanner.position = text.bytes[Int(token.start)...].firstIndex(where: \.isLineEnd) ?? text.bytes.count
         advance()
         previous = before
     }
 
-    /// Skips tokens without diagnostics, up to a token for which `isWanted` is true.
-    mutating func skip(until isWanted: (LoginConfToken.Kind) -> Bool) {
-        let wasMuted = diagnostics.isMuted
-        diagnostics.isMuted = true
-        while token.kind != .endOfFile, !isWanted(token.kind) { advance() }
-        diagnostics.isMuted = wasMuted
+    /// Skips tokens without diagnostics up to a `{`, `}` or `;`.
+    mutating func skipToBraceOrSemicolon() {
+        while ![.endOfFile, .openBrace, .closeBrace, .semicolon].contains(token.kind) { skipToken() }
     }
 
     /// Skips the rest of a module.
     mutating func skipModule() -> Position {
-        skip { $0 == .semicolon || $0 == .openBrace || $0 == .closeBrace }
+        skipToBraceOrSemicolon()
         switch token.kind {
         case .semicolon:
             advance()
@@ -268,6 +246,7 @@ extension LoginConfParser {
         if token.kind == .semicolon { advance() }
     }
 
+    /// Takes a token without diagnostics.
     private mutating func skipToken() {
         let wasMuted = diagnostics.isMuted
         diagnostics.isMuted = true

@@ -21,10 +21,9 @@ extension LoginConfParser {
         return token.content == .plain ? value : expanded(value, at: token)
     }
 
-    /// Returns the control flag in a token; nil if the token is not a flag.
+    /// Returns the control flag in a token, in upper or lower case; nil if the token is not a flag.
     ///
-    /// The letters may be in upper or lower case. The JDK also accepts some letters outside of ASCII; they are rejected
-    /// here.
+    /// The JDK also accepts some letters outside of ASCII; they are rejected here.
     @inline(__always)
     func controlFlag(of token: LoginConfToken) -> ControlFlag? {
         guard token.isText else { return nil }
@@ -65,10 +64,10 @@ extension LoginConfParser {
         guard case .file(let expansion) = dialect, token.content != .replacement, !diagnostics.isFull else {
             return value
         }
-        do throws(Expander.Fault) {
-            return try Expander(syntax: .jdk, expansion: expansion).string(of: value)
+        do throws(Diagnostic) {
+            return try Expander(syntax: .jdk, expansion: expansion).string(of: value, at: token.range, in: text)
         } catch {
-            diagnostics.add(text.diagnostic(of: error, in: token.range), at: token.range)
+            diagnostics.add(error, at: token.range)
             return value
         }
     }

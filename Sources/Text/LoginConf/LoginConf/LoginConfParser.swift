@@ -42,7 +42,6 @@ struct LoginConfParser {
     var diagnostics: Diagnostics
     var scanner: LoginConfScanner
     var token: LoginConfToken
-    /// The previous token.
     var previous: LoginConfToken
     /// The options of the current module; all modules use the same list, so that it is allocated only once.
     private var options = ModuleOptionList()
@@ -50,14 +49,11 @@ struct LoginConfParser {
     var pendingName: LoginConfToken?
     /// The class of a module that was found where an option should begin; its flag is the current token.
     var pendingClass: LoginConfToken?
-    /// The offset at which realms.conf continues after an unclosed `login` block.
-    ///
-    /// If it is nil, realms.conf continues at the current token.
+    /// The offset at which realms.conf continues after an unclosed `login` block; nil for the current token.
     var resumeOffset: UInt32?
     /// True after a wrong `;` within a module: the options that follow still belong to that module.
     var isContinuingModule = false
 
-    /// Creates a parser at the first token after an offset.
     init(_ text: SourceText, dialect: Dialect, at offset: Int = 0) {
         self.text = text
         self.dialect = dialect
@@ -119,9 +115,7 @@ struct LoginConfParser {
 
     // MARK: Modules
 
-    /// Parses the modules of a block.
-    ///
-    /// - Returns: True if the block has a `}`, which is then the current token.
+    /// Parses the modules of a block; returns true if it has a `}`, which is then the current token.
     mutating func parseModules(into modules: inout [ModuleEntry], of block: Block) -> Bool {
         isContinuingModule = false
         while true {

@@ -120,9 +120,7 @@ struct LoginConfScanner {
         return token(.word, from: start, to: index)
     }
 
-    /// Reads a word from its first byte C2 or EF to its end.
-    ///
-    /// The next byte decides whether C2 belongs to the word. EF always belongs to it, even in a byte order mark.
+    /// Reads a word from its first byte C2, whose next byte decides, or EF, which always belongs to it, to its end.
     @inline(never)
     private func wordWithNonASCII(from start: Int, at place: Int) -> LoginConfToken {
         let span = bytes.span
@@ -179,9 +177,7 @@ struct LoginConfScanner {
         }
     }
 
-    /// Returns the end of a comment; nil for a lone `/`.
-    ///
-    /// For an unclosed comment, the result is greater than the length of the text.
+    /// Returns the end of a comment, which is greater than the length of the text if it is unclosed; nil for a lone `/`.
     private func comment(from start: Int) -> Int? {
         let span = bytes.span
         guard start + 1 < span.count else { return nil }

@@ -75,9 +75,7 @@ extension LoginConfParser {
         token.kind == .invalidCharacter && text.bytes[Int(token.start)] == UInt8(ascii: "[")
     }
 
-    /// Parses a table of outcomes from its `[` to its `]`.
-    ///
-    /// - Returns: The entries; empty if the table is not closed or has an error, which has been reported.
+    /// Parses a table of outcomes from its `[` to its `]`; it is empty if it has an error, which has been reported.
     @inline(never)
     mutating func parseOutcomeTable() -> [OutcomeRule] {
         let open = Int(token.start)
@@ -95,8 +93,9 @@ extension LoginConfParser {
             diagnostics.error("the table of outcomes is not closed", at: range, hint: Self.tableHint)
             isValid = false
         } else {
-            for word in words(from: open + 1, to: end) {
-                guard let rule = outcomeRule(word, after: rules) else {
+            for word in text.bytes[open + 1..<end].split(whereSeparator: { ByteClass.of($0) & ByteClass.space != 0 }) {
+                let place = SourceRange(UInt32(word.startIndex), UInt32(word.endIndex))
+                guard let rule = outcomeRule(place, after: rules) else {
                     isValid = false
                     continue
                 }
@@ -112,20 +111,6 @@ extension LoginConfParser {
         return isValid ? rules : []
     }
 
-    private func words(from start: Int, to end: Int) -> [SourceRange] {
-        var words: [SourceRange] = []
-        var begin: Int?
-        for index in start...end {
-            let isSpace = index == end || ByteClass.of(text.bytes[index]) & ByteClass.space != 0
-            if !isSpace, begin == nil { begin = index }
-            if isSpace, let first = begin {
-                words.append(SourceRange(UInt32(first), UInt32(index)))
-                begin = nil
-            }
-        }
-        return words
-    }
-
     private mutating func outcomeRule(_ range: SourceRange, after rules: [OutcomeRule]) -> OutcomeRule? {
         let word = text.string(in: range)
         let parts = word.utf8.split(separator: UInt8(ascii: "="), omittingEmptySubsequences: false)
@@ -136,9 +121,10 @@ extension LoginConfParser {
             return nil
         }
         guard let outcomes = outcomes(name, at: range), let action = action(value, at: range) else { return nil }
-        if rules.contains(where: {
+        let isKnown = rules.contains {
             $0.outcomes.isEmpty ? outcomes.isEmpty : !Set($0.outcomes).isDisjoint(with: outcomes)
-        }) {
+        }
+        if isKnown {
             diagnostics.error("\(DiagnosticText.word(name)) occurs twice in the table", at: range)
             return nil
         }
@@ -168,11 +154,8 @@ extension LoginConfParser {
         if let known = OutcomeRule.actions.first(where: { $0.description.utf8.elementsEqual(value.utf8) }) {
             return known
         }
-        if value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let count = UInt8(value),
-            count > 0
-        {
-            return .jump(count)
-        }
+        let isNumber = value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if isNumber, let count = UInt8(value), count > 0 { return .jump(count) }
         let hint = "the actions are ok, done, bad, die, ignore, reset, or the number of modules to skip, from 1 to 255"
         diagnostics.error("there is no action \(DiagnosticText.word(value))", at: range, hint: hint)
         return nil

@@ -106,11 +106,7 @@ public struct RealmsConfWord: Sendable, Hashable {
     /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing or
     ///   to bytes that are not UTF-8.
     public func expanded(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> String {
-        do throws(Expander.Fault) {
-            return try Expander(syntax: .strict, expansion: expansion).string(of: text)
-        } catch {
-            throw source.diagnostic(of: error, in: range)
-        }
+        try Expander(syntax: .strict, expansion: expansion).string(of: text, at: range, in: source)
     }
 
     /// Returns the expanded text as bytes; see ``expanded(by:in:)``.
@@ -123,10 +119,6 @@ public struct RealmsConfWord: Sendable, Hashable {
     /// - Returns: The bytes; the content of a file may be any bytes.
     /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing.
     public func expandedBytes(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> [UInt8] {
-        do throws(Expander.Fault) {
-            return try Expander(syntax: .strict, expansion: expansion).bytes(of: text)
-        } catch {
-            throw source.diagnostic(of: error, in: range)
-        }
+        try Expander(syntax: .strict, expansion: expansion).bytes(of: text, at: range, in: source)
     }
 }

@@ -10,12 +10,8 @@ extension RealmsConfParser {
         case .string: word = quotedWord(current)
         case .unterminatedString: word = unterminatedWord(current)
         case .word, .openBrace, .closeBrace, .semicolon, .endOfFile:
-            let read = RealmsConfWord(
-                text.string(in: current.range),
-                range: current.range,
-                beginsLine: current.beginsLine
-            )
-            word = withoutCurlyQuotes(read)
+            let read = text.string(in: current.range)
+            word = withoutCurlyQuotes(RealmsConfWord(read, range: current.range, beginsLine: current.beginsLine))
             rejectInvisibleCharacters(word)
         }
         advance()
@@ -50,12 +46,8 @@ extension RealmsConfParser {
             content.append(text.bytes[index])
             index += 1
         }
-        return RealmsConfWord(
-            String(decoding: content, as: UTF8.self),
-            range: token.range,
-            isQuoted: true,
-            beginsLine: token.beginsLine
-        )
+        let read = String(decoding: content, as: UTF8.self)
+        return RealmsConfWord(read, range: token.range, isQuoted: true, beginsLine: token.beginsLine)
     }
 
     private mutating func reportEscape(at index: Int) {
@@ -77,20 +69,12 @@ extension RealmsConfParser {
         scanner.position = end
         self.token.end = end
         if token.end == text.bytes.count, end == token.end { diagnostics.isMuted = true }
-        let content = SourceRange(UInt32(token.start + 1), UInt32(end))
-        return RealmsConfWord(
-            text.string(in: content),
-            range: token.range,
-            isQuoted: true,
-            beginsLine: token.beginsLine
-        )
+        let read = text.string(in: SourceRange(UInt32(token.start + 1), UInt32(end)))
+        return RealmsConfWord(read, range: token.range, isQuoted: true, beginsLine: token.beginsLine)
     }
 
     private static func endsStatement(_ byte: UInt8) -> Bool {
-        switch byte {
-        case .semicolon, .openBrace, .closeBrace, .space, .tab: true
-        default: false
-        }
+        byte.isBlank || byte == .semicolon || byte == .openBrace || byte == .closeBrace
     }
 
     private mutating func rejectInvisibleCharacters(_ word: RealmsConfWord) {
@@ -102,12 +86,8 @@ extension RealmsConfParser {
                 let code = String(scalar.value, radix: 16, uppercase: true)
                 let name = "U+" + String(repeating: "0", count: max(0, 4 - code.count)) + code
                 let hint = "replace it with a space, or put the word in double quotes"
-                diagnostics.error(
-                    "an invisible character (\(name)) in a word",
-                    at: SourceRange(offset, end),
-                    hint: hint
-                )
-                return
+                let range = SourceRange(offset, end)
+                return diagnostics.error("an invisible character (\(name)) in a word", at: range, hint: hint)
             }
             offset = end
         }

@@ -92,12 +92,8 @@ struct RealmsConfParser {
                 let body = keyword.text == "login" ? parseLogin(keyword, arguments: arguments) : parseBlock(of: keyword)
                 return statement(keyword, arguments: arguments, body: body, from: start)
             case .closeBrace, .endOfFile:
-                let hint = "a statement ends with `;`"
-                diagnostics.error(
-                    "missing `;` after the statement \(shown(keyword))",
-                    at: rangeAfterPrevious,
-                    hint: hint
-                )
+                let message = "missing `;` after the statement \(shown(keyword))"
+                diagnostics.error(message, at: rangeAfterPrevious, hint: "a statement ends with `;`")
                 // At the end of the file, unclosed blocks are probably consequences of this mistake.
                 if token.kind == .endOfFile { diagnostics.isMuted = true }
                 return statement(keyword, arguments: arguments, body: .none, from: start)
@@ -121,11 +117,8 @@ struct RealmsConfParser {
 
     private mutating func checkKeyword(_ keyword: RealmsConfWord) {
         if keyword.isQuoted {
-            diagnostics.error(
-                "a keyword in quotes",
-                at: keyword.range,
-                hint: "a statement begins with an unquoted word"
-            )
+            let hint = "a statement begins with an unquoted word"
+            diagnostics.error("a keyword in quotes", at: keyword.range, hint: hint)
         } else if keyword.text.hasPrefix("//") || keyword.text.hasPrefix("/*") {
             let hint = "comments are `# ...`, except in login blocks"
             diagnostics.error("\(shown(keyword)) does not begin a comment here", at: keyword.range, hint: hint)
@@ -158,7 +151,6 @@ struct RealmsConfParser {
         diagnostics.isMuted = true
     }
 
-    /// Skips a block from its `{` to its `}`.
     private mutating func skipBlock() {
         var depth = 0
         repeat {
@@ -177,11 +169,8 @@ struct RealmsConfParser {
 
     private mutating func parseLogin(_ keyword: RealmsConfWord, arguments: [RealmsConfWord]) -> Statement.Body {
         if depth > 0 {
-            diagnostics.error(
-                "a `login` block within another block",
-                at: keyword.range,
-                hint: "move it to the top level"
-            )
+            let hint = "move it to the top level"
+            diagnostics.error("a `login` block within another block", at: keyword.range, hint: hint)
         } else if arguments.count != 1 {
             let place = arguments.count > 1 ? arguments[1].range : keyword.range
             diagnostics.error("a `login` block has one name", at: place, hint: "write login NAME { ... }")
@@ -190,10 +179,8 @@ struct RealmsConfParser {
         var inner = LoginConfParser(text, dialect: .inlineBlock, at: open.end)
         let name = loginConfToken(for: arguments.first ?? keyword)
         var modules: [ModuleEntry] = []
-        let block = LoginConfParser.Block(
-            name: name,
-            open: LoginConfToken(kind: .openBrace, start: UInt32(open.start), end: UInt32(open.end))
-        )
+        let brace = LoginConfToken(kind: .openBrace, start: UInt32(open.start), end: UInt32(open.end))
+        let block = LoginConfParser.Block(name: name, open: brace)
         let isClosed = inner.parseModules(into: &modules, of: block)
         if isClosed, modules.isEmpty, inner.diagnostics.errorCount == 0 { inner.reportEmptyBlock(of: name) }
         diagnostics.merge(inner.diagnostics)
@@ -206,11 +193,7 @@ struct RealmsConfParser {
 
     /// Returns a word as a token of login.conf, for the messages of the parser of `login` blocks.
     private func loginConfToken(for word: RealmsConfWord) -> LoginConfToken {
-        LoginConfToken(
-            kind: word.isQuoted ? .string : .word,
-            content: .replacement,
-            start: word.range.start,
-            end: word.range.end
-        )
+        let (kind, range) = (word.isQuoted ? LoginConfToken.Kind.string : .word, word.range)
+        return LoginConfToken(kind: kind, content: .replacement, start: range.start, end: range.end)
     }
 }

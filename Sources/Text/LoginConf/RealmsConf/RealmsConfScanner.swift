@@ -22,9 +22,7 @@ struct RealmsConfToken {
     var range: SourceRange { SourceRange(UInt32(start), UInt32(end)) }
 }
 
-/// Splits realms.conf into tokens.
-///
-/// The bytes must be valid UTF-8.
+/// Splits realms.conf, which must be valid UTF-8, into tokens.
 struct RealmsConfScanner {
     let bytes: [UInt8]
     var position = 0
@@ -36,7 +34,7 @@ struct RealmsConfScanner {
             if byte.isLineEnd {
                 beginsLine = true
             } else if byte == .hash {
-                skipLine()
+                while position < bytes.count, !bytes[position].isLineEnd { position += 1 }
                 continue
             } else if !byte.isBlank {
                 break
@@ -53,19 +51,12 @@ struct RealmsConfScanner {
         case .closeBrace: kind = .closeBrace
         case .semicolon: kind = .semicolon
         case .quote: kind = string()
-        default: kind = word()
+        default:
+            while position < bytes.count, !bytes[position].endsWord { position += 1 }
+            kind = .word
         }
         if kind != .unterminatedString, kind != .string, kind != .word { position += 1 }
         return RealmsConfToken(kind: kind, start: start, end: position, beginsLine: beginsLine)
-    }
-
-    private mutating func skipLine() {
-        while position < bytes.count, !bytes[position].isLineEnd { position += 1 }
-    }
-
-    private mutating func word() -> RealmsConfToken.Kind {
-        while position < bytes.count, !bytes[position].endsWord { position += 1 }
-        return .word
     }
 
     private mutating func string() -> RealmsConfToken.Kind {
@@ -82,9 +73,6 @@ struct RealmsConfScanner {
 
 extension UInt8 {
     fileprivate var endsWord: Bool {
-        switch self {
-        case .semicolon, .openBrace, .closeBrace, .quote: true
-        default: isBlank || isLineEnd
-        }
+        isBlank || isLineEnd || self == .semicolon || self == .openBrace || self == .closeBrace || self == .quote
     }
 }

@@ -16,7 +16,6 @@ final class ConfidentialText: Sendable {
         /// The values of unknown names, which are not shown, but whose words messages may contain.
         var unknown: [Range<Int>] = []
 
-        /// Returns whether a line must not be shown.
         func hasLine(from start: Int, to end: Int) -> Bool { !Self.ranges(lines, from: start, to: end).isEmpty }
 
         /// Returns the values that overlap a part of the text.
@@ -63,10 +62,7 @@ final class ConfidentialText: Sendable {
     private let names: [[UInt8]]
     private let known = Mutex<Parts?>(nil)
 
-    /// - Parameters:
-    ///   - bytes: The text.
-    ///   - end: The end of the part that is searched.
-    ///   - names: The names whose values are secrets, in addition to names such as `password`.
+    /// The text before `end` is searched for names such as `password`, and for `names`, whose values are secrets too.
     init(_ bytes: [UInt8], end: Int, names: Set<String>) {
         self.bytes = bytes
         self.end = end
@@ -79,11 +75,7 @@ final class ConfidentialText: Sendable {
     /// A scanner of the text, at its beginning.
     var scanner: ConfidentialTextScanner { ConfidentialTextScanner(bytes, names: names, end: end) }
 
-    /// Adds a value that was found by its place.
-    ///
-    /// - Parameters:
-    ///   - value: The range of the value.
-    ///   - isSecret: True if it is a secret; false for the value of an unknown name.
+    /// Adds a value that was found by its place: a secret, or the value of an unknown name.
     func add(_ value: Range<Int>, isSecret: Bool) {
         known.withLock { known in
             var parts = found(&known)
@@ -126,8 +118,7 @@ enum SecretName {
     /// The endings of which misspelled ones are recognized.
     private static let longEndings = [
         "password", "passphrase", "passcode", "credential", "credentials", "secret", "token",
-    ]
-    .map { Array($0.utf8) }
+    ].map { Array($0.utf8) }
 
     /// Names with one of the endings whose values are no secrets: settings, texts of pages and codes of refusals.
     private static let harmless = [
@@ -137,9 +128,8 @@ enum SecretName {
         "truncated-passwords",
     ].map { Array($0.utf8) }
 
-    /// Returns the kind of a name; nil if its value is probably no secret.
-    ///
-    /// - Parameter word: The name, compared without regard to case, and without digits and signs at its end.
+    /// Returns the kind of a name, without regard to case, digits and signs at its end; nil if its value is probably no
+    /// secret.
     init?(_ word: ArraySlice<UInt8>) {
         guard !Self.harmless.contains(where: { $0.count == word.count && Self.ends(word, with: $0) }) else {
             return nil

@@ -31,12 +31,9 @@ extension ConfidentialTextScanner {
         }
     }
 
-    /// Skips what may be between a name and its value.
+    /// Skips what may be between a name and its value, and adds the signs in it; returns false if the name has no value.
     ///
-    /// - Parameters:
-    ///   - isInComment: True if the name is in a comment; its value is then on the same line.
-    ///   - signs: Receives the signs between them.
-    /// - Returns: False if the name has no value.
+    /// The value of a name in a comment is on the same line.
     private mutating func skipGap(isInComment: Bool, signs: inout Set<UInt8>) -> Bool {
         while position < end {
             let byte = bytes[position]
@@ -65,10 +62,7 @@ extension ConfidentialTextScanner {
         return value.starts(with: "%p".utf8)
     }
 
-    /// Returns whether a word in a query of SQL is at the current place, instead of a value.
-    ///
-    /// - Parameter isWord: True if only blanks are between the name and the place.
-    /// - Returns: True for a word of SQL, or the parameter of a query.
+    /// Returns whether, instead of a value, a word of SQL is at the current place, or after a sign a parameter of a query.
     private func isPartOfQuery(isWord: Bool) -> Bool {
         let word = bytes[position..<end].prefix(16).prefix { $0.isNamePart }
         if isWord { return Self.wordsOfSQL.contains(String(decoding: word, as: UTF8.self).lowercased()) }
@@ -191,12 +185,7 @@ extension ConfidentialTextScanner {
         return index > start && index < end && bytes[index] == .equals
     }
 
-    /// Returns whether the value of a name is the path of a file.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - nameEnd: The end of the name in the text.
-    /// - Returns: True for a path.
+    /// Returns whether the value of a name that ends at `nameEnd` is the path of a file.
     mutating func hasPath(_ name: String, after nameEnd: Int) -> Bool {
         position = min(nameEnd, end)
         while position < end, bytes[position].isBlank || bytes[position] == .quote || bytes[position] == .equals {
@@ -246,10 +235,7 @@ extension ConfidentialTextScanner {
 
     /// Returns the end of a value: a `;` or `}` outside of quotes that probably ends the statement, or the end of the line.
     ///
-    /// - Parameters:
-    ///   - start: The beginning of the value.
-    ///   - isOption: True if the value is that of an option `KEY=VALUE`, which other options may follow.
-    /// - Returns: The end of the value.
+    /// Other options may follow the value of an option `KEY=VALUE`.
     func endOfValue(from start: Int, isOption: Bool) -> Int {
         if let last = parts.secrets.last, last.contains(start) { return last.upperBound }
         var isQuoted = hasOpenQuote

@@ -29,10 +29,6 @@ struct ConfidentialTextScanner {
     /// True if the current line has a character that can end a value.
     private var hasEnd = false
 
-    /// - Parameters:
-    ///   - bytes: The text.
-    ///   - names: The names whose values are secrets, in addition to names such as `password`.
-    ///   - end: The end of the part that is read.
     init(_ bytes: [UInt8], names: [[UInt8]] = [], end: Int? = nil) {
         self.bytes = bytes
         self.names = names
@@ -129,9 +125,7 @@ struct ConfidentialTextScanner {
         return last == .semicolon || last == .closeBrace
     }
 
-    /// Returns whether the next word after a line end can begin a statement or an option.
-    ///
-    /// Empty lines and comments are passed over.
+    /// Returns whether the next word after a line end, empty lines and comments can begin a statement or an option.
     mutating func beginsStatement(after lineEnd: Int) -> Bool {
         if nextContent <= lineEnd { nextContent = content(from: lineEnd + 1) }
         let first = nextContent

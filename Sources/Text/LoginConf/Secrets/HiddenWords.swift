@@ -7,7 +7,6 @@ internal import Synchronization
 /// A message may contain a secret in pieces, without its escapes, or with other text around it. So the letters and digits
 /// of the secrets are compared with those of each word of the message. One letter or digit on its own is not hidden.
 struct HiddenWords {
-    /// The text in the place of the words of a secret.
     static let replacement = "(hidden)"
 
     /// The maximum number of bytes that are compared; messages about longer secrets are replaced as a whole.
@@ -109,38 +108,20 @@ struct HiddenWords {
 
 /// The values of references `${...}` to variables and files, which messages show as they are written.
 final class HiddenValues: Sendable {
-    private struct Value: Sendable {
-        let value: String
-        let written: String
-        let line: Int
-    }
+    private let values = Mutex<[(value: String, written: String, line: Int)]>([])
 
-    private let values = Mutex<[Value]>([])
-
-    /// Adds a value.
-    ///
-    /// - Parameters:
-    ///   - value: The value with its references replaced.
-    ///   - written: The value as it is written.
-    ///   - line: The number of its line.
+    /// Adds a value with its references replaced.
     func add(_ value: String, writtenAs written: String, line: Int) {
         values.withLock { values in
             // The same value is often read twice, one time after the other.
             if let last = values.last, last.line == line, last.value.utf8.elementsEqual(value.utf8) { return }
-            values.append(Value(value: value, written: written, line: line))
+            values.append((value, written, line))
         }
     }
 
-    /// Returns a diagnostic about the same text without the values.
-    func hiding(in diagnostic: Diagnostic) -> Diagnostic { hiding(in: diagnostic, line: diagnostic.line) }
-
-    /// Returns a diagnostic without the values.
+    /// Returns a diagnostic with the values as they are written; the line is nil if it is about another text.
     ///
-    /// - Parameters:
-    ///   - diagnostic: The diagnostic.
-    ///   - line: The number of its line; nil if it is about another text. In diagnostics about other lines, a short value is
-    ///     probably another word.
-    /// - Returns: The diagnostic with the values as they are written.
+    /// In diagnostics about other lines, a short value is probably another word.
     func hiding(in diagnostic: Diagnostic, line: Int?) -> Diagnostic {
         values.withLock { $0 }.reduce(diagnostic) { shown, hidden in
             let isSameLine = hidden.line == line
@@ -169,17 +150,10 @@ extension Diagnostic {
         func replaced(_ text: String) -> String {
             Self.pieces(of: text, without: shownValue).map { hidden.hiding(in: $0) }.joined(separator: shownText)
         }
-        return Diagnostic(
-            severity: severity,
-            message: replaced(message),
-            hint: hint.map(replaced),
-            file: file,
-            line: line,
-            column: column,
-            lineText: lineText,
-            indent: indent,
-            length: length
-        )
+        var shown = self
+        shown.message = replaced(message)
+        shown.hint = hint.map(replaced)
+        return shown
     }
 
     /// Returns the part of an expanded value that the references of a text stand for, with the text between them.

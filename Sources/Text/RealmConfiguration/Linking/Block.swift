@@ -74,20 +74,13 @@ extension Block {
         among keywords: [String],
         builder: ConfigurationBuilder
     ) {
-        let keyword = statement.keyword
-        let message = "unknown statement \(keyword.text) in \(place)"
+        let (name, range) = (statement.keyword.text, statement.keyword.range)
+        let message = "unknown statement \(name) in \(place)"
         if let hint = hint(statement, in: place, among: keywords, builder: builder) {
-            builder.error(at: keyword.range, message, hint: hint)
+            builder.error(at: range, message, hint: hint)
         } else {
-            let value = SourceRange(keyword.range.end, max(keyword.range.end, statement.argumentsEnd))
-            builder.reportUnknown(
-                keyword.text,
-                at: keyword.range,
-                value: value,
-                in: builder.text,
-                message,
-                among: keywords
-            )
+            let value = SourceRange(range.end, max(range.end, statement.argumentsEnd))
+            builder.reportUnknown(name, at: range, value: value, in: builder.text, message, among: keywords)
         }
     }
 

@@ -13,9 +13,8 @@ extension ConfigurationBuilder {
     /// Reads the `sessions` block of the `server` block.
     func sessions(_ statement: Statement) -> SessionSettings {
         var settings = SessionSettings()
-        guard let statements = self.block(statement, hint: "as in: sessions { idle 30m; absolute 12h; }") else {
-            return settings
-        }
+        let example = "as in: sessions { idle 30m; absolute 12h; }"
+        guard let statements = self.block(statement, hint: example) else { return settings }
         let block = Block(
             statements,
             of: "sessions",

@@ -34,12 +34,13 @@ struct ConfigurationBuilder {
         let passwords = passwords(block.first("passwords"))
         let stateFolderRange = server.stateFolder.isDefault ? nil : server.stateFolder.range
         let services = services(passwords: passwords, server: server, stateFolderRange: stateFolderRange, block: block)
-        let realms = RealmLinker(
+        let linker = RealmLinker(
             builder: self,
             contexts: contexts,
             services: services,
             stateFolderRange: stateFolderRange
-        ).link(block.all("realm"))
+        )
+        let realms = linker.link(block.all("realm"))
         let defaultRealm = block.word("default-realm").flatMap { knownName($0, as: "realm", among: names) }
         warnAboutUnavailable(signInOf: block.first("server"), of: realms)
         let roleReader = RoleReader(builder: self, realms: names, linked: realms)

@@ -86,16 +86,10 @@ struct ModuleLinker {
         var isComplete = true
         for option in module.options {
             guard let property = kind.options[option.key] ?? (option.key == "deadline" ? Self.deadline : nil) else {
+                let (key, range, text) = (option.key, option.keyRange, entry.text)
                 let known = kind.options.properties.map(\.name) + [Self.deadline.name]
-                let message = "\(module.className) has no option \(option.key)"
-                builder.reportUnknown(
-                    option.key,
-                    at: option.keyRange,
-                    value: option.valueRange,
-                    in: entry.text,
-                    message,
-                    among: known
-                )
+                let message = "\(module.className) has no option \(key)"
+                builder.reportUnknown(key, at: range, value: option.valueRange, in: text, message, among: known)
                 isComplete = false
                 continue
             }

@@ -63,7 +63,7 @@ struct RealmLinker {
         let groups = reader.first("assign-groups").map { builder.userOrGroupNames(builder.list($0)[...]) } ?? []
         let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
-        guard let realm = make(kind, name: name, at: nameWord, values: values, block: reader) else { return nil }
+        guard let realm = make(kind, of: declaration, values: values, block: reader) else { return nil }
         noteFiles(values, schema: kind.properties, block: reader)
         for warning in realm.warnings {
             let words = reader.first(warning.setting)?.arguments ?? []
@@ -71,10 +71,9 @@ struct RealmLinker {
             let message = "realm \(name): \(warning.setting): \(warning.message)"
             builder.warn(at: place, message, hint: warning.hint)
         }
-        let module = kind.modules.first?.names.first
         guard
             let stack = stackWithoutContext(of: realm, kind: kind, name: name, block: reader)
-                ?? stack(of: realm, name: name, at: nameWord, block: reader, module: module)
+                ?? stack(of: realm, kind: kind, declaration: declaration, block: reader)
         else { return nil }
         var bound = BoundRealm(
             name: name,
@@ -204,25 +203,24 @@ struct RealmLinker {
 
     private func make(
         _ kind: RealmKind,
-        name: String,
-        at nameWord: RealmsConfWord,
+        of declaration: RealmDeclaration,
         values: [String: PropertyValue],
         block: Block
     ) -> (any Realm)? {
+        let (name, range) = (declaration.name, declaration.word.range)
         do throws(BadRealm) {
-            return try kind.makeRealm(
-                RealmProperties(values, schema: kind.properties, realmName: name, services: services)
-            )
+            let schema = kind.properties
+            return try kind.makeRealm(RealmProperties(values, schema: schema, realmName: name, services: services))
         } catch {
             if error.isAboutStateFolder {
                 // All realms have the same error; the log drops duplicates.
                 let hint = stateFolderRange == nil ? "set another folder with server { state FOLDER; }" : nil
-                let place = stateFolderRange ?? nameWord.range
+                let place = stateFolderRange ?? range
                 builder.error(at: place, error.message, hint: hint, dependsOnOthers: stateFolderRange == nil)
                 return nil
             }
             let statement = error.setting.flatMap { block.first($0) }
-            let place = statement?.arguments.first?.range ?? nameWord.range
+            let place = statement?.arguments.first?.range ?? range
             let property = error.setting.flatMap { kind.properties[$0] }
             builder.error(
                 at: place,
@@ -236,12 +234,7 @@ struct RealmLinker {
     }
 
     /// Returns the stack of a realm that needs no login context and has none; nil if the realm has a login context.
-    private func stackWithoutContext(
-        of realm: any Realm,
-        kind: RealmKind,
-        name: String,
-        block: Block
-    ) -> LoginStack? {
+    private func stackWithoutContext(of realm: any Realm, kind: RealmKind, name: String, block: Block) -> LoginStack? {
         guard kind.type.isUsableWithoutContext, block.first("jaas-context") == nil, let module = kind.modules.first,
             contexts.isComplete, !contexts.hasEntry(realm.jaasContext)
         else { return nil }
@@ -254,18 +247,17 @@ struct RealmLinker {
 
     private func stack(
         of realm: any Realm,
-        name: String,
-        at nameWord: RealmsConfWord,
-        block: Block,
-        module: String?
+        kind: RealmKind,
+        declaration: RealmDeclaration,
+        block: Block
     ) -> LoginStack? {
-        let context = realm.jaasContext
-        let place = block.first("jaas-context")?.arguments.first?.range ?? nameWord.range
+        let (name, context) = (declaration.name, realm.jaasContext)
+        let place = block.first("jaas-context")?.arguments.first?.range ?? declaration.word.range
         guard let entry = contexts.entry(context) else {
             // The entry may be in a file that could not be read. That error has been reported.
             guard contexts.isComplete else { return nil }
             let message = "realm \(name): there is no login context \(context)"
-            let hint = contexts.hint(context, module: module)
+            let hint = contexts.hint(context, module: kind.modules.first?.names.first)
             builder.error(at: place, message, hint: hint, dependsOnOthers: true)
             return nil
         }

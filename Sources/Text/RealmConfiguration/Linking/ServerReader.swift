@@ -101,9 +101,8 @@ struct ServerReader {
 
     /// Reads the addresses of the `metrics` block.
     private func metricsAddresses(_ statement: Statement) -> [Located<ServerSettings.Address>] {
-        guard let statements = builder.block(statement, hint: "as in: metrics { listen 127.0.0.1:9464; }") else {
-            return []
-        }
+        let hint = "as in: metrics { listen 127.0.0.1:9464; }"
+        guard let statements = builder.block(statement, hint: hint) else { return [] }
         let block = Block(statements, of: "metrics", ["listen"], repeated: ["listen"], in: builder)
         let words = block.all("listen").flatMap { builder.list($0) }
         // Port 9464 is the usual port of programs that serve metrics for Prometheus.

@@ -12,9 +12,8 @@ struct SignInReader {
 
     func read(_ statement: Statement) -> SignInSettings {
         var settings = SignInSettings()
-        guard let statements = builder.block(statement, hint: "as in: sign-in { prefix /gatehouse; }") else {
-            return settings
-        }
+        let hint = "as in: sign-in { prefix /gatehouse; }"
+        guard let statements = builder.block(statement, hint: hint) else { return settings }
         let block = Block(
             statements,
             of: "sign-in",
@@ -82,9 +81,8 @@ struct SignInReader {
 
     private func brand(_ statement: Statement, for translations: Translations) -> SignInBrand {
         var brand = SignInBrand()
-        guard let statements = builder.block(statement, hint: "as in: brand { name \"Example Ltd\"; }") else {
-            return brand
-        }
+        let hint = "as in: brand { name \"Example Ltd\"; }"
+        guard let statements = builder.block(statement, hint: hint) else { return brand }
         let block = Block(statements, of: "brand", Self.brandKeywords, repeated: Self.localized, in: builder)
         let text = { (keyword: String, maximum: Int) in
             block.localizedText(keyword, for: translations) { builder.shownText($0, of: keyword, maximum: maximum) }

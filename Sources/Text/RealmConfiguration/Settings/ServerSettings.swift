@@ -159,23 +159,16 @@ public struct IdentityTokenSettings: Sendable {
 extension Located<ServerSettings.Address> {
     /// Returns the error of an address that cannot be bound, for the `errno` of bind(2); nil for a code without a hint.
     package func bindErrors(_ code: CInt) -> ConfigurationErrors? {
+        let (reason, hint): (String, String)
         switch code {
         case EADDRINUSE:
-            errors(
-                "cannot listen on \(value): the address is in use",
-                hint: "stop the program that uses the port, or choose another port"
-            )
-        case EACCES:
-            errors(
-                "cannot listen on \(value): not permitted",
-                hint: "ports below 1024 need root or CAP_NET_BIND_SERVICE"
-            )
+            (reason, hint) = ("the address is in use", "stop the program that uses the port, or choose another port")
+        case EACCES: (reason, hint) = ("not permitted", "ports below 1024 need root or CAP_NET_BIND_SERVICE")
         case EADDRNOTAVAIL:
-            errors(
-                "cannot listen on \(value): the address does not belong to this machine",
-                hint: "HOST must be a name or an address of this machine"
-            )
-        case _: nil
+            reason = "the address does not belong to this machine"
+            hint = "HOST must be a name or an address of this machine"
+        case _: return nil
         }
+        return errors("cannot listen on \(value): \(reason)", hint: hint)
     }
 }
