@@ -131,9 +131,7 @@ public enum Authcheck {
             return .configuration
         }
     }
-}
 
-extension Authcheck {
     private static func login(
         _ given: Username?,
         certificate: CertificateFile?,
@@ -176,9 +174,7 @@ extension Authcheck {
         return .login(report)
     }
 
-    /// Returns the authenticator of a configuration.
-    ///
-    /// It rejects accounts that a server has locked.
+    /// The authenticator of a configuration, which rejects accounts that a server has locked.
     private static func authenticator(of configuration: Configuration, isQuiet: Bool) async -> Authenticator {
         guard let lockouts = configuration.services[RecordedLockouts.self] else { return configuration.authenticator }
         do {
@@ -192,7 +188,6 @@ extension Authcheck {
     }
 }
 
-/// The exit status of the command.
 enum ExitStatus: Int32 {
     case accepted = 0
     case refused = 1

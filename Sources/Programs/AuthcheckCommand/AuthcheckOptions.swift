@@ -32,17 +32,10 @@ struct AuthcheckOptions: ParsableCommand {
     )
 
     @OptionGroup var source: ConfigurationOptions
-
     @OptionGroup(title: "Options for a server") var remote: RemoteOptions
-
-    @Flag(
-        name: .long,
-        help: "Read the password from the first line of standard input, and a one-time code from the second line."
-    )
+    @Flag(help: "Read the password from the first line of standard input, and a one-time code from the second line.")
     var passwordStdin = false
-
     @Option(
-        name: .long,
         help: ArgumentHelp(
             "A client certificate in PEM, and the intermediates after it; no key is needed.",
             valueName: "file"
@@ -50,24 +43,13 @@ struct AuthcheckOptions: ParsableCommand {
         completion: .file()
     )
     var certificate: String?
-
-    @Option(name: .long, help: ArgumentHelp("The name of the service, for the modules.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the service, for the modules.", valueName: "name"))
     var service = "authcheck"
-
-    @Flag(name: .long, help: "Print every call of a module and its outcome.")
-    var trace = false
-
-    @Flag(name: .long, help: "Print the result as JSON.")
-    var json = false
-
-    @Flag(name: .long, help: "Print nothing; the exit status is the result.")
-    var quiet = false
-
-    @Argument(help: "The realm.")
-    var realm: String?
-
-    @Argument(help: "The name of the user.")
-    var user: String?
+    @Flag(help: "Print every call of a module and its outcome.") var trace = false
+    @Flag(help: "Print the result as JSON.") var json = false
+    @Flag(help: "Print nothing; the exit status is the result.") var quiet = false
+    @Argument(help: "The realm.") var realm: String?
+    @Argument(help: "The name of the user.") var user: String?
 
     func validate() throws {
         guard remote.server == nil else {
@@ -84,47 +66,28 @@ struct AuthcheckOptions: ParsableCommand {
     }
 }
 
-/// The arguments of `authcheck` for a check by a server.
 struct RemoteOptions: ParsableArguments {
     @Option(
-        name: .long,
         help: ArgumentHelp("Ask a server with a realm API, instead of the realms of a configuration.", valueName: "url")
     )
     var server: String?
-
     @Option(
-        name: .long,
         help: ArgumentHelp("The authorities that are trusted to name the server, in PEM.", valueName: "file"),
         completion: .file()
     )
     var ca: String?
-
     @Option(
-        name: .long,
         help: ArgumentHelp(
             "The SHA-256 of the server's public key, as sha256//BASE64 or in hexadecimal digits.",
             valueName: "sha256"
         )
     )
     var pin: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("The file with the token of the realm API.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(help: ArgumentHelp("The file with the token of the realm API.", valueName: "file"), completion: .file())
     var tokenFile: String?
-
-    @Flag(name: .long, help: "List the realms of the server.")
-    var list = false
-
-    @Flag(name: .long, help: "Ask for a one-time code after the password.")
-    var code = false
-
-    @Flag(
-        name: .long,
-        help: "Remember the server, its key or authorities, the user and the token file, but no password."
-    )
+    @Flag(help: "List the realms of the server.") var list = false
+    @Flag(help: "Ask for a one-time code after the password.") var code = false
+    @Flag(help: "Remember the server, its key or authorities, the user and the token file, but no password.")
     var remember = false
 
     func validate() throws {

@@ -17,24 +17,15 @@ struct CertificateFile {
         let text: String
     }
 
-    /// The certificate in DER.
     let der: [UInt8]
     private let chain: [Certificate]
     private let policy: ClientCertificatePolicy
     private let tls: TLSSettings
 
-    /// Reads the file, and the authorities of the configuration.
-    ///
-    /// - Parameters:
-    ///   - path: The file in PEM: the certificate, then the intermediates.
-    ///   - settings: The server's settings.
-    /// - Throws: ``Fault``.
+    /// Reads a file in PEM, the certificate and then the intermediates, and the authorities of the configuration.
     init(_ path: String, settings: ServerSettings) throws(Fault) {
-        let bytes: [UInt8]
-        switch ConfigurationFiles.system.read(path) {
-        case .success(let contents): bytes = contents.bytes
-        case .failure(let fault): throw Fault(status: .usage, text: "\(path) cannot be read: \(fault.reason)")
-        }
+        let bytes = try ConfigurationFiles.system.read(path)
+            .mapError { Fault(status: .usage, text: "\(path) cannot be read: \($0.reason)") }.get().bytes
         do throws(OpenSSLError) {
             chain = try Certificate.chain(pem: bytes, name: path)
             der = try chain[0].der
@@ -62,13 +53,8 @@ struct CertificateFile {
         tls = settings.tls
     }
 
-    /// Checks that a TLS server with the settings accepts the certificate, and returns warnings.
-    ///
-    /// - Parameters:
-    ///   - realm: The realm of the login.
-    ///   - rules: The rules of the configuration.
-    /// - Returns: The reasons why the server could use the certificate less than this command does.
-    /// - Throws: `LoginFault` if the server rejects the certificate.
+    /// Checks that a TLS server with the settings accepts the certificate, and returns the reasons why the server could
+    /// use it less than this command does.
     func check(for realm: BoundRealm, rules: [ProtectRule]) throws(LoginFault) -> [String] {
         var warnings: [String] = []
         do throws(OpenSSLError) {
@@ -100,13 +86,7 @@ struct CertificateFile {
         return warnings
     }
 
-    /// Returns the user name for the login.
-    ///
-    /// - Parameters:
-    ///   - given: The user name of the arguments; nil to take it from the certificate.
-    ///   - realm: The realm.
-    /// - Returns: The user name.
-    /// - Throws: `LoginFault` if the realm takes no user name from the certificate, or another one than the given.
+    /// Returns the given user name, if the certificate names no other user, or else that of the certificate.
     func username(_ given: Username?, in realm: BoundRealm) async throws(LoginFault) -> Username {
         guard let given else { return try await realm.stack.username(ofCertificate: der) }
         // A realm without such a module may use realms that have one. The login then decides.

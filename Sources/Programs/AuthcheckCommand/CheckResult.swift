@@ -3,9 +3,7 @@
 internal import CommandSupport
 internal import RealmKit
 
-/// The result of a check in a realm of the configuration.
 enum CheckResult {
-    /// The report of a login.
     case login(LoginReport)
     /// The certificate was rejected, so no login began.
     case rejectedCertificate(LoginFault, realm: String)
@@ -29,7 +27,6 @@ enum CheckResult {
     }
 }
 
-/// The report of a login as text for administrators.
 enum ReportText {
     static func text(_ report: LoginReport, trace: Bool) -> String {
         var lines: [String] = []
@@ -100,7 +97,6 @@ extension LoginFailure {
     var words: String { code.split(separator: "-").joined(separator: " ") }
 }
 
-/// The report of a login as JSON: one object on one line.
 enum ReportJSON {
     private struct Report: Encodable {
         let realm: String
@@ -108,15 +104,10 @@ enum ReportJSON {
         let accepted: Bool
         let reason: String?
         let module: String?
-        let principals: [Principal]?
+        let principals: [RealmAPIAnswer.Principal]?
         let attributes: [String: [String]]?
         let steps: [Step]
         let nanoseconds: Int64
-    }
-
-    private struct Principal: Encodable {
-        let kind: String
-        let name: String
     }
 
     private struct Step: Encodable {
@@ -150,7 +141,7 @@ enum ReportJSON {
             accepted: report.identity != nil,
             reason: report.refusal?.code,
             module: module,
-            principals: report.identity?.subject.principals.map { Principal(kind: $0.kind.rawValue, name: $0.name) },
+            principals: report.identity?.subject.principals.map { .init(kind: $0.kind.rawValue, name: $0.name) },
             attributes: report.identity?.attributes.valuesByName,
             steps: steps.map { step in
                 Step(
@@ -167,25 +158,19 @@ enum ReportJSON {
             },
             nanoseconds: report.duration.wholeNanoseconds
         )
-        return encoded(object)
+        return PrintableJSON.text(object, orElse: internalError)
     }
 
     static func text(rejectedCertificate fault: LoginFault, realm: String) -> String {
-        encoded(RejectedCertificate(realm: realm, reason: fault.kind.code, fault: fault.log))
+        let object = RejectedCertificate(realm: realm, reason: fault.kind.code, fault: fault.log)
+        return PrintableJSON.text(object, orElse: internalError)
     }
 
-    private static func encoded(_ object: some Encodable) -> String {
-        do {
-            return try PrintableJSON.text(object)
-        } catch {
-            // Encoding strings and numbers does not fail. If it did, the result must not be an acceptance.
-            return #"{"accepted":false,"reason":"internal-error"}"#
-        }
-    }
+    /// The result if encoding failed: it must not be an acceptance.
+    static let internalError = #"{"accepted":false,"reason":"internal-error"}"#
 }
 
 extension Refusal {
-    /// The reason, as a code for programs.
     var code: String {
         switch self {
         case .module(_, _, let failure): failure.code
@@ -198,7 +183,6 @@ extension Refusal {
 }
 
 extension Duration {
-    /// The number of whole nanoseconds, at most `Int64.max`.
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -4,7 +4,6 @@ internal import CommandSupport
 internal import Glibc
 
 extension RemoteCheck {
-    /// Returns a report with the server, the realm and the user.
     func report(isAccepted: Bool) -> RemoteReportJSON {
         RemoteReportJSON(
             accepted: isAccepted,
@@ -15,22 +14,12 @@ extension RemoteCheck {
     }
 
     /// Prints the result of a check, unless `--quiet` is set.
-    ///
-    /// - Parameters:
-    ///   - report: The result.
-    ///   - status: The exit status.
-    /// - Returns: The exit status.
-    func print(_ report: RemoteReportJSON, status: ExitStatus) -> ExitStatus {
-        guard !options.quiet else { return status }
-        guard !options.json else {
-            write(report)
-            return status
-        }
-        Output.write(text(report), to: STDOUT_FILENO)
-        return status
+    func print(_ result: (report: RemoteReportJSON, status: ExitStatus)) -> ExitStatus {
+        guard !options.quiet else { return result.status }
+        if options.json { write(result.report) } else { Output.write(text(result.report), to: STDOUT_FILENO) }
+        return result.status
     }
 
-    /// Returns the result of a check as text for administrators.
     func text(_ report: RemoteReportJSON) -> String {
         let place = "\(report.user) in realm \(report.realm) of \(report.server)"
         var lines: [String] = []
@@ -49,9 +38,6 @@ extension RemoteCheck {
     }
 
     /// Prints the realms of the server, unless `--quiet` is set.
-    ///
-    /// - Parameter realms: The realms.
-    /// - Returns: The exit status.
     func list(_ realms: RealmAPIAnswer.Realms) -> ExitStatus {
         guard !options.quiet else { return .accepted }
         if options.json {
@@ -63,14 +49,8 @@ extension RemoteCheck {
         return .accepted
     }
 
-    /// Prints a value as JSON.
     func write(_ value: some Encodable) {
-        do {
-            Output.write(try PrintableJSON.text(value), to: STDOUT_FILENO)
-        } catch {
-            // Encoding strings does not fail. If it did, the result must not be an acceptance.
-            Output.write(#"{"accepted":false,"reason":"internal-error"}"#, to: STDOUT_FILENO)
-        }
+        Output.write(PrintableJSON.text(value, orElse: ReportJSON.internalError), to: STDOUT_FILENO)
     }
 }
 

@@ -2,7 +2,6 @@
 
 internal import Bytes
 internal import CommandSupport
-internal import Dispatch
 internal import LoginConf
 internal import OpenSSLKit
 internal import RealmConfiguration
@@ -18,15 +17,12 @@ extension RemoteCheck {
         var trust = try trust()
         var response: RemoteTransport.Response
         do throws(RemoteTransport.Fault) {
-            response = try await send(url.realms, trust: trust, token: token)
+            let request = RemoteTransport.Request(url: url.realms, trust: trust, token: token, body: nil)
+            response = try await transport.send(request)
         } catch {
             guard error.isUntrusted else { throw unreachable(error) }
             trust = .key(try await decide(about: error, trust: trust))
-            do throws(RemoteTransport.Fault) {
-                response = try await send(url.realms, trust: trust, token: token)
-            } catch {
-                throw unreachable(error)
-            }
+            response = try await send(url.realms, trust: trust, token: token)
         }
         guard response.status == 200 else { throw unexpected(response) }
         do throws(RealmAPIAnswer.Fault) {
@@ -48,17 +44,12 @@ extension RemoteCheck {
         if let key = server.key { return .key(key) }
         guard let authorities = server.authorities else { return .system }
         warn(about: authorities, as: .certificates)
-        switch ConfigurationFiles.system.read(authorities) {
-        case .success(let contents): return .authorities(pem: contents.bytes, file: authorities)
-        case .failure(let fault):
-            throw Ended(.configuration, "the authorities \(authorities) cannot be read: \(fault.reason)")
-        }
+        let contents = try ConfigurationFiles.system.read(authorities)
+            .mapError { Ended(.configuration, "the authorities \(authorities) cannot be read: \($0.reason)") }.get()
+        return .authorities(pem: contents.bytes, file: authorities)
     }
 
-    /// Decides about a certificate that is not trusted.
-    ///
-    /// - Returns: The key that the user trusts.
-    /// - Throws: ``Ended`` if the user does not trust the key, or if another key was expected.
+    /// Asks the user about a key that is not trusted; returns it if the user trusts it, and no other key was expected.
     private mutating func decide(
         about fault: RemoteTransport.Fault,
         trust: RemoteTransport.Trust
@@ -102,12 +93,7 @@ extension RemoteCheck {
         }
     }
 
-    /// Returns the warning about a remembered server whose certificate is not trusted any more.
-    ///
-    /// - Parameters:
-    ///   - cause: The reason why the certificate is not trusted.
-    ///   - fingerprint: The fingerprint of the key that the server has presented.
-    /// - Returns: The warning; nil if the server is not remembered.
+    /// The warning about a remembered server whose certificate is not trusted any more; nil for another server.
     private func noLongerTrusted(_ cause: String, fingerprint: String) -> String? {
         guard let known, let line = known.entry(of: url.description)?.line else { return nil }
         return """
@@ -120,7 +106,6 @@ extension RemoteCheck {
             """
     }
 
-    /// Returns the warning about a key that has changed.
     private func changed(from expected: Digest, to fingerprint: String) -> String {
         let text = """
             THE KEY OF \(url) HAS CHANGED. Another server may pretend to be this server. Nothing was sent to it.
@@ -140,11 +125,8 @@ extension RemoteCheck {
 
 /// The question whether an unknown key of a server is trusted.
 enum FirstContact {
-    /// The decision of the user.
     enum Decision {
-        /// The key is trusted.
         case trusted
-        /// The key is not trusted.
         case refused
         /// There is no terminal for the question.
         case noTerminal
@@ -154,40 +136,27 @@ enum FirstContact {
     private static let attempts = 3
 
     /// Shows the fingerprint of a key on the terminal and asks whether it is trusted.
-    ///
-    /// - Parameters:
-    ///   - key: The key that the server has presented.
-    ///   - url: The URL of the server.
-    ///   - cause: The reason why the certificate is not trusted.
-    /// - Returns: The decision.
     static func ask(about key: Digest, of url: String, because cause: String) async -> Decision {
-        // The read blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: askOnTerminal(about: key, of: url, because: cause))
+        await BlockingCall.run {
+            guard let terminal = Terminal() else { return .noTerminal }
+            terminal.show(
+                """
+                The certificate of \(url) is not trusted: \(Printable.line(cause)).
+                The SHA-256 fingerprint of its public key is
+                    \(key.pin)
+
+                """
+            )
+            var prompt = "Do you trust this key? (yes, no, or the fingerprint): "
+            for _ in 0..<attempts {
+                guard let line = terminal.readLine(prompt) else { return .refused }
+                let answer = line.lowercased()
+                if answer == "yes" || Digest(pin: line) == key { return .trusted }
+                // Another fingerprint is the answer of a user who expects another server.
+                if answer == "no" || Digest(pin: line) != nil { return .refused }
+                prompt = "Please type yes, no or the fingerprint: "
             }
+            return .refused
         }
-    }
-
-    private static func askOnTerminal(about key: Digest, of url: String, because cause: String) -> Decision {
-        guard let terminal = Terminal() else { return .noTerminal }
-        terminal.show(
-            """
-            The certificate of \(url) is not trusted: \(Printable.line(cause)).
-            The SHA-256 fingerprint of its public key is
-                \(key.pin)
-
-            """
-        )
-        var prompt = "Do you trust this key? (yes, no, or the fingerprint): "
-        for _ in 0..<attempts {
-            guard let line = terminal.readLine(prompt) else { return .refused }
-            let answer = line.lowercased()
-            if answer == "yes" || Digest(pin: line) == key { return .trusted }
-            // Another fingerprint is the answer of a user who expects another server.
-            if answer == "no" || Digest(pin: line) != nil { return .refused }
-            prompt = "Please type yes, no or the fingerprint: "
-        }
-        return .refused
     }
 }

@@ -7,17 +7,13 @@ internal import LoginConf
 internal import RealmConfiguration
 internal import RealmKit
 
-/// A run of `authcheck --server`.
 struct RemoteCheck {
     /// The end of a run.
     struct Ended: Error {
         let status: ExitStatus
         let message: String
 
-        init(_ status: ExitStatus, _ message: String) {
-            self.status = status
-            self.message = message
-        }
+        init(_ status: ExitStatus, _ message: String) { (self.status, self.message) = (status, message) }
     }
 
     let options: AuthcheckOptions
@@ -30,13 +26,6 @@ struct RemoteCheck {
     /// The entry that `--remember` writes.
     var server: KnownServer
 
-    /// Prepares a run.
-    ///
-    /// - Parameters:
-    ///   - options: The arguments.
-    ///   - url: The server.
-    ///   - transport: The HTTPS client.
-    ///   - standardInput: The descriptor of standard input.
     init(_ options: AuthcheckOptions, url: ServerURL, transport: RemoteTransport, standardInput: Int32) {
         self.options = options
         self.url = url
@@ -45,9 +34,6 @@ struct RemoteCheck {
         server = KnownServer(url: url.description)
     }
 
-    /// Asks the server and prints the result.
-    ///
-    /// - Returns: The exit status.
     mutating func run() async -> ExitStatus {
         do throws(Ended) {
             try readKnownServers()
@@ -61,8 +47,7 @@ struct RemoteCheck {
             return try await check(among: realms, token: token, trust: trust)
         } catch {
             if options.json, error.status == .undecided {
-                var report = report(isAccepted: false)
-                report.reason = LoginFailure.unavailable.code
+                var (report, _) = refused(.unavailable)
                 report.error = Printable.line(error.message)
                 write(report)
             } else {
@@ -81,12 +66,8 @@ struct RemoteCheck {
             }
             return
         }
-        let servers: KnownServers
-        do throws(KnownServersFile.Fault) {
-            servers = try KnownServersFile.read(path)
-        } catch {
-            throw Ended(.configuration, "\(path) cannot be used: \(error.reason)")
-        }
+        let servers = try Result { () throws(KnownServersFile.Fault) in try KnownServersFile.read(path) }
+            .mapError { Ended(.configuration, "\(path) cannot be used: \($0.reason)") }.get()
         if !options.quiet {
             for line in servers.badLines {
                 Output.write("authcheck: \(path):\(line.number): \(line.reason); ignored", to: STDERR_FILENO)
@@ -98,11 +79,8 @@ struct RemoteCheck {
 
     private mutating func remember() throws(Ended) {
         guard options.remote.remember, let known else { return }
-        do throws(KnownServersFile.Fault) {
-            try KnownServersFile.remember(server, in: known.path)
-        } catch {
-            throw Ended(.configuration, "\(known.path) cannot be written: \(error.reason)")
-        }
+        try Result { () throws(KnownServersFile.Fault) in try KnownServersFile.remember(server, in: known.path) }
+            .mapError { Ended(.configuration, "\(known.path) cannot be written: \($0.reason)") }.get()
     }
 
     /// Returns the absolute form of a path, so that a remembered path does not depend on the folder.
@@ -123,11 +101,8 @@ struct RemoteCheck {
 
     private func token(in path: String) throws(Ended) -> Secret {
         warn(about: path, as: .secret)
-        let contents: ConfigurationFiles.Contents
-        switch ConfigurationFiles.system.read(path) {
-        case .success(let read): contents = read
-        case .failure(let fault): throw Ended(.configuration, "the token file \(path) cannot be read: \(fault.reason)")
-        }
+        let contents = try ConfigurationFiles.system.read(path)
+            .mapError { Ended(.configuration, "the token file \(path) cannot be read: \($0.reason)") }.get()
         var bytes = contents.bytes[...]
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
         guard (1...512).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -143,8 +118,12 @@ struct RemoteCheck {
         trust: RemoteTransport.Trust,
         token: Secret?,
         body: Secret? = nil
-    ) async throws(RemoteTransport.Fault) -> RemoteTransport.Response {
-        try await transport.send(RemoteTransport.Request(url: url, trust: trust, token: token, body: body))
+    ) async throws(Ended) -> RemoteTransport.Response {
+        do throws(RemoteTransport.Fault) {
+            return try await transport.send(RemoteTransport.Request(url: url, trust: trust, token: token, body: body))
+        } catch {
+            throw unreachable(error)
+        }
     }
 
     func unreachable(_ fault: RemoteTransport.Fault) -> Ended {
@@ -195,54 +174,22 @@ struct RemoteCheck {
                 } ?? ""
             throw Ended(.configuration, "\(url) has no realm \(Printable.line(realm)) for this program\(nearest)")
         }
-        let username: Username
-        do throws(BadUsername) {
-            username = try Username(name)
-        } catch {
-            throw Ended(.usage, "\(error)")
-        }
+        let username = try Result { () throws(BadUsername) in try Username(name) }
+            .mapError { Ended(.usage, "\($0)") }.get()
         server.user = name
         try remember()
-        guard let (password, codes) = try await secrets(of: username) else {
-            var report = report(isAccepted: false)
-            report.reason = LoginFailure.missingCredential.code
-            return print(report, status: .refused)
-        }
+        guard let (password, codes) = try await secrets(of: username) else { return print(refused(.missingCredential)) }
         guard
-            let body = CheckBody.make(
-                username: username,
-                password: password,
-                codes: codes,
-                service: options.service
-            )
-        else {
-            var report = report(isAccepted: false)
-            report.reason = LoginFailure.unusableCredential.code
-            return print(report, status: .refused)
-        }
-        let response: RemoteTransport.Response
-        do throws(RemoteTransport.Fault) {
-            response = try await send(url.check(realm), trust: trust, token: token, body: body)
-        } catch {
-            throw unreachable(error)
-        }
-        let (report, status) = try result(of: response)
-        return print(report, status: status)
+            let body = CheckBody.make(username: username, password: password, codes: codes, service: options.service)
+        else { return print(refused(.unusableCredential)) }
+        return print(try result(of: try await send(url.check(realm), trust: trust, token: token, body: body)))
     }
 
-    /// Returns the result of a check.
-    ///
-    /// - Parameter response: The response of the server.
-    /// - Returns: The report, and the exit status.
-    /// - Throws: ``Ended`` if the response is not a complete answer.
+    /// Returns the result of a check, if the response is a complete answer.
     func result(of response: RemoteTransport.Response) throws(Ended) -> (RemoteReportJSON, ExitStatus) {
         guard response.status == 200 else { throw unexpected(response) }
-        let outcome: RealmAPIAnswer.Outcome
-        do throws(RealmAPIAnswer.Fault) {
-            outcome = try RealmAPIAnswer.Outcome(response)
-        } catch {
-            throw unusable(error)
-        }
+        let outcome = try Result { () throws(RealmAPIAnswer.Fault) in try RealmAPIAnswer.Outcome(response) }
+            .mapError(unusable).get()
         switch outcome {
         case .accepted(let user, let principals, let attributes):
             var report = report(isAccepted: true)
@@ -250,16 +197,17 @@ struct RemoteCheck {
             report.principals = principals
             report.attributes = attributes
             return (report, .accepted)
-        case .refused(let failure):
-            var report = report(isAccepted: false)
-            report.reason = failure.code
-            return (report, ExitStatus(failure))
+        case .refused(let failure): return refused(failure)
         }
     }
 
-    /// Reads the password and, with `--code` or a second line of standard input, a code.
-    ///
-    /// - Returns: The password and the codes; nil if there is no password.
+    private func refused(_ failure: LoginFailure) -> (RemoteReportJSON, ExitStatus) {
+        var report = report(isAccepted: false)
+        report.reason = failure.code
+        return (report, ExitStatus(failure))
+    }
+
+    /// Reads the password and, with `--code` or a second line of standard input, a code; nil without a password.
     private func secrets(of username: Username) async throws(Ended) -> (Secret, [Secret])? {
         let conversation = TerminalConversation(username, input: input)
         do throws(LoginFault) {

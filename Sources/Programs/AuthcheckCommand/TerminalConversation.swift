@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandSupport
-internal import Dispatch
 internal import Glibc
 internal import RealmKit
 internal import Synchronization
@@ -9,18 +8,15 @@ internal import Synchronization
 /// A conversation whose answers are typed on the terminal or read from standard input.
 final class TerminalConversation: Conversation {
     private let username: Username
+    /// The client certificate in DER.
     private let certificate: [UInt8]?
+    /// The descriptor to read lines from; nil to prompt on the terminal.
     private let input: Int32?
     private let lines = Mutex<[Secret]>([])
     private let certificateRequested = Mutex(false)
 
-    /// True if a module has requested the certificate.
     var hasSentCertificate: Bool { certificate != nil && certificateRequested.withLock { $0 } }
 
-    /// - Parameters:
-    ///   - username: The user who signs in.
-    ///   - certificate: The client certificate in DER; nil if there is none.
-    ///   - input: The descriptor to read lines from; nil to prompt on the terminal.
     init(_ username: Username, certificate: [UInt8]? = nil, input: Int32?) {
         self.username = username
         self.certificate = certificate
@@ -47,15 +43,10 @@ final class TerminalConversation: Conversation {
 
     private func secret(_ prompt: String, line: Int) async throws(LoginFault) -> Answer {
         guard let interrupt = InputInterrupt() else { throw .unavailable("there are too many open files") }
-        // The read blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
         let read: Result<Secret?, LoginFault> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async { [self] in
-                    continuation.resume(
-                        returning: input.map { .success(readLine(number: line, from: $0, until: interrupt)) }
-                            ?? fromTerminal(prompt, until: interrupt)
-                    )
-                }
+            await BlockingCall.run { [self] in
+                input.map { .success(readLine(number: line, from: $0, until: interrupt)) }
+                    ?? fromTerminal(prompt, until: interrupt)
             }
         } onCancel: {
             interrupt.interrupt()

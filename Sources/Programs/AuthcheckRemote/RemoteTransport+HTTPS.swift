@@ -15,11 +15,8 @@ extension RemoteTransport {
             case .system: trust = .system
             case .key(let digest): trust = .pinnedKeys([KeyPin(digest)])
             case .authorities(let pem, let file):
-                do throws(OpenSSLError) {
-                    trust = try .certificateAuthorities(pem: pem, name: file)
-                } catch {
-                    throw RemoteTransport.Fault("\(error)")
-                }
+                trust = try Result { () throws(OpenSSLError) in try .certificateAuthorities(pem: pem, name: file) }
+                    .mapError { RemoteTransport.Fault("\($0)") }.get()
             }
             do throws(HTTPSClientError) {
                 let client = try client(trust)
@@ -55,7 +52,6 @@ extension RemoteTransport {
 }
 
 extension HTTPSClient {
-    /// Sends a request of the command.
     fileprivate func response(
         of request: RemoteTransport.Request
     ) async throws(HTTPSClientError) -> RemoteTransport.Response {

@@ -53,7 +53,7 @@ public enum GatehouseCommand {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
             // The message quotes the arguments, so control characters must be replaced.
             let full = GatehouseOptions.fullMessage(for: error)
-            let unknown = isHelp ? nil : UnknownSubcommand(arguments, of: GatehouseOptions.self)?.message
+            let unknown = isHelp ? nil : UnknownSubcommand.message(arguments, of: GatehouseOptions.self)
             let password = isHelp ? nil : PasswordArgument.message(arguments, insteadOf: full)
             let unexpected = isHelp ? nil : UnexpectedArgument.message(insteadOf: full)
             let message = Printable.text(unknown ?? password ?? unexpected ?? full)
@@ -73,17 +73,13 @@ public enum GatehouseCommand {
         }
     }
 
-    /// Returns the services for the realms of a command.
     static func services(_ access: StateAccess, log: RealmLog = .discarding) -> ProgramServices {
         ProgramServices(.store, access: access, log: log)
     }
 
-    /// The log of realms, which writes to standard error.
-    ///
-    /// It writes a repeated message only once, and each message on one line.
+    /// The log of realms: each message once, on one line of standard error.
     static var realmLog: RealmLog { .once { print(Printable.line($0), on: STDERR_FILENO) } }
 
-    /// Reads the configuration, and opens its store.
     static func loadStore(
         _ options: ConfigurationOptions,
         kinds: [RealmKind],
@@ -93,16 +89,12 @@ public enum GatehouseCommand {
         guard let source = configuration.services[LazyStore.self] else {
             throw CommandError(.configuration, "this program has no store")
         }
-        do throws(StoreFault) {
-            return (configuration, try source.store())
-        } catch {
-            throw CommandError(.unavailable, error.description)
-        }
+        let store = try Result { () throws(StoreFault) in try source.store() }
+            .mapError { CommandError(.unavailable, $0.description) }.get()
+        return (configuration, store)
     }
 
-    /// Waits until a running server has carried out what this command has stored.
-    ///
-    /// - Throws: ``CommandError`` if the server has not done so within five seconds.
+    /// Waits up to five seconds until a running server has carried out what this command has stored.
     static func waitForServer(_ store: GatehouseStore) async throws(CommandError) {
         do {
             for _ in 0..<250 {
@@ -140,15 +132,15 @@ public enum GatehouseCommand {
         }
     }
 
+    static func warn(_ warning: Diagnostic) {
+        print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
+    }
+
     /// True if output of the command could not be written.
     private static let hasLostOutput = Atomic(false)
 
-    /// Writes a line of output.
-    ///
-    /// It blocks while the reader of the stream does not read, so that no output is lost.
-    ///
-    /// A server must not block, so it uses ``LineWriter``.
-    static func print(_ text: String, on descriptor: Int32) {
+    /// Writes a line, and blocks while the reader of the stream does not read; a server must not, and has ``LineWriter``.
+    static func print(_ text: String, on descriptor: Int32 = STDOUT_FILENO) {
         if !Output.write(text, to: descriptor) { hasLostOutput.store(true, ordering: .relaxed) }
     }
 }

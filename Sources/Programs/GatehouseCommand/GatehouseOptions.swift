@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import CommandSupport
 internal import GatehouseVersion
 internal import LoginConf
 internal import OpenSSLKit
+internal import RealmConfiguration
 internal import RealmKit
+internal import Store
 
 /// The arguments of `gatehouse`.
 ///
@@ -32,16 +33,11 @@ protocol CommandGroup: ParsableCommand {}
 
 /// A subcommand of `gatehouse`, with its arguments.
 protocol Subcommand: ParsableCommand {
-    /// Runs the subcommand.
-    ///
-    /// - Parameter kinds: The types of realms and modules that the program contains.
-    /// - Throws: ``CommandError`` when it fails.
+    /// Runs the subcommand, with the types of realms and modules that the program contains.
     func perform(_ kinds: [RealmKind]) async throws(CommandError)
 }
 
-/// The failure of a command.
 struct CommandError: Error {
-    /// The exit status of the command.
     enum Status: Int32 {
         case failed = 1
         case usage = 2
@@ -55,10 +51,7 @@ struct CommandError: Error {
     /// The message for standard error; empty if the command has already written a message.
     let message: String
 
-    init(_ status: Status, _ message: String) {
-        self.status = status
-        self.message = message
-    }
+    init(_ status: Status, _ message: String) { (self.status, self.message) = (status, message) }
 
     init(_ error: RealmError) {
         switch error.code {
@@ -67,33 +60,40 @@ struct CommandError: Error {
         case .unavailable, .overloaded: self.init(.unavailable, error.message)
         }
     }
+
+    /// Runs a call of a realm, whose error becomes that of the command.
+    static func translating<Value>(
+        realm call: @autoclosure () async throws(RealmError) -> Value
+    ) async throws(CommandError) -> Value {
+        do throws(RealmError) { return try await call() } catch { throw CommandError(error) }
+    }
+
+    static func translating<Value>(
+        store call: @autoclosure () async throws(StoreFault) -> Value
+    ) async throws(CommandError) -> Value {
+        do throws(StoreFault) { return try await call() } catch { throw CommandError(.unavailable, error.description) }
+    }
+
+    static func translating<Value>(
+        configuration call: @autoclosure () throws(ConfigurationErrors) -> Value
+    ) throws(CommandError) -> Value {
+        do throws(ConfigurationErrors) { return try call() } catch {
+            throw CommandError(.configuration, error.description)
+        }
+    }
 }
 
 /// A word that names no subcommand, such as `users` in `gatehouse users list` or `-Dx=y` in `gatehouse -Dx=y check`.
-struct UnknownSubcommand {
-    private let word: String
-    /// The names of the commands before the word.
-    private let path: [String]
-    private let known: [String]
-
-    /// Finds the first unknown subcommand in the arguments.
-    ///
-    /// - Parameters:
-    ///   - arguments: The arguments of the command.
-    ///   - root: The command. The result is nil if all subcommands are known, or if help is asked for.
-    init?(_ arguments: [String], of root: any ParsableCommand.Type) {
+enum UnknownSubcommand {
+    /// Returns the message for the first unknown subcommand; nil if all are known, or if help is asked for.
+    static func message(_ arguments: [String], of root: any ParsableCommand.Type) -> String? {
         var command = root
         var path = [root._commandName]
         for argument in arguments {
             let subcommands = command.configuration.subcommands
-            guard !subcommands.isEmpty, !Self.isHelp(argument), !(path.count == 1 && argument == "help") else {
-                return nil
-            }
+            guard !subcommands.isEmpty, !isHelp(argument), !(path.count == 1 && argument == "help") else { return nil }
             guard let next = subcommands.first(where: { $0._commandName == argument }) else {
-                word = argument
-                self.path = path
-                known = subcommands.map { $0._commandName }
-                return
+                return message(about: argument, after: path, known: subcommands.map { $0._commandName })
             }
             path.append(argument)
             command = next
@@ -106,7 +106,7 @@ struct UnknownSubcommand {
             || argument.hasPrefix("--generate-completion-script") || argument.hasPrefix("---completion")
     }
 
-    /// What to write instead of subcommands that other programs have.
+    /// The texts for subcommands that other programs have.
     private static let advice: [String: String] = {
         let meant = [
             "gatehouse user delete": "gatehouse user remove", "gatehouse user del": "gatehouse user remove",
@@ -128,8 +128,7 @@ struct UnknownSubcommand {
         ]) { first, _ in first }
     }()
 
-    /// The message for standard error.
-    var message: String {
+    private static func message(about word: String, after path: [String], known: [String]) -> String {
         let command = path.joined(separator: " ")
         guard !word.hasPrefix("-") else {
             return """
@@ -143,7 +142,7 @@ struct UnknownSubcommand {
             return "Error: write '\(path[0]) help \(rest)' or '\(command) --help'."
         }
         let nearest =
-            Self.advice["\(command) \(word)"].map { " \($0)" }
+            advice["\(command) \(word)"].map { " \($0)" }
             ?? NearestName.suggest(word, among: known).map { " Did you mean '\(command) \($0)'?" } ?? ""
         return """
             Error: \(command) has no subcommand '\(word)'.\(nearest)

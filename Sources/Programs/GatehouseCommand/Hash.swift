@@ -9,7 +9,7 @@ internal import RealmKit
 
 extension GatehouseOptions {
     /// `gatehouse hash`: the hash of a password, or hash parameters for this machine.
-    struct Hash: ParsableCommand {
+    struct Hash: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "hash",
             abstract:
@@ -22,64 +22,49 @@ extension GatehouseOptions {
 
         @OptionGroup var options: ConfigurationOptions
         @OptionGroup var password: NewPasswordOptions
-        @Flag(name: .long, help: "Find argon2id parameters for the time and memory of a check.") var calibrate = false
-        @Option(name: .long, help: ArgumentHelp("The time of a check, in milliseconds.", valueName: "ms"))
-        var time = 250
-        @Option(name: .long, help: ArgumentHelp("The memory of a check, in MiB.", valueName: "MiB"))
-        var memory = 64
-    }
-}
+        @Flag(help: "Find argon2id parameters for the time and memory of a check.") var calibrate = false
+        @Option(help: ArgumentHelp("The time of a check, in milliseconds.", valueName: "ms")) var time = 250
+        @Option(help: ArgumentHelp("The memory of a check, in MiB.", valueName: "MiB")) var memory = 64
 
-extension GatehouseOptions.Hash: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        if calibrate {
-            try calibrateHash()
-            return
-        }
-        let settings = try passwordSettings(kinds)
-        let secret = try await password.read(for: "the hash")
-        do throws(HashFault) {
-            try settings.check(secret)
-            GatehouseCommand.print(try settings.policy.hash(secret), on: STDOUT_FILENO)
-        } catch {
-            throw CommandError(.failed, error.description)
-        }
-    }
-
-    /// Returns the password settings of the configuration.
-    ///
-    /// They are the defaults if `--config` is not given and the default configuration file does not exist.
-    private func passwordSettings(_ kinds: [RealmKind]) throws(CommandError) -> PasswordSettings {
-        let exists = unsafe access(ConfigurationPath.standard, F_OK) == 0
-        guard options.config != nil || exists else { return PasswordSettings() }
-        let services = GatehouseCommand.services(.existingOnly)
-        return try GatehouseCommand.load(options, kinds: kinds, services: services).passwords
-    }
-
-    private func calibrateHash() throws(CommandError) {
-        guard (1...60_000).contains(time), (1...65_536).contains(memory) else {
-            throw CommandError(.usage, "--time is from 1 to 60000 ms, --memory from 1 to 65536 MiB")
-        }
-        let clock = SystemClock()
-        let calibration = Calibration(target: .milliseconds(time)) { .nanoseconds(clock.now) }
-        do throws(HashFault) {
-            let found = try calibration.argon2id(memory: memory << 20)
-            let (seconds, attoseconds) = found.time.components
-            let taken = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-            GatehouseCommand.print(
-                "# \(taken) ms for a check on one processor of this machine",
-                on: STDOUT_FILENO
-            )
-            if found.time > .milliseconds(time) {
-                GatehouseCommand.print(
-                    "# this is longer than --time; cheaper parameters would be too weak",
-                    on: STDOUT_FILENO
-                )
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            guard !calibrate else { return try calibrateHash() }
+            let settings = try passwordSettings(kinds)
+            let secret = try await password.read(for: "the hash")
+            do throws(HashFault) {
+                try settings.check(secret)
+                GatehouseCommand.print(try settings.policy.hash(secret))
+            } catch {
+                throw CommandError(.failed, error.description)
             }
-            if let warning = found.policy.warning { GatehouseCommand.print("# warning: \(warning)", on: STDOUT_FILENO) }
-            GatehouseCommand.print("passwords {\n    hash  \(found.policy);\n}", on: STDOUT_FILENO)
-        } catch {
-            throw CommandError(.failed, error.description)
+        }
+
+        /// The settings of the configuration; the defaults without `--config` and a default configuration file.
+        private func passwordSettings(_ kinds: [RealmKind]) throws(CommandError) -> PasswordSettings {
+            let exists = unsafe access(ConfigurationPath.standard, F_OK) == 0
+            guard options.config != nil || exists else { return PasswordSettings() }
+            let services = GatehouseCommand.services(.existingOnly)
+            return try GatehouseCommand.load(options, kinds: kinds, services: services).passwords
+        }
+
+        private func calibrateHash() throws(CommandError) {
+            guard (1...60_000).contains(time), (1...65_536).contains(memory) else {
+                throw CommandError(.usage, "--time is from 1 to 60000 ms, --memory from 1 to 65536 MiB")
+            }
+            let clock = SystemClock()
+            let calibration = Calibration(target: .milliseconds(time)) { .nanoseconds(clock.now) }
+            do throws(HashFault) {
+                let found = try calibration.argon2id(memory: memory << 20)
+                let (seconds, attoseconds) = found.time.components
+                let taken = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+                GatehouseCommand.print("# \(taken) ms for a check on one processor of this machine")
+                if found.time > .milliseconds(time) {
+                    GatehouseCommand.print("# this is longer than --time; cheaper parameters would be too weak")
+                }
+                if let warning = found.policy.warning { GatehouseCommand.print("# warning: \(warning)") }
+                GatehouseCommand.print("passwords {\n    hash  \(found.policy);\n}")
+            } catch {
+                throw CommandError(.failed, error.description)
+            }
         }
     }
 }

@@ -19,79 +19,74 @@ extension GatehouseOptions {
             subcommands: [List.self, Clear.self]
         )
 
-        struct List: ParsableCommand {
+        struct List: Subcommand {
             static let configuration = CommandConfiguration(
                 commandName: "list",
                 abstract: "List locked accounts and addresses."
             )
             @OptionGroup var options: ConfigurationOptions
-            @Flag(name: .long, help: "Show all accounts and addresses with failed logins, locked or not.") var all =
-                false
+            @Flag(help: "Show all accounts and addresses with failed logins, locked or not.") var all = false
+
+            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+                let records = try await LockoutAdministration(options, kinds: kinds, access: .existingOnly).records()
+                let now = WallClock.system.seconds
+                let shown = records.filter { all || $0.lockout(at: now) != nil }.sorted { $0.newest > $1.newest }
+                guard !shown.isEmpty else {
+                    GatehouseCommand.print(all ? "there are no failed logins" : "nothing is locked")
+                    return
+                }
+                let rows = shown.map { record in
+                    [
+                        Self.kind(of: record.key), record.key.description, "\(record.failures)",
+                        UTCTime.text(record.newest),
+                        record.lockout(at: now).map { UTCTime.text($0.end) } ?? "not locked",
+                    ]
+                }
+                let table = Table.lines([["kind", "name", "failures", "last", "locked until"]] + rows)
+                GatehouseCommand.print(table.joined(separator: "\n"))
+            }
+
+            private static func kind(of key: ThrottleKey) -> String {
+                switch key {
+                case .account: "account"
+                case .source: "address"
+                }
+            }
         }
 
-        struct Clear: ParsableCommand {
+        struct Clear: Subcommand {
             static let configuration = CommandConfiguration(
                 commandName: "clear",
                 abstract: "Clear failed logins and locks."
             )
             @OptionGroup var options: RealmOptions
-            @Option(name: .long, help: ArgumentHelp("An account of the realm.", valueName: "name")) var user: String?
-            @Option(name: .long, help: ArgumentHelp("An address.", valueName: "address")) var source: String?
-            @Flag(name: .long, help: "All accounts and addresses.") var all = false
+            @Option(help: ArgumentHelp("An account of the realm.", valueName: "name")) var user: String?
+            @Option(help: ArgumentHelp("An address.", valueName: "address")) var source: String?
+            @Flag(help: "All accounts and addresses.") var all = false
 
             func validate() throws {
                 guard [user != nil, source != nil, all].count(where: { $0 }) == 1 else {
                     throw ValidationError("clear takes one of --user, --source and --all")
                 }
             }
+
+            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+                let lockouts = try LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
+                if let user {
+                    try await lockouts.clear(user: user, of: options.realm)
+                } else if let source {
+                    try await lockouts.check(source)
+                    try await lockouts.clear(.one(.source(ClientNetwork(source))))
+                    GatehouseCommand.print("\(Printable.line(source)) is not locked")
+                } else {
+                    try await lockouts.clear(.all)
+                    GatehouseCommand.print("nothing is locked")
+                }
+            }
         }
     }
 }
 
-extension GatehouseOptions.Lockouts.List: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let records = try await LockoutAdministration(options, kinds: kinds, access: .existingOnly).records()
-        let now = WallClock.system.seconds
-        let shown = records.filter { all || $0.lockout(at: now) != nil }.sorted { $0.newest > $1.newest }
-        guard !shown.isEmpty else {
-            GatehouseCommand.print(all ? "there are no failed logins" : "nothing is locked", on: STDOUT_FILENO)
-            return
-        }
-        let rows = shown.map { record in
-            [
-                kind(of: record.key), record.key.description, "\(record.failures)", UTCTime.text(record.newest),
-                record.lockout(at: now).map { UTCTime.text($0.end) } ?? "not locked",
-            ]
-        }
-        let table = Table.lines([["kind", "name", "failures", "last", "locked until"]] + rows)
-        GatehouseCommand.print(table.joined(separator: "\n"), on: STDOUT_FILENO)
-    }
-
-    private func kind(of key: ThrottleKey) -> String {
-        switch key {
-        case .account: "account"
-        case .source: "address"
-        }
-    }
-}
-
-extension GatehouseOptions.Lockouts.Clear: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let lockouts = try LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
-        if let user {
-            try await lockouts.clear(user: user, of: options.realm)
-        } else if let source {
-            try await lockouts.check(source)
-            try await lockouts.clear(.one(.source(ClientNetwork(source))))
-            GatehouseCommand.print("\(Printable.line(source)) is not locked", on: STDOUT_FILENO)
-        } else {
-            try await lockouts.clear(.all)
-            GatehouseCommand.print("nothing is locked", on: STDOUT_FILENO)
-        }
-    }
-}
-
-/// The failed logins and locks in the store of a configuration.
 struct LockoutAdministration {
     let configuration: Configuration
     let store: GatehouseStore
@@ -130,10 +125,8 @@ struct LockoutAdministration {
         }
     }
 
-    /// Clears the failed logins and the lock of a user, and prints what was done.
-    ///
-    /// - Throws: ``CommandError``, also if the realm has no such user and there were no failed logins: the name is
-    ///   probably misspelled.
+    /// Clears the failed logins and the lock of a user, and prints what was done; an error if the realm has no such user and
+    /// there were no failed logins, because the name is probably misspelled.
     func clear(user: String, of realm: String?) async throws(CommandError) {
         let bound = try configuration.realm(realm)
         let name = try Username(argument: user)
@@ -144,19 +137,21 @@ struct LockoutAdministration {
         let (shown, realm) = (Printable.line(user), "realm \(bound.name)")
         guard let record else {
             guard !isUnknown else {
-                let message = "\(realm) has no user \(shown), and there were no failed logins of that name"
-                throw CommandError(.failed, message)
+                throw CommandError(
+                    .failed,
+                    "\(realm) has no user \(shown), and there were no failed logins of that name"
+                )
             }
-            GatehouseCommand.print("\(shown) is not locked, and has no failed logins (\(realm))", on: STDOUT_FILENO)
+            GatehouseCommand.print("\(shown) is not locked, and has no failed logins (\(realm))")
             return
         }
         let done = record.lockout(at: WallClock.system.seconds) == nil ? "was not locked" : "unlocked"
         let removed = "\(FailedLogins.text(record.failures)) removed"
         let note = isUnknown ? "; it has no such user" : ""
-        GatehouseCommand.print("\(shown) \(done); \(removed) (\(realm)\(note))", on: STDOUT_FILENO)
+        GatehouseCommand.print("\(shown) \(done); \(removed) (\(realm)\(note))")
     }
 
-    /// Returns whether a realm has certainly no user of a name.
+    /// True if a realm has certainly no user of a name.
     private static func isUnknown(_ name: Username, in realm: BoundRealm) async -> Bool {
         guard let realm = realm.realm as? any UserListingRealm else { return false }
         do throws(RealmError) { return try await realm.user(name) == nil } catch { return false }
@@ -167,26 +162,18 @@ struct LockoutAdministration {
 struct AccountLocks: Sendable {
     private var records: [ThrottleKey: ThrottleRecord] = [:]
 
-    /// No failed logins.
-    static let none = AccountLocks([])
+    static let none = AccountLocks()
 
-    init(_ records: [ThrottleRecord]) {
-        for record in records { self.records[record.key] = record }
-    }
+    private init() {}
 
-    /// Reads the failed logins of a store.
-    ///
-    /// - Parameter store: The store; nil if the program has none.
-    /// - Throws: ``CommandError`` if the store cannot be read.
     init(_ store: LazyStore?) async throws(CommandError) {
         do {
-            self.init(try await store?.present()?.load().records ?? [])
+            for record in try await store?.present()?.load().records ?? [] { records[record.key] = record }
         } catch {
             throw CommandError(.unavailable, "the locks could not be read: \(error)")
         }
     }
 
-    /// Returns the failed logins of a user; nil if there are none.
     func record(of user: Username, in realm: BoundRealm) -> ThrottleRecord? {
         records[.account(realm.account(of: user))]
     }
@@ -197,7 +184,6 @@ extension Lockout {
     var text: String { "until \(UTCTime.text(end)) (\(FailedLogins.text(failures)))" }
 }
 
-/// A number of failed logins, for administrators.
 enum FailedLogins {
     static func text(_ count: Int) -> String { count == 1 ? "1 failed login" : "\(count) failed logins" }
 }

@@ -19,7 +19,7 @@ extension GatehouseOptions {
             subcommands: [Set.self, Show.self, Clear.self]
         )
 
-        struct Set: ParsableCommand {
+        struct Set: Subcommand {
             static let configuration = CommandConfiguration(
                 commandName: "set",
                 abstract: "Show a message to all users, in place of an earlier one.",
@@ -29,88 +29,64 @@ extension GatehouseOptions {
                     """
             )
             @OptionGroup var options: ConfigurationOptions
-            @Option(name: .long, help: ArgumentHelp("The time at which the message ends.", valueName: "time"))
-            var until: String
+            @Option(help: ArgumentHelp("The time at which the message ends.", valueName: "time")) var until: String
             @Argument(help: "The text.") var text: String
+
+            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+                if let fault = ShownText.fault(of: text, maximum: Announcement.maximumLength) {
+                    throw CommandError(.usage, "the text \(fault)")
+                }
+                let end = try Self.end(until, now: WallClock.system.seconds)
+                let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
+                let announcement = Announcement(text, until: end)
+                try await CommandError.translating(store: try await store.setAnnouncement(announcement))
+                GatehouseCommand.print("the message is shown until \(UTCTime.text(end))")
+            }
+
+            /// The maximum time from now, in days: a message that was forgotten, or whose year is mistyped, ends some day.
+            private static let maximumDays = 366
+
+            /// Reads a time after now, in seconds since 1970.
+            static func end(_ text: String, now: Int) throws(CommandError) -> Int {
+                let present = LogTime(milliseconds: now * 1000)
+                guard let time = LogTime(after: present, text) else {
+                    throw CommandError(.usage, "--until takes a time such as 2h, 7d or 2026-12-01T18:00Z, not \(text)")
+                }
+                guard time > present else { throw CommandError(.usage, "--until \(text) is not in the future") }
+                guard time.milliseconds / 1000 - now <= maximumDays * 86_400 else {
+                    throw CommandError(.usage, "--until \(text) is more than \(maximumDays) days from now")
+                }
+                return time.milliseconds / 1000
+            }
         }
 
-        struct Show: ParsableCommand {
+        struct Show: Subcommand {
             static let configuration = CommandConfiguration(
                 commandName: "show",
                 abstract: "Print the message and the time at which it ends."
             )
             @OptionGroup var options: ConfigurationOptions
+
+            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+                let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .existingOnly)
+                let stored = try await CommandError.translating(store: try await store.announcement())
+                guard let announcement = stored, announcement.end > WallClock.system.seconds else {
+                    GatehouseCommand.print("there is no message")
+                    return
+                }
+                GatehouseCommand.print("until \(UTCTime.text(announcement.end)): \(Printable.line(announcement.text))")
+            }
         }
 
-        struct Clear: ParsableCommand {
+        struct Clear: Subcommand {
             static let configuration = CommandConfiguration(commandName: "clear", abstract: "Remove the message.")
             @OptionGroup var options: ConfigurationOptions
-        }
-    }
-}
 
-extension GatehouseOptions.Message.Set: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        if let fault = ShownText.fault(of: text, maximum: Announcement.maximumLength) {
-            throw CommandError(.usage, "the text \(fault)")
+            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+                let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
+                try await CommandError.translating(store: try await store.setAnnouncement(nil))
+                GatehouseCommand.print("there is no message")
+            }
         }
-        let end = try Self.end(until, now: WallClock.system.seconds)
-        let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
-        do throws(StoreFault) {
-            try await store.setAnnouncement(Announcement(text, until: end))
-        } catch {
-            throw CommandError(.unavailable, error.description)
-        }
-        GatehouseCommand.print("the message is shown until \(UTCTime.text(end))", on: STDOUT_FILENO)
-    }
-
-    /// The maximum time from now, in days.
-    ///
-    /// A message is for an occasion. One that was forgotten, or whose year is mistyped, ends some day.
-    private static let maximumDays = 366
-
-    /// Reads a time after now, in seconds since 1970.
-    static func end(_ text: String, now: Int) throws(CommandError) -> Int {
-        let present = LogTime(milliseconds: now * 1000)
-        guard let time = LogTime(after: present, text) else {
-            throw CommandError(.usage, "--until takes a time such as 2h, 7d or 2026-12-01T18:00Z, not \(text)")
-        }
-        guard time > present else { throw CommandError(.usage, "--until \(text) is not in the future") }
-        guard time.milliseconds / 1000 - now <= maximumDays * 86_400 else {
-            throw CommandError(.usage, "--until \(text) is more than \(maximumDays) days from now")
-        }
-        return time.milliseconds / 1000
-    }
-}
-
-extension GatehouseOptions.Message.Show: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .existingOnly)
-        let announcement: Announcement?
-        do throws(StoreFault) {
-            announcement = try await store.announcement()
-        } catch {
-            throw CommandError(.unavailable, error.description)
-        }
-        guard let announcement, announcement.end > WallClock.system.seconds else {
-            GatehouseCommand.print("there is no message", on: STDOUT_FILENO)
-            return
-        }
-        GatehouseCommand.print(
-            "until \(UTCTime.text(announcement.end)): \(Printable.line(announcement.text))",
-            on: STDOUT_FILENO
-        )
-    }
-}
-
-extension GatehouseOptions.Message.Clear: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
-        do throws(StoreFault) {
-            try await store.setAnnouncement(nil)
-        } catch {
-            throw CommandError(.unavailable, error.description)
-        }
-        GatehouseCommand.print("there is no message", on: STDOUT_FILENO)
     }
 }

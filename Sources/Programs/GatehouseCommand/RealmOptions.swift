@@ -9,9 +9,7 @@ internal import RealmKit
 /// The arguments that select a realm of a configuration.
 struct RealmOptions: ParsableArguments {
     @OptionGroup var configuration: ConfigurationOptions
-
     @Option(
-        name: .long,
         help: ArgumentHelp(
             "The realm. Default: the configuration's default-realm, or its only realm.",
             valueName: "name"
@@ -21,13 +19,7 @@ struct RealmOptions: ParsableArguments {
 }
 
 extension Configuration {
-    /// Returns the realm with a name from `--realm`, the default realm of the configuration, or its only realm.
-    ///
-    /// - Parameters:
-    ///   - name: The name; nil for the default.
-    ///   - isUsable: Returns whether the command can use a realm, so that a realm of another kind is not counted.
-    /// - Returns: The realm.
-    /// - Throws: ``CommandError`` if there is no such realm, or no default.
+    /// Returns the realm with a name from `--realm`, the default realm of the configuration, or its only usable realm.
     func realm(
         _ name: String?,
         where isUsable: (any Realm) -> Bool = { _ in true }
@@ -38,19 +30,11 @@ extension Configuration {
             let list = candidates.isEmpty ? "" : "; realms: \(candidates.joined(separator: ", "))"
             throw CommandError(.usage, "--realm is missing, and the configuration has no default-realm\(list)")
         }
-        do throws(RealmError) {
-            return try authenticator.realm(name)
-        } catch {
-            throw CommandError(error)
-        }
+        return try Result { () throws(RealmError) in try authenticator.realm(name) }.mapError { CommandError($0) }.get()
     }
 }
 
 extension Username {
-    /// Creates a user name from an argument of a command.
-    ///
-    /// - Parameter text: The argument.
-    /// - Throws: ``CommandError`` of status `usage` when the argument is not a valid name.
     init(argument text: String) throws(CommandError) {
         // The argument parser replaces bytes that are not UTF-8 with this character. Different names would become equal.
         guard !text.unicodeScalars.contains("\u{FFFD}") else {
@@ -59,10 +43,7 @@ extension Username {
         do throws(BadUsername) { try self.init(text) } catch { throw CommandError(.usage, error.description) }
     }
 
-    /// Creates the name of a user who is added.
-    ///
-    /// - Parameter text: The argument.
-    /// - Throws: ``CommandError`` of status `usage` when the argument is not a valid name, or has a colon.
+    /// Creates the name of a user who is added, which has no colon.
     init(newUser text: String) throws(CommandError) {
         try self.init(argument: text)
         guard !text.utf8.contains(ASCII.colon) else {

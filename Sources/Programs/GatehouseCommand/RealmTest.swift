@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import CommandSupport
-internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
 internal import Synchronization
@@ -15,67 +14,54 @@ extension GatehouseOptions {
             abstract: "Test the servers of a realm.",
             subcommands: [Test.self]
         )
-    }
-}
 
-extension GatehouseOptions.RealmTests {
-    struct Test: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "test",
-            abstract: "Connect to the servers of a realm and look a user up, without a password.",
-            discussion: """
-                Each step is printed with its result and its time. Exit status 4 if a step fails. authcheck tests a \
-                password.
-                """
-        )
-        @OptionGroup var options: ConfigurationOptions
-        @Argument(help: "The realm.") var realm: String
-        @Argument(help: "A user to look up as at a login.") var user: String?
-    }
-}
-
-extension GatehouseOptions.RealmTests.Test: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let services = GatehouseCommand.services(.existingOnly)
-        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
-        let bound = try configuration.realm(realm)
-        let name = try user.map { text throws(CommandError) in try Username(argument: text) }
-        guard let result = await RealmTest.run(bound, user: name) else {
-            throw CommandError(
-                .failed,
-                "realm \(bound.name) is a \(bound.className), which has no servers to test; test a login with authcheck"
+        struct Test: Subcommand {
+            static let configuration = CommandConfiguration(
+                commandName: "test",
+                abstract: "Connect to the servers of a realm and look a user up, without a password.",
+                discussion: """
+                    Each step is printed with its result and its time. Exit status 4 if a step fails. authcheck tests a \
+                    password.
+                    """
             )
+            @OptionGroup var options: ConfigurationOptions
+            @Argument(help: "The realm.") var realm: String
+            @Argument(help: "A user to look up as at a login.") var user: String?
+
+            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+                let services = GatehouseCommand.services(.existingOnly)
+                let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
+                let bound = try configuration.realm(realm)
+                let name = try user.map { text throws(CommandError) in try Username(argument: text) }
+                guard let result = await RealmTest.run(bound, user: name) else {
+                    throw CommandError(
+                        .failed,
+                        "realm \(bound.name) is a \(bound.className), which has no servers to test; test a login with authcheck"
+                    )
+                }
+                guard result else { throw CommandError(.unavailable, "") }
+            }
         }
-        guard result else { throw CommandError(.unavailable, "") }
     }
 }
 
-/// A test of the servers of a realm, whose steps are printed.
 enum RealmTest {
-    /// Tests a realm and prints each step.
-    ///
-    /// - Parameters:
-    ///   - bound: The realm.
-    ///   - user: A user to look up; nil for none.
-    /// - Returns: True if no step has failed; nil if the realm has no test.
+    /// Tests the servers of a realm, and prints each step; false if one has failed, nil if the realm has no test.
     static func run(_ bound: BoundRealm, user: Username?) async -> Bool? {
         guard let realm = bound.realm as? any TestableRealm else { return nil }
         let hasFailed = Atomic(false)
         await realm.testBackEnd(user: user) { step in
             if step.isFailure { hasFailed.store(true, ordering: .relaxed) }
             let mark = step.isFailure ? "FAILED" : "ok    "
-            GatehouseCommand.print(Printable.line("\(mark)  \(step.text)"), on: STDOUT_FILENO)
+            GatehouseCommand.print(Printable.line("\(mark)  \(step.text)"))
         }
         return !hasFailed.load(ordering: .relaxed)
     }
 
-    /// Tests all realms of a configuration that have servers.
-    ///
-    /// - Throws: ``CommandError`` of status `unavailable` if a step has failed.
     static func runAll(_ configuration: Configuration) async throws(CommandError) {
         var failed: [String] = []
         for bound in configuration.realms where bound.realm is any TestableRealm {
-            GatehouseCommand.print("realm \(bound.name)", on: STDOUT_FILENO)
+            GatehouseCommand.print("realm \(bound.name)")
             if await run(bound, user: nil) == false { failed.append(bound.name) }
         }
         guard failed.isEmpty else {

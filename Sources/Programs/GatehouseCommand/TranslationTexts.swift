@@ -2,13 +2,12 @@
 
 internal import AccessControl
 internal import ArgumentParser
-internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
 
 extension GatehouseOptions {
     /// `gatehouse translation`: the texts of the pages, for translators.
-    struct TranslationTexts: ParsableCommand {
+    struct TranslationTexts: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "translation",
             abstract: "Print the texts of the pages as a translation file."
@@ -19,17 +18,18 @@ extension GatehouseOptions {
             completion: .list(Translations.builtIn.map(\.language))
         )
         var language = "en"
-    }
-}
 
-extension GatehouseOptions.TranslationTexts: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let known = Translations.builtIn
-        guard let translation = known.first(where: { $0.language.utf8.elementsEqual(language.lowercased().utf8) })
-        else {
-            let names = known.map(\.language).joined(separator: ", ")
-            throw CommandError(.usage, "there is no built-in translation for \(language); known languages: \(names)")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let known = Translations.builtIn
+            guard let translation = known.first(where: { $0.language.utf8.elementsEqual(language.lowercased().utf8) })
+            else {
+                let names = known.map(\.language).joined(separator: ", ")
+                throw CommandError(
+                    .usage,
+                    "there is no built-in translation for \(language); known languages: \(names)"
+                )
+            }
+            GatehouseCommand.print(translation.fileText)
         }
-        GatehouseCommand.print(translation.fileText, on: STDOUT_FILENO)
     }
 }

@@ -3,7 +3,6 @@
 internal import Glibc
 internal import PAMMessages
 
-/// The reason why the helper ends.
 enum ChannelFault: Error {
     /// The program was not started by the server.
     case usage(String)
@@ -22,16 +21,13 @@ enum ChannelFault: Error {
     }
 }
 
-/// The socket to the server.
 struct HelperChannel {
     private let descriptor: Int32
     private let process = getpid()
     /// True if the program is setgid: it then has rights that the server has not.
     let isSetGroup = getegid() != getgid()
 
-    /// Takes the socket from descriptor 3.
-    ///
-    /// It moves it to another number and closes it on exec, so that programs of modules do not have it.
+    /// Moves the socket from descriptor 3 to another number, closed on exec, so that programs of modules do not have it.
     init() throws(ChannelFault) {
         var kind: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -44,9 +40,7 @@ struct HelperChannel {
         close(PAMMessage.descriptor)
     }
 
-    /// Reads the body of the next message; nil if the server has closed the socket.
-    ///
-    /// The caller wipes it.
+    /// Reads the body of the next message, which the caller wipes; nil if the server has closed the socket.
     func receive() throws(ChannelFault) -> [UInt8]? {
         var header: [UInt8] = [0, 0, 0, 0]
         guard try read(&header) else { return nil }
@@ -74,7 +68,6 @@ struct HelperChannel {
         return true
     }
 
-    /// Sends a message.
     func send(_ message: MessageWriter) throws(ChannelFault) {
         // A module may have forked, and its child may have returned: only the process itself answers.
         guard getpid() == process else { _exit(70) }
@@ -117,7 +110,6 @@ enum HelperState {
         umask(0o077)
     }
 
-    /// Ends the process if a module has changed its user or group.
     static func exitIfChanged() {
         if own != (geteuid(), getegid(), getuid(), getgid()) { exit(0) }
     }

@@ -16,10 +16,7 @@ final class HelperConversation {
     private var rounds = 0
     private var texts = 0
 
-    init(_ channel: HelperChannel, request: UInt64) {
-        self.channel = channel
-        self.request = request
-    }
+    init(_ channel: HelperChannel, request: UInt64) { (self.channel, self.request) = (channel, request) }
 
     /// Shows a text to the user; more than the maximum number are left out.
     func show(_ text: [UInt8]) {
@@ -30,13 +27,9 @@ final class HelperConversation {
         do throws(ChannelFault) { try channel.send(writer) } catch { isBroken = true }
     }
 
-    /// Passes prompts to the server.
+    /// Passes prompts to the server; false if the user has not answered, or the modules ask too often.
     ///
-    /// - Parameters:
-    ///   - prompts: The prompts.
-    ///   - use: Gets the body with the answers, and where in it each answer is; nil for a prompt without an answer.
-    ///     The body is wiped afterwards.
-    /// - Returns: False if the user has not answered, or the modules ask too often.
+    /// `use` gets the body with the answers, which is wiped afterwards, and the range of each answer; nil for none.
     func ask(_ prompts: [PAMPrompt], use: ([UInt8], [Range<Int>?]) -> Bool) -> Bool {
         rounds += 1
         guard rounds <= PAMMessage.maximumRounds, !isBroken else { return false }
@@ -54,9 +47,7 @@ final class HelperConversation {
             guard reader.kind() == .answers, reader.request() == request else { throw .broken }
             var ranges: [Range<Int>?] = []
             for _ in prompts {
-                guard let isAnswered = reader.byte(), let text = reader.text(), !text.contains(0) else {
-                    throw .broken
-                }
+                guard let isAnswered = reader.byte(), let text = reader.text(), !text.contains(0) else { throw .broken }
                 ranges.append(isAnswered == 1 ? text.startIndex..<text.endIndex : nil)
             }
             guard reader.isAtEnd else { throw .broken }

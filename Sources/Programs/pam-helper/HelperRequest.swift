@@ -5,15 +5,11 @@ internal import CPAM
 internal import Glibc
 internal import PAMMessages
 
-/// One request of the server.
 struct HelperRequest {
     private let body: [UInt8]
     private let channel: HelperChannel
 
-    init(_ body: [UInt8], channel: HelperChannel) {
-        self.body = body
-        self.channel = channel
-    }
+    init(_ body: [UInt8], channel: HelperChannel) { (self.body, self.channel) = (body, channel) }
 
     func answer() throws(ChannelFault) {
         var reader = MessageReader(body[...])
@@ -94,21 +90,10 @@ final class PAMTransaction {
     private let conversation: HelperConversation
     private var handle: OpaquePointer?
 
-    init(_ conversation: HelperConversation) {
-        self.conversation = conversation
-    }
+    init(_ conversation: HelperConversation) { self.conversation = conversation }
 
-    /// Authenticates a user and checks the account, or changes an expired password.
-    ///
-    /// - Returns: A code of PAM.
-    func run(
-        _ task: PAMTask,
-        service: String,
-        user: String,
-        host: String,
-        terminal: String,
-        folder: String
-    ) -> Int32 {
+    /// Authenticates a user and checks the account, or changes an expired password; returns a code of PAM.
+    func run(_ task: PAMTask, service: String, user: String, host: String, terminal: String, folder: String) -> Int32 {
         var callback = unsafe pam_conv(conv: converse, appdata_ptr: Unmanaged.passUnretained(conversation).toOpaque())
         var handle: OpaquePointer?
         var code =
@@ -145,7 +130,6 @@ final class PAMTransaction {
         return unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
     }
 
-    /// Returns the text of a code.
     func text(of code: Int32) -> [UInt8] {
         guard let handle = unsafe handle, let text = unsafe pam_strerror(handle, code) else { return [] }
         return Array(unsafe String(cString: text).utf8)

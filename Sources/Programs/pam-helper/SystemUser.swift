@@ -9,26 +9,15 @@ struct SystemUser {
     /// The maximum length of an entry of a user or a group, in bytes.
     private static let maximumEntry = 1 << 24
 
-    /// The full name; empty if there is none.
     private var fullName: [UInt8] = []
-    /// The names of the groups.
     private var groups: [[UInt8]] = []
 
-    /// A user of whom the system knows nothing.
-    init() {}
-
-    /// Appends the full name and the groups to a message.
     func append(to writer: inout MessageWriter) {
         writer.append(text: fullName)
         for group in groups { writer.append(text: group) }
     }
 
-    /// Finds a user.
-    ///
-    /// A group that has a number but no name is left out, and one whose name is too long or not UTF-8.
-    ///
-    /// - Parameter user: The user's name.
-    /// - Returns: The result, and the user if the result is `known`.
+    /// Finds a user; a group without a name, or whose name is too long or not UTF-8, is left out.
     static func find(_ user: String) -> (UserAnswer, SystemUser) {
         var found = SystemUser()
         var group: gid_t = 0
@@ -60,13 +49,8 @@ struct SystemUser {
         error == ENOENT || error == ESRCH || error == EBADF || error == EPERM
     }
 
-    /// Finds the first group and the full name of a user.
-    ///
-    /// - Parameters:
-    ///   - user: The user's name.
-    ///   - number: Gets the number of the group.
-    ///   - fullName: Gets the first part of the field GECOS; other parts are rooms and telephone numbers.
-    /// - Returns: 0, ENOENT if there is no such user, or another errno.
+    /// Finds the first group of a user, and the full name in the first part of the field GECOS, before rooms and telephone
+    /// numbers; returns 0, ENOENT if there is no such user, or another errno.
     private static func findGroup(of user: String, number: inout gid_t, fullName: inout [UInt8]) -> Int32 {
         var size = 4096
         while true {
@@ -90,12 +74,7 @@ struct SystemUser {
         }
     }
 
-    /// Finds the name of a group.
-    ///
-    /// - Parameters:
-    ///   - group: The number of the group.
-    ///   - name: Gets the name.
-    /// - Returns: 0, ENOENT if there is no such group, or another errno.
+    /// Finds the name of a group; returns 0, ENOENT if there is no such group, or another errno.
     private static func findName(ofGroup group: gid_t, name: inout [UInt8]) -> Int32 {
         var size = 4096
         while true {

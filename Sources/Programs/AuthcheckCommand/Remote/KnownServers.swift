@@ -5,18 +5,14 @@ internal import OpenSSLKit
 
 /// A server that the user has decided to trust.
 struct KnownServer: Sendable {
-    /// The URL, see ``ServerURL``.
+    /// The URL in the form of ``ServerURL``.
     var url: String
-    /// The digest of the server's public key.
     var key: Digest?
-    /// The path of the file with the authorities of the server.
     var authorities: String?
     /// The user name of the last check.
     var user: String?
-    /// The path of the file with the token.
     var tokenFile: String?
 
-    /// Creates an entry.
     init(url: String) { self.url = url }
 }
 
@@ -25,24 +21,17 @@ struct KnownServer: Sendable {
 /// Each line is a URL and words of the form `name=value`, whose values are percent-encoded. The file contains no secrets.
 /// Blank lines, comments and lines that cannot be read are kept.
 struct KnownServers: Sendable {
-    /// A line that cannot be read.
     struct BadLine: Sendable {
         let number: Int
         let reason: String
     }
 
-    /// The path of the file.
     let path: String
     private var lines: [String]
     private var entries: [Int: KnownServer] = [:]
-    /// The lines that cannot be read.
     private(set) var badLines: [BadLine] = []
 
-    /// Reads the text of a file.
-    ///
-    /// - Parameters:
-    ///   - text: The text; empty if there is no file.
-    ///   - path: The path of the file.
+    /// Reads the text of a file; empty if there is none.
     init(_ text: String, path: String) {
         self.path = path
         lines = text.utf8.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false).map {
@@ -79,7 +68,6 @@ struct KnownServers: Sendable {
         }
     }
 
-    /// The text of the file.
     var text: String { lines.map { $0 + "\n" }.joined() }
 
     // MARK: Lines
@@ -115,9 +103,7 @@ struct KnownServers: Sendable {
             else { return .failure(Fault(reason: "a word is not of the form name=value")) }
             switch word[..<equals] {
             case "pin" where server.key == nil:
-                guard let key = Digest(pin: value) else {
-                    return .failure(Fault(reason: "the pin is not valid"))
-                }
+                guard let key = Digest(pin: value) else { return .failure(Fault(reason: "the pin is not valid")) }
                 server.key = key
             case "ca" where server.authorities == nil: server.authorities = value
             case "user" where server.user == nil: server.user = value
@@ -153,7 +139,6 @@ struct ServerURL: Sendable, CustomStringConvertible {
     /// The URL in lower case up to the path, without the port 443 and without a `/` at its end.
     let description: String
 
-    /// Reads a URL; nil if it is not the URL of a server.
     init?(_ text: String) {
         let scheme = "https://"
         guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -170,7 +155,6 @@ struct ServerURL: Sendable, CustomStringConvertible {
         description = scheme + authority + path
     }
 
-    /// The URL of the list of realms.
     var realms: String { description + "/realms" }
 
     /// Returns the URL that checks credentials in a realm.

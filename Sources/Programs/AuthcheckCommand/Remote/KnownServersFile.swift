@@ -6,7 +6,6 @@ internal import RealmConfiguration
 
 /// The file of known servers: `$XDG_CONFIG_HOME/gatehouse/known_servers`, or `~/.config/gatehouse/known_servers`.
 enum KnownServersFile {
-    /// The reason why the file cannot be used.
     struct Fault: Error {
         let reason: String
     }
@@ -21,11 +20,7 @@ enum KnownServersFile {
         return nil
     }
 
-    /// Reads the file.
-    ///
-    /// - Parameter path: The path of the file.
-    /// - Returns: The known servers; empty if there is no file.
-    /// - Throws: ``Fault`` if the file cannot be read, or if other users may have changed it.
+    /// Reads the file, if no other user may have changed it; a missing file has no servers.
     static func read(_ path: String) throws(Fault) -> KnownServers {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -45,14 +40,9 @@ enum KnownServersFile {
         return KnownServers(text, path: path)
     }
 
-    /// Adds an entry to the file, or replaces the entry of the same server.
+    /// Adds an entry to the file, or replaces the entry of the same server; after an error the file is unchanged.
     ///
     /// The file is read again under a lock, so that the entries of other runs of the command are kept.
-    ///
-    /// - Parameters:
-    ///   - server: The entry.
-    ///   - path: The path of the file.
-    /// - Throws: ``Fault`` if the file cannot be read, locked or written. Then it is unchanged.
     static func remember(_ server: KnownServer, in path: String) throws(Fault) {
         try makeFolder(folder(of: path))
         let lock = try lock(path)
@@ -88,12 +78,7 @@ enum KnownServersFile {
         String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
-    /// Replaces the file in one step.
-    ///
-    /// Only the user may read the new file.
-    ///
-    /// - Parameter servers: The servers.
-    /// - Throws: ``Fault`` if the file cannot be written. Then it is unchanged.
+    /// Replaces the file in one step by one that only the user may read; after an error it is unchanged.
     static func write(_ servers: KnownServers) throws(Fault) {
         let path = servers.path
         let folder = folder(of: path)

@@ -9,13 +9,6 @@ enum CheckBody {
     static let maximumBytes = 32_768
 
     /// Returns the body; nil if no server reads it: a secret is not UTF-8, or contains NUL, or the body is too long.
-    ///
-    /// - Parameters:
-    ///   - username: The user name.
-    ///   - password: The password.
-    ///   - codes: The answers to further questions.
-    ///   - service: The service that the user signs in to.
-    /// - Returns: The body or nil.
     static func make(username: Username, password: Secret, codes: [Secret], service: String) -> Secret? {
         guard ([password] + codes).allSatisfy(isUsable) else { return nil }
         let name = Secret(utf8: username.text)
@@ -53,7 +46,6 @@ enum CheckBody {
         for byte in text.description.utf8 { output.append(byte) }
     }
 
-    /// Appends a secret as a JSON string.
     private static func append(_ secret: Secret, to output: inout OutputSpan<UInt8>) {
         output.append(UInt8(ascii: "\""))
         secret.withBytes { bytes in
@@ -81,12 +73,10 @@ enum CheckBody {
 /// They are read as strictly as `RemoteRealm` reads them: a body that is not JSON, has a member twice, or lacks a part
 /// of the answer accepts no user.
 enum RealmAPIAnswer {
-    /// The reason why a response cannot be used.
     struct Fault: Error {
         let reason: String
     }
 
-    /// The list of realms.
     struct Realms: Encodable {
         struct Realm: Encodable {
             let name: String
@@ -113,7 +103,6 @@ enum RealmAPIAnswer {
         let name: String
     }
 
-    /// The outcome of a check.
     enum Outcome {
         /// The user is accepted; the name is that of the server.
         case accepted(user: Username, principals: [Principal], attributes: [String: [String]])
@@ -148,11 +137,8 @@ enum RealmAPIAnswer {
 
         private static func user(_ body: RealmAPIBody) throws(Fault) -> Username {
             guard let text = try body.text("/user") else { throw Fault(reason: "there is no user name") }
-            do throws(BadUsername) {
-                return try Username(text)
-            } catch {
-                throw Fault(reason: "the user name cannot be used: \(error)")
-            }
+            return try Result { () throws(BadUsername) in try Username(text) }
+                .mapError { Fault(reason: "the user name cannot be used: \($0)") }.get()
         }
 
         private static func principals(_ body: RealmAPIBody) throws(Fault) -> [Principal] {
@@ -186,12 +172,6 @@ enum RealmAPIAnswer {
 struct RealmAPIBody {
     private let values: [String: JSONValues]
 
-    /// Reads a body.
-    ///
-    /// - Parameters:
-    ///   - response: The response.
-    ///   - paths: The paths whose values are used.
-    /// - Throws: ``RealmAPIAnswer/Fault`` if the body is not JSON.
     init(_ response: RemoteTransport.Response, paths: [String]) throws(RealmAPIAnswer.Fault) {
         guard JSONMediaType.isJSON(response.contentType ?? "") else {
             throw RealmAPIAnswer.Fault(reason: "it has the type \(response.contentType ?? "none"), not JSON")
@@ -217,14 +197,12 @@ struct RealmAPIBody {
         RealmAPIAnswer.Fault(reason: "\(path) \(text)")
     }
 
-    /// Returns the string at a path; nil if there is none.
     func text(_ path: String) throws(RealmAPIAnswer.Fault) -> String? {
         let found = try found(path)
         guard !found.hasArray else { throw fault(path, "is not a text") }
         return found.strings.first
     }
 
-    /// Returns the strings of the array at a path.
     func texts(_ path: String) throws(RealmAPIAnswer.Fault) -> [String] {
         let found = try found(path)
         guard found.hasArray else { throw fault(path, "is missing, or no array of texts") }
@@ -240,7 +218,6 @@ struct RealmAPIBody {
         return found.strings
     }
 
-    /// Returns the strings of the members of an object, by their names.
     func members(_ path: String) throws(RealmAPIAnswer.Fault) -> [String: [String]] {
         let found = try found(path)
         var members: [String: [String]] = [:]

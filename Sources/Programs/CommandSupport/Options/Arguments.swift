@@ -2,16 +2,10 @@
 
 internal import Bytes
 
-/// The argument `--password`.
-///
-/// The commands reject it, because every user of a machine can read arguments.
+/// The argument `--password`, which the commands reject, because every user of a machine can read arguments.
 package enum PasswordArgument {
-    /// Returns the message for a rejected `--password`.
-    ///
-    /// - Parameters:
-    ///   - arguments: The arguments of the command. Arguments after `--` are not options.
-    ///   - message: The message of the argument parser, with the usage of the command.
-    /// - Returns: The message to print instead; nil if the parser's message is about another argument.
+    /// Returns the message for a rejected `--password` in place of that of the argument parser, which has the usage; nil if
+    /// that is about another argument.
     package static func message(_ arguments: [String], insteadOf message: String) -> String? {
         let isGiven = arguments.prefix { $0 != "--" }.contains { $0 == "--password" || $0.hasPrefix("--password=") }
         guard isGiven, message.contains("Unknown option '--password'"), message.contains("--password-stdin") else {
@@ -26,14 +20,11 @@ package enum PasswordArgument {
     }
 }
 
-/// An argument that a command does not take.
 package enum UnexpectedArgument {
-    /// Returns the message for an argument too many, or for `-c` instead of `--config`.
+    /// Returns the message for an argument too many, or for `-c`, in place of that of the argument parser, which has the
+    /// usage; nil if that is about something else.
     ///
     /// If the command reads a password, the argument may be one, and is not repeated.
-    ///
-    /// - Parameter message: The message of the argument parser, with the usage of the command.
-    /// - Returns: The message to print instead; nil if the parser's message is about something else.
     package static func message(insteadOf message: String) -> String? {
         // The argument may contain any bytes; the usage comes after it.
         guard let usage = lastUsage(in: message) else { return nil }
@@ -58,7 +49,6 @@ package enum UnexpectedArgument {
         return "\(message[..<usage]). To name the configuration, write '--config \(Substring(argument))'." + rest
     }
 
-    /// Returns the place of the line that begins the usage.
     private static func lastUsage(in message: String) -> String.Index? {
         let bytes = message.utf8
         let pattern = Array("\nUsage: ".utf8)
@@ -78,10 +68,7 @@ package enum UnexpectedArgument {
 
 /// The argument `-Dname=value`, as the JDK and other programs read it.
 package enum DefinitionArgument {
-    /// Returns the arguments with each `-Dname=value` as two arguments, because the argument parser reads only this form.
-    ///
-    /// - Parameter arguments: The arguments of a command. Arguments after `--` are not options.
-    /// - Returns: The arguments.
+    /// Returns the arguments with each `-Dname=value` before `--` as two arguments, the only form that the parser reads.
     package static func separated(_ arguments: [String]) -> [String] {
         let options = arguments.prefix { $0 != "--" }
         return options.flatMap { $0.hasPrefix("-D") && $0 != "-D" ? ["-D", String($0.dropFirst(2))] : [$0] }

@@ -5,10 +5,8 @@ package import LoginConf
 package import RealmConfiguration
 package import RealmKit
 
-/// The arguments that select the configuration.
 package struct ConfigurationOptions: ParsableArguments {
     @Option(
-        name: .long,
         help: ArgumentHelp(
             "The configuration. Default: realms.conf in the current folder, or /etc/gatehouse/realms.conf if it is missing.",
             valueName: "file"
@@ -16,7 +14,6 @@ package struct ConfigurationOptions: ParsableArguments {
         completion: .file()
     )
     package var config: String?
-
     @Option(
         name: .customShort("D"),
         help: ArgumentHelp("The value of ${name} in the configuration.", valueName: "name=value")
@@ -41,16 +38,7 @@ package struct ConfigurationOptions: ParsableArguments {
     package init() {}
 
     /// Reads and links the configuration, with the files, the variables and the clock of the system.
-    ///
-    /// - Parameters:
-    ///   - kinds: The types of realms and modules that the program contains.
-    ///   - services: The services for the realms.
-    /// - Returns: The configuration, with its warnings.
-    /// - Throws: ``ConfigurationErrors`` with all errors.
-    package func load(
-        _ kinds: [RealmKind],
-        services: ProgramServices
-    ) throws(ConfigurationErrors) -> Configuration {
+    package func load(_ kinds: [RealmKind], services: ProgramServices) throws(ConfigurationErrors) -> Configuration {
         try loader(kinds, services).load(config ?? ConfigurationPath.standard)
     }
 
@@ -72,16 +60,11 @@ package struct ConfigurationOptions: ParsableArguments {
         )
     }
 
-    /// Returns one line for all warnings of a configuration, for commands that are not about the configuration.
-    ///
-    /// - Parameter configuration: The configuration.
-    /// - Returns: The line; nil if there are no warnings.
+    /// Returns one line for all warnings, for commands that are not about the configuration; nil without warnings.
     package func line(aboutWarningsOf configuration: Configuration) -> String? {
         let count = configuration.warnings.count
         guard count > 0 else { return nil }
         let command = "gatehouse check" + (config.map { " --config \($0)" } ?? "")
-        return Printable.line(
-            "\(configuration.file): \(count) \(count == 1 ? "warning" : "warnings"); see \(command)"
-        )
+        return Printable.line("\(configuration.file): \(count) \(count == 1 ? "warning" : "warnings"); see \(command)")
     }
 }

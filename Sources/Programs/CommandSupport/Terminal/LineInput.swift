@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Glibc
 package import RealmKit
 
 /// Reading lines of a stream as secrets.
 package enum LineInput {
-    /// Reads one line.
-    ///
-    /// - Parameters:
-    ///   - input: The descriptor of the stream.
-    ///   - interrupt: Ends the wait for the line.
-    /// - Returns: The line; nil at the end of the file, after an interrupt, or if the line is longer than
-    ///   ``Terminal/maximumLine``.
+    /// Reads a line; nil at the end of the file, after an interrupt, or if it is longer than ``Terminal/maximumLine``.
     package static func readSecret(_ input: Int32, until interrupt: InputInterrupt? = nil) -> Secret? {
         var line = LineBuffer(capacity: Terminal.maximumLine)
         var byte: UInt8 = 0
@@ -29,10 +24,8 @@ package enum LineInput {
     }
 }
 
-/// The end of a wait for input, from another thread.
-///
-/// A read of a terminal or a pipe blocks its thread, and the task that waits for it cannot end it otherwise. It may be
-/// used from any thread.
+/// The end of a wait for input, from any thread: a read of a terminal or a pipe blocks its thread, and the task that waits
+/// for it cannot end it otherwise.
 package final class InputInterrupt: Sendable {
     /// Two connected sockets: a byte that is sent to `sending` can be read at `event`, and is never read.
     private let event: Int32
@@ -57,16 +50,12 @@ package final class InputInterrupt: Sendable {
         _ = unsafe send(sending, [0] as [UInt8], 1, Int32(MSG_NOSIGNAL))
     }
 
-    /// True if ``interrupt()`` was called.
     package var isInterrupted: Bool {
         var polled = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&polled, 1, 0) > 0
     }
 
-    /// Waits until a descriptor can be read, has ended or has failed.
-    ///
-    /// - Parameter descriptor: The descriptor.
-    /// - Returns: False if the wait was interrupted, also if the descriptor can be read.
+    /// Waits until a descriptor can be read, has ended or has failed; false if it was interrupted, also if the descriptor can be read.
     func waits(for descriptor: Int32) -> Bool {
         // poll(2) ignores a negative number, and the read fails.
         guard descriptor >= 0 else { return true }
@@ -102,9 +91,7 @@ package final class InputInterrupt: Sendable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds a byte.
-    ///
-    /// - Returns: False if the buffer is full.
+    /// Adds a byte; false if the buffer is full.
     mutating func append(_ byte: UInt8) -> Bool {
         guard unsafe count < storage.count else { return false }
         unsafe storage[count] = byte
@@ -122,16 +109,22 @@ package final class InputInterrupt: Sendable {
 
     mutating func clear() { count = 0 }
 
-    var endsWithCarriageReturn: Bool { unsafe count > 0 && storage[count - 1] == 0x0D }
-
-    func secret() -> Secret {
-        unsafe Secret(UnsafeMutableBufferPointer(rebasing: storage[..<count]))
-    }
-}
-
-extension LineBuffer {
     /// Removes the CR of a line that ended with CR LF.
     mutating func removeCarriageReturn() {
-        if endsWithCarriageReturn { removeLastCharacter() }
+        if unsafe count > 0 && storage[count - 1] == 0x0D { count -= 1 }
+    }
+
+    func secret() -> Secret { unsafe Secret(UnsafeMutableBufferPointer(rebasing: storage[..<count])) }
+}
+
+/// A call that blocks its thread: on a thread of the Swift tasks it would hold up other tasks.
+package enum BlockingCall {
+    package static func run<Value: Sendable, Failure: Error>(
+        _ call: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: Result(catching: call)) }
+        }
+        return try result.get()
     }
 }

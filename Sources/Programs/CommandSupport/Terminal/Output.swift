@@ -6,21 +6,13 @@ internal import Glibc
 
 /// Writing to streams without a buffer, so that no output is lost when the process exits.
 package enum Output {
-    /// Writes a line.
-    ///
-    /// It blocks while the reader of the stream does not read.
-    ///
-    /// - Returns: True if the whole line was written.
+    /// Writes a line, and returns whether all of it was written; it blocks while the reader of the stream does not read.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32) -> Bool {
         writeBytes(Array((text + "\n").utf8), to: descriptor)
     }
 
-    /// Writes bytes.
-    ///
-    /// It blocks while the reader of the stream does not read.
-    ///
-    /// - Returns: True if all bytes were written.
+    /// Writes bytes, and returns whether all were written; it blocks while the reader of the stream does not read.
     @discardableResult
     package static func writeBytes(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
@@ -42,26 +34,21 @@ package enum Output {
 
 /// Text without characters that control a terminal.
 package enum Printable {
-    /// Returns the text on one line, with U+FFFD in place of each control character, tab and line feed.
-    ///
-    /// A name or a message of a module could otherwise look like several lines of output.
+    /// Returns the text on one line, with U+FFFD in place of each control character, tab and line feed: a name or a message
+    /// of a module could otherwise look like several lines of output.
     package static func line(_ text: String) -> String {
         Self.text(String(text.unicodeScalars.map { $0 == "\n" || $0 == "\t" ? "\u{FFFD}" : Character($0) }))
     }
 
-    /// Returns the text with U+FFFD in place of each control character.
-    ///
-    /// Tabs and line feeds are kept. A line quoted from a file may contain tabs, and the underline below it must start at
-    /// the same column.
+    /// Returns the text with U+FFFD in place of each control character but tabs and line feeds: a line quoted from a file may
+    /// contain tabs, and the underline below it must start at the same column.
     package static func text(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { result.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
         return String(result)
     }
 
-    /// Returns whether a character controls the terminal or the direction of text.
-    ///
-    /// A tab and a line feed are not control characters here.
+    /// Returns whether a character, but a tab or a line feed, controls the terminal or the direction of text.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar != "\t" && scalar != "\n" && LineText.isControl(scalar)
     }
@@ -69,35 +56,26 @@ package enum Printable {
 
 /// JSON that can be printed on a terminal.
 package enum PrintableJSON {
-    /// Encodes a value on one line, with sorted keys.
+    /// Encodes strings, numbers and lists on one line, with sorted keys and `\u....` for characters that control a terminal.
     ///
-    /// - Parameter value: The value.
-    /// - Returns: The JSON. Characters that control a terminal are written as `\u....`.
-    /// - Throws: The error of the value's `encode(to:)`.
-    package static func text(_ value: some Encodable) throws -> String {
+    /// Encoding these does not fail; if it did, the fallback would be returned.
+    package static func text(_ value: some Encodable, orElse fallback: String = "{}") -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self).escapingCharactersOfJSON(
-            where: Printable.isControl
-        )
+        guard let data = try? encoder.encode(value) else { return fallback }
+        return String(decoding: data, as: UTF8.self).escapingCharactersOfJSON(where: Printable.isControl)
     }
 }
 
-/// Rows with aligned columns.
 package enum Table {
-    /// The maximum width of a column, in characters.
-    ///
-    /// A longer cell is not cut, and does not widen its column. The cells after it in its row are then not aligned.
+    /// The maximum width of a column, in characters; a longer cell is not cut, and does not widen its column.
     private static let maximumWidth = 80
 
-    /// Returns the rows as lines, with control characters replaced.
     package static func lines(_ rows: [[String]]) -> [String] { Columns(of: rows).lines(rows) }
 
-    /// The widths of the columns of a table.
     package struct Columns {
         private let widths: [Int]
 
-        /// The widths for some rows of a table.
         package init(of rows: [[String]]) {
             let rows = rows.map { $0.map(Printable.line) }
             let columns = rows.map(\.count).max() ?? 0
@@ -106,9 +84,7 @@ package enum Table {
             }
         }
 
-        /// Returns rows as lines, with control characters replaced.
-        ///
-        /// The rows may be further rows of the same table. Their cells may be too wide for the columns.
+        /// Returns these or further rows of the table as lines, with control characters replaced.
         package func lines(_ rows: [[String]]) -> [String] {
             rows.map { row in
                 let cells = row.map(Printable.line).enumerated().map { column, cell in
@@ -124,12 +100,9 @@ package enum Table {
 
 /// The colours of errors, warnings and hints on a terminal.
 package enum DiagnosticColors {
-    /// Returns a text for standard error: with colours if it is a terminal, otherwise unchanged.
+    /// Returns diagnostics without control characters for standard error: with colours if it is a terminal.
     ///
     /// The variable `NO_COLOR` (no-color.org) and the terminal `dumb` prevent colours.
-    ///
-    /// - Parameter text: Diagnostics as they are rendered, without control characters.
-    /// - Returns: The text.
     package static func standardError(_ text: String) -> String {
         guard isatty(STDERR_FILENO) == 1, isEmpty("NO_COLOR"), !isDumb else { return text }
         return colored(text)

@@ -13,19 +13,10 @@ package final class ProgressLine: Sendable {
 
     private let step: Mutex<Step>
 
-    private init(_ text: String) {
-        step = Mutex(Step(text: text))
-    }
+    private init(_ text: String) { step = Mutex(Step(text: text)) }
 
-    /// Runs an operation, and shows a line on standard error if the operation takes longer than a second.
-    ///
-    /// The line is removed at the end. If standard error is no terminal, nothing is shown.
-    ///
-    /// - Parameters:
-    ///   - text: The first step of the work, such as "reading users".
-    ///   - operation: The operation. It reports its progress to the line.
-    /// - Returns: The result of the operation.
-    /// - Throws: The error of the operation.
+    /// Runs an operation, which reports its progress to the line; shows the line if standard error is a terminal, and the
+    /// operation takes longer than a second.
     package static func during<Result: Sendable, Failure: Error>(
         _ text: String,
         _ operation: @Sendable (ProgressLine) async throws(Failure) -> Result
@@ -52,26 +43,14 @@ package final class ProgressLine: Sendable {
         return try result.get()
     }
 
-    /// Begins the next step.
-    ///
-    /// - Parameters:
-    ///   - text: The step, such as "importing users".
-    ///   - total: The number of items; at least 0.
-    package func begin(_ text: String, of total: Int) {
-        step.withLock { $0 = Step(text: text, total: total) }
-    }
+    /// Begins the next step, with the number of its items.
+    package func begin(_ text: String, of total: Int) { step.withLock { $0 = Step(text: text, total: total) } }
 
     /// Sets how many items of the current step are done.
-    ///
-    /// - Parameter done: The number; from 0 to the total of the step.
-    package func report(_ done: Int) {
-        step.withLock { $0.done = done }
-    }
+    package func report(_ done: Int) { step.withLock { $0.done = done } }
 
-    /// Returns the line's text, such as `importing users [#####               ] 25 % of 100000, 2 s`.
-    ///
-    /// - Parameter time: The time since the beginning of the work.
-    /// - Returns: The text; less than 80 columns if the step's text has at most 20.
+    /// Returns the line, such as `importing users [#####               ] 25 % of 100000, 2 s`: less than 80 columns if the
+    /// step's text has at most 20.
     func description(after time: Duration) -> String {
         let step = step.withLock { $0 }
         let seconds = "\(time.components.seconds) s"
@@ -82,7 +61,6 @@ package final class ProgressLine: Sendable {
         return "\(step.text) [\(bar)] \(done * 100 / total) % of \(total), \(seconds)"
     }
 
-    /// The width of the bar in columns.
     private static let width = 20
 
     private static func write(_ text: String) {

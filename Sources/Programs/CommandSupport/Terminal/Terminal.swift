@@ -3,9 +3,7 @@
 internal import Glibc
 package import RealmKit
 
-/// The controlling terminal of the process.
-///
-/// Standard input and output may be redirected to other files.
+/// The controlling terminal of the process; standard input and output may be other files.
 @safe package struct Terminal: ~Copyable {
     /// The maximum length of a line in bytes.
     package static let maximumLine = 4096
@@ -22,21 +20,14 @@ package import RealmKit
     deinit { close(descriptor) }
 
     /// Writes text, with control characters replaced.
-    package func show(_ text: String) {
-        Output.writeBytes(Array(Printable.text(text).utf8), to: descriptor)
-    }
+    package func show(_ text: String) { Output.writeBytes(Array(Printable.text(text).utf8), to: descriptor) }
 
-    /// Prompts for a line and reads it without echo.
+    /// Prompts for a line and reads it without echo; nil after an end of file or an interrupt, or if it is too long.
     ///
-    /// The echo is turned off before the prompt is shown. A program that types its answer as soon as it sees the prompt
+    /// The echo is turned off before the prompt is shown: a program that types its answer as soon as it sees the prompt
     /// would otherwise be echoed. The line editing and the signals of the terminal are also turned off, so that Ctrl-C
-    /// cannot end the process while the echo is off. A typed Ctrl-C or Ctrl-\ is sent to the process as a signal after
-    /// the terminal is restored.
-    ///
-    /// - Parameters:
-    ///   - prompt: The prompt; empty if it was already shown.
-    ///   - interrupt: Ends the wait for the line. The terminal is restored, and what was typed is discarded.
-    /// - Returns: The line; nil after an end of file or an interrupt, or if the line is too long.
+    /// cannot end the process while the echo is off. A typed Ctrl-C or Ctrl-\ becomes a signal to the process after the
+    /// terminal is restored.
     package func readSecret(_ prompt: String = "", until interrupt: InputInterrupt? = nil) -> Secret? {
         var typed: Int32 = 0
         let secret = readWithoutEcho(prompt, until: interrupt, typedSignal: &typed)
@@ -94,14 +85,8 @@ package import RealmKit
             return nil
         }
     }
-}
-
-extension Terminal {
-    /// Prompts for a line and reads it with echo and the line editing of the terminal.
-    ///
-    /// - Parameter prompt: The prompt.
-    /// - Returns: The line without white space at its ends; nil at the end of the file, or if the line is too long or is
-    ///   not UTF-8.
+    /// Prompts for a line, and reads it with echo and the line editing of the terminal, without white space at its ends; nil
+    /// at the end of the file, or if the line is too long or is not UTF-8.
     package func readLine(_ prompt: String) -> String? {
         // Input that was typed before the question must not answer it.
         tcflush(descriptor, TCIFLUSH)
@@ -129,10 +114,6 @@ struct TerminalGuard {
     private var earlier: [(number: Int32, handler: sighandler_t?)] = []
 
     /// Installs handlers for the signals that end a process, and ignores SIGTSTP, until ``release()``.
-    ///
-    /// - Parameters:
-    ///   - descriptor: The file descriptor of the terminal.
-    ///   - before: The state of the terminal that is restored.
     init(_ descriptor: Int32, restoring before: termios) {
         unsafe Self.descriptor = descriptor
         unsafe Self.before = before
@@ -146,7 +127,6 @@ struct TerminalGuard {
         earlier.append((SIGTSTP, signal(SIGTSTP, SIG_IGN)))
     }
 
-    /// Restores the earlier handlers.
     func release() {
         for (number, handler) in earlier { signal(number, handler) }
     }

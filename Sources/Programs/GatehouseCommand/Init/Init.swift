@@ -3,14 +3,13 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
-internal import LoginConf
 internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
 
 extension GatehouseOptions {
     /// `gatehouse init`: a first configuration.
-    struct Init: ParsableCommand {
+    struct Init: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "init",
             abstract: "Make a configuration, the files of a proxy, and a first user.",
@@ -23,11 +22,8 @@ extension GatehouseOptions {
                 """
         )
 
-        @Option(name: .long, help: ArgumentHelp("What is protected. Default: /", valueName: "path"))
-        var protect: String?
-
+        @Option(help: ArgumentHelp("What is protected. Default: /", valueName: "path")) var protect: String?
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 """
                 The users: new, for users in a database of Gatehouse; pam, for those of this system; ldap or sql, for \
@@ -39,18 +35,14 @@ extension GatehouseOptions {
             completion: .file()
         )
         var users: String?
-
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "A property of the realm, if the users are ldap or sql: directory=ldaps://ldap.example.org",
                 valueName: "name=value"
             )
         )
         var property: [String] = []
-
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The file with the password of the account for the directory or the database.",
                 valueName: "file"
@@ -58,59 +50,45 @@ extension GatehouseOptions {
             completion: .file()
         )
         var passwordFile: String?
-
         @Option(
-            name: .long,
             help: ArgumentHelp("The proxy: none, nginx, caddy or haproxy. Default: none.", valueName: "proxy"),
             completion: .list(["none"] + ProxyFile.Proxy.allCases.map(\.rawValue))
         )
         var proxy: String?
-
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The host name of an application behind the proxy; may be repeated. Default: app.example.com.",
                 valueName: "name"
             )
         )
         var host: [String] = []
-
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The address of the application, one for each --host, in the same order. Default: 127.0.0.1:3000.",
                 valueName: "address"
             )
         )
         var application: [String] = []
-
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The host at which users sign in once for all applications. Default: each has its own sign-in page.",
                 valueName: "name"
             )
         )
         var signInHost: String?
-
         @Flag(
-            name: .long,
             help: """
                 Add applications to realms.conf of the folder. For nginx and Caddy, a file for each is made; for HAProxy, \
                 only commands are printed.
                 """
         )
         var add = false
-
         @Option(
-            name: .long,
             help: ArgumentHelp("The folder for the files. Default: the current folder.", valueName: "folder"),
             completion: .directory
         )
         var folder: String?
-
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 """
                 The state folder of the server, if it is not var in the folder for the files: /var/lib/gatehouse for the \
@@ -120,18 +98,14 @@ extension GatehouseOptions {
             )
         )
         var state: String?
-
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The name of the first user, if the users are new; of a user to look up, if they are ldap or sql.",
                 valueName: "name"
             )
         )
         var user: String?
-
-        @Flag(name: .long, help: "Ask for nothing but passwords.") var defaults = false
-
+        @Flag(help: "Ask for nothing but passwords.") var defaults = false
         @OptionGroup var password: NewPasswordOptions
 
         /// The options of an application without which a question would be asked.
@@ -144,98 +118,80 @@ extension GatehouseOptions {
             let options = [("--protect", protect == nil), ("--users", users == nil), ("--folder", folder == nil)]
             return options.filter(\.1).map(\.0) + (hasProxy ? missingApplication : [])
         }
-    }
-}
 
-extension GatehouseOptions.Init: Subcommand {
-    /// Makes all files and the first user, or nothing.
-    ///
-    /// Everything that can be wrong is checked before a file is written: the answers, the configuration, and the password.
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let questions = InitQuestions(self)
-        guard !add else { return try addApplications(questions, kinds) }
-        let answers = try await InitAnswers.asked(self, questions, kinds)
-        let configuration: Configuration
-        do throws(ConfigurationErrors) {
-            configuration = try UnwrittenConfiguration.load(
-                answers,
-                kinds,
-                access: .existingOnly,
-                log: GatehouseCommand.realmLog
+        /// Makes all files and the first user, or nothing: the answers, the configuration and the password are checked first.
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let questions = InitQuestions(self)
+            guard !add else { return try addApplications(questions, kinds) }
+            let answers = try await InitAnswers.asked(self, questions, kinds)
+            let log = GatehouseCommand.realmLog
+            let configuration = try CommandError.translating(
+                configuration: try UnwrittenConfiguration.load(answers, kinds, access: .existingOnly, log: log)
             )
-        } catch {
-            throw CommandError(.configuration, error.description)
+            configuration.warnings.forEach(GatehouseCommand.warn)
+            await warnOfUnusableFile(answers, configuration)
+            let firstUser = try await firstUser(answers, configuration)
+            let hadState = NewFiles.exists(answers.stateFolder)
+            let files = InitFiles(answers: answers).all
+            var written = NewFiles()
+            try Result { () throws(NewFiles.Fault) in try written.write(files) }.mapError(answers.advice).get()
+            do throws(CommandError) {
+                try await firstUser?.add(answers, kinds)
+            } catch {
+                if !hadState { NewFiles.removeFolder(answers.stateFolder) }
+                written.remove()
+                throw CommandError(error.status, "\(error.message)\nnothing was written")
+            }
+            for file in files { GatehouseCommand.print("made \(file.path)") }
+            firstUser?.report()
+            let hasFailed = await Self.testServers(answers, configuration)
+            GatehouseCommand.print(InitNextSteps(answers: answers).text)
+            guard hasFailed else { return }
+            let file = answers.configurationFile
+            let words = ["gatehouse realm test people", answers.user.map { ShellWord.quoted($0.text) }].compactMap(
+                \.self
+            )
+            throw CommandError(
+                .unavailable,
+                """
+                the realm cannot be used yet: correct \(file), and run \(words.joined(separator: " ")) \
+                --config \(ShellWord.quoted(file))
+                """
+            )
         }
-        for warning in configuration.warnings {
-            GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
-        }
-        await warnOfUnusableFile(answers, configuration)
-        let firstUser = try await firstUser(answers, configuration)
-        let hadState = NewFiles.exists(answers.stateFolder)
-        let files = InitFiles(answers: answers).all
-        var written = NewFiles()
-        do throws(NewFiles.Fault) {
-            try written.write(files)
-        } catch {
-            throw CommandError(.failed, answers.advice(error))
-        }
-        do throws(CommandError) {
-            try await firstUser?.add(answers, kinds)
-        } catch {
-            if !hadState { NewFiles.removeFolder(answers.stateFolder) }
-            written.remove()
-            throw CommandError(error.status, "\(error.message)\nnothing was written")
-        }
-        for file in files { GatehouseCommand.print("made \(file.path)", on: STDOUT_FILENO) }
-        firstUser?.report()
-        let hasFailed = await Self.testServers(answers, configuration)
-        GatehouseCommand.print(InitNextSteps(answers: answers).text, on: STDOUT_FILENO)
-        guard hasFailed else { return }
-        let file = answers.configurationFile
-        let words = ["gatehouse realm test people", answers.user.map { ShellWord.quoted($0.text) }].compactMap(\.self)
-        throw CommandError(
-            .unavailable,
-            """
-            the realm cannot be used yet: correct \(file), and run \(words.joined(separator: " ")) \
-            --config \(ShellWord.quoted(file))
-            """
-        )
-    }
 
-    /// Tests the servers of the realm, and returns true if a step has failed.
-    private static func testServers(_ answers: InitAnswers, _ configuration: Configuration) async -> Bool {
-        guard case .servers = answers.users, let realm = configuration.realms.first else { return false }
-        return await RealmTest.run(realm, user: answers.user) == false
-    }
+        /// Tests the servers of the realm; true if a step has failed.
+        private static func testServers(_ answers: InitAnswers, _ configuration: Configuration) async -> Bool {
+            guard case .servers = answers.users, let realm = configuration.realms.first else { return false }
+            return await RealmTest.run(realm, user: answers.user) == false
+        }
 
-    /// Warns if no user of a file can sign in.
-    private func warnOfUnusableFile(_ answers: InitAnswers, _ configuration: Configuration) async {
-        guard case .file(let path) = answers.users,
-            let realm = configuration.realms.first?.realm as? any UserListingRealm
-        else { return }
-        let users: [UserRecord]
-        do throws(RealmError) { users = try await realm.users() } catch {
+        private func warnOfUnusableFile(_ answers: InitAnswers, _ configuration: Configuration) async {
+            guard case .file(let path) = answers.users,
+                let realm = configuration.realms.first?.realm as? any UserListingRealm
+            else { return }
             // The file was read a moment ago; the server logs why it cannot be read.
-            return
+            guard let users = try? await realm.users() else { return }
+            guard !users.contains(where: { $0.isEnabled && $0.format != nil }) else { return }
+            let reason =
+                users.isEmpty
+                ? "the file has no users" : "each user is disabled, or has no password that can be checked"
+            GatehouseCommand.print("warning: no user of \(path) can sign in: \(reason)", on: STDERR_FILENO)
         }
-        guard !users.contains(where: { $0.isEnabled && $0.format != nil }) else { return }
-        let reason =
-            users.isEmpty ? "the file has no users" : "each user is disabled, or has no password that can be checked"
-        GatehouseCommand.print("warning: no user of \(path) can sign in: \(reason)", on: STDERR_FILENO)
-    }
 
-    private func firstUser(
-        _ answers: InitAnswers,
-        _ configuration: Configuration
-    ) async throws(CommandError) -> FirstUser? {
-        guard case .new = answers.users, let name = answers.user else { return nil }
-        let administration = try UserAdministration(configuration)
-        let settings = administration.settings
-        let secret = try await password.read(for: name.text) { secret in
-            do throws(HashFault) { try settings.check(secret) } catch { return error.description }
-            return nil
+        private func firstUser(
+            _ answers: InitAnswers,
+            _ configuration: Configuration
+        ) async throws(CommandError) -> FirstUser? {
+            guard case .new = answers.users, let name = answers.user else { return nil }
+            let administration = try UserAdministration(configuration)
+            let settings = administration.settings
+            let secret = try await password.read(for: name.text) { secret in
+                do throws(HashFault) { try settings.check(secret) } catch { return error.description }
+                return nil
+            }
+            return FirstUser(name: name, hash: try await administration.hash(secret), administration: administration)
         }
-        return FirstUser(name: name, hash: try await administration.hash(secret), administration: administration)
     }
 }
 
@@ -247,18 +203,11 @@ private struct FirstUser {
 
     /// Adds the user to the state folder, which is created if it is missing.
     func add(_ answers: InitAnswers, _ kinds: [RealmKind]) async throws(CommandError) {
-        let configuration: Configuration
-        do throws(ConfigurationErrors) {
-            configuration = try UnwrittenConfiguration.load(answers, kinds, access: .createIfMissing)
-        } catch {
-            throw CommandError(.configuration, error.description)
-        }
+        let configuration = try CommandError.translating(
+            configuration: try UnwrittenConfiguration.load(answers, kinds, access: .createIfMissing)
+        )
         let realm = try UserAdministration(configuration).realm
-        do throws(RealmError) {
-            try await realm.add(UserRecord(name), hash: hash)
-        } catch {
-            throw CommandError(error)
-        }
+        try await CommandError.translating(realm: try await realm.add(UserRecord(name), hash: hash))
     }
 
     func report() { administration.report("\(Printable.line(name.text)) added") }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AccessControl
-internal import ArgumentParser
-internal import CommandSupport
 internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration
@@ -10,17 +8,13 @@ internal import RealmKit
 
 /// `gatehouse init --add`: further applications for a configuration that exists.
 extension GatehouseOptions.Init {
-    /// Appends the rules of the applications to realms.conf, and writes the files of the proxy that do not exist yet.
-    ///
-    /// The loader must accept realms.conf with the rules. No other line of it is changed, and no file is overwritten.
+    /// Appends the rules of the applications to realms.conf, if the loader accepts it with them, and writes the files of the
+    /// proxy that do not exist yet; no other line of it is changed, and no file is overwritten.
     func addApplications(_ questions: InitQuestions, _ kinds: [RealmKind]) throws(CommandError) {
         let answers = try InitAnswers.added(self, questions)
         let path = answers.configurationFile
-        let old: [UInt8]
-        switch ConfigurationFiles.system.read(path) {
-        case .success(let contents): old = contents.bytes
-        case .failure(let fault): throw CommandError(.configuration, "\(path) cannot be read: \(fault.reason)")
-        }
+        let old = try ConfigurationFiles.system.read(path)
+            .mapError { CommandError(.configuration, "\(path) cannot be read: \($0.reason)") }.get().bytes
         let rules = Array(((old.last == UInt8(ascii: "\n") ? "\n" : "\n\n") + InitFiles(answers: answers).rules).utf8)
         let configuration: Configuration
         do throws(ConfigurationErrors) {
@@ -48,15 +42,15 @@ extension GatehouseOptions.Init {
             try NewFiles.append(rules, to: path, ofSize: old.count)
         } catch {
             written.remove()
-            throw CommandError(.failed, answers.advice(error))
+            throw answers.advice(error)
         }
-        for file in files { GatehouseCommand.print("made \(file.path)", on: STDOUT_FILENO) }
+        for file in files { GatehouseCommand.print("made \(file.path)") }
         let hosts = answers.applications.map(\.host).joined(separator: ", ")
-        GatehouseCommand.print("added rules to \(path): \(hosts)", on: STDOUT_FILENO)
-        GatehouseCommand.print(InitNextSteps(answers: answers, isAddition: true).text, on: STDOUT_FILENO)
+        GatehouseCommand.print("added rules to \(path): \(hosts)")
+        GatehouseCommand.print(InitNextSteps(answers: answers, isAddition: true).text)
     }
 
-    /// The options that an addition cannot have.
+    /// The first option that an addition cannot have.
     fileprivate var unsuitable: String? {
         let options = [
             ("--users", users != nil), ("--property", !property.isEmpty), ("--password-file", passwordFile != nil),

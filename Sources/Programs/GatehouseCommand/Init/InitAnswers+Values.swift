@@ -56,16 +56,13 @@ extension InitAnswers {
         return whole
     }
 
-    /// The folder in which the command runs.
     private static var workingFolder: String {
         guard let path = unsafe getcwd(nil, 0) else { return "." }
         defer { unsafe free(path) }
         return unsafe String(cString: path)
     }
 
-    /// Returns a path of an option or an answer.
-    ///
-    /// A path that a shell would expand is an error, because the file would not be the one that the shell means.
+    /// Returns a path that a shell would not expand: the file would not be the one that the shell means.
     private static func plainPath(_ text: String) throws(CommandError) -> String {
         guard Printable.line(text) == text else {
             throw CommandError(.usage, "\(Printable.line(text)): a path must not contain control characters")
@@ -119,13 +116,13 @@ extension InitAnswers {
         return name
     }
 
-    /// Returns the host name in a URL, or before a port or a path; nil if there is none.
+    /// The host name in a URL, or before a port or a path; nil if there is none.
     private static func hostOfURL(_ text: String) -> String? {
         let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
         return hostName(text[start...].prefix { $0 != ":" && $0 != "/" })
     }
 
-    /// Returns the canonical form of a host name or an IPv4 address; nil if the text is neither.
+    /// The canonical form of a host name or an IPv4 address; nil if the text is neither.
     private static func hostName(_ text: Substring) -> String? {
         guard let name = HostName.canonicalInConfiguration(text) else { return nil }
         // A last label of digits is that of an IPv4 address (WHATWG URL, section 3.5).

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandSupport
-internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
 
 /// The answers to the questions of `gatehouse init`, checked.
 struct InitAnswers {
-    /// The source of the users.
     enum Users {
         /// Users in the store.
         case new
-        /// The users of the system.
         case pam
-        /// A file of users.
         case file(String)
-        /// The users of a directory or a database.
         case servers(ServerUsers)
     }
 
     /// The path that is protected.
     var path = "/"
     var users = Users.new
-    /// Nil without a proxy.
     var proxy: ProxyFile.Proxy?
-    /// The applications behind the proxy; empty without one.
     var applications: [ProxyFile.Application] = []
     /// The host at which users sign in for all applications; nil if each has its own sign-in page.
     var signInHost: String?
@@ -34,25 +27,15 @@ struct InitAnswers {
     /// The first user, or the user to look up if the users are at servers; nil for none.
     var user: Username?
 
-    /// Returns the path of a file of the folder.
     func file(_ name: String) -> String { folder == "/" ? "/\(name)" : "\(folder)/\(name)" }
 
-    /// The path of the configuration.
     var configurationFile: String { file("realms.conf") }
 
-    /// The path of the state folder.
     var stateFolder: String { state ?? file("var") }
 }
 
 extension InitAnswers {
-    /// Checks the options, and asks for those that are missing.
-    ///
-    /// - Parameters:
-    ///   - options: The arguments.
-    ///   - questions: The questions on the terminal.
-    ///   - kinds: The types of realms and modules that the program contains.
-    /// - Returns: The answers. The loader has accepted a configuration with them.
-    /// - Throws: ``CommandError`` if an option cannot be used.
+    /// Checks the options, and asks for those that are missing; the loader accepts a configuration with the answers.
     static func asked(
         _ options: GatehouseOptions.Init,
         _ questions: InitQuestions,
@@ -100,38 +83,31 @@ extension InitAnswers {
         try await answers.askForUser(options, questions, kinds)
         return answers
     }
-}
 
-extension InitAnswers {
     /// Checks that no file of the configuration exists, and that the state folder can be used.
-    ///
-    /// - Throws: ``CommandError`` with status `failed`.
     func checkFolder() throws(CommandError) {
-        do throws(NewFiles.Fault) {
-            try NewFiles.check(InitFiles(answers: self).all.map(\.path))
-        } catch {
-            throw CommandError(.failed, advice(error))
-        }
+        let paths = InitFiles(answers: self).all.map(\.path)
+        try Result { () throws(NewFiles.Fault) in try NewFiles.check(paths) }.mapError(advice).get()
         guard state == nil, NewFiles.exists(stateFolder), !NewFiles.isFolder(stateFolder) else { return }
         throw CommandError(.failed, "\(stateFolder) is not a folder; nothing was written")
     }
 
-    /// Returns a fault of the files with advice.
-    func advice(_ fault: NewFiles.Fault) -> String {
+    func advice(_ fault: NewFiles.Fault) -> CommandError {
         let elsewhere = "or name another folder"
-        switch fault {
-        case .exists(configurationFile):
-            let command = "gatehouse user add NAME --config \(ShellWord.quoted(configurationFile))"
-            return """
-                \(configurationFile) exists already; nothing was written: add users with \(command), applications with \
-                gatehouse init --add, \(elsewhere)
+        let text =
+            switch fault {
+            case .exists(configurationFile):
                 """
-        case .exists(let path): return "\(path) exists already; nothing was written: move it away, \(elsewhere)"
-        case .other(let text): return "\(text); nothing was written"
-        }
+                \(configurationFile) exists already; nothing was written: add users with gatehouse user add NAME --config \
+                \(ShellWord.quoted(configurationFile)), applications with gatehouse init --add, \(elsewhere)
+                """
+            case .exists(let path): "\(path) exists already; nothing was written: move it away, \(elsewhere)"
+            case .other(let text): "\(text); nothing was written"
+            }
+        return CommandError(.failed, text)
     }
 
-    /// Returns the error for a first user who is in the state folder already.
+    /// The error for a first user who is in the state folder already.
     func existingUser(_ name: Username) -> CommandError {
         let user = Printable.line(name.text)
         let configuration = ShellWord.quoted(configurationFile)

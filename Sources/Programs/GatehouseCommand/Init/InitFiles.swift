@@ -6,7 +6,6 @@ internal import RealmKit
 struct InitFiles {
     let answers: InitAnswers
 
-    /// All files.
     var all: [NewFile] {
         configurationFiles + proxyFiles.map { NewFile(path: $0.path, bytes: Array($0.file.text.utf8)) }
     }
@@ -38,10 +37,9 @@ struct InitFiles {
     /// The hosts of the applications; an empty name without a proxy.
     private var hosts: [String] { answers.proxy == nil ? [""] : answers.applications.map(\.host) }
 
-    /// The text of realms.conf.
     var configuration: String {
         """
-        # The realm, the server and the access rule. docs/configuration.md explains every statement.
+        # The realm, the server and the access rule. docs/configuration-reference.md explains every statement.
 
         default-realm people;
 
@@ -56,7 +54,6 @@ struct InitFiles {
         """
     }
 
-    /// The rules of the applications.
     var rules: String {
         let rules = hosts.map { host in
             """
@@ -155,9 +152,8 @@ struct InitNextSteps {
         return lines.joined(separator: "\n")
     }
 
-    /// The certificates that a proxy needs, the commands that copy its files, and the addresses of the applications.
-    ///
-    /// The files of a proxy that exist may have other applications, and are not replaced.
+    /// The certificates that a proxy needs, the commands that copy its files, and the addresses of the applications; files of
+    /// a proxy that exist may have other applications, and are not replaced.
     private func proxySteps(_ proxy: ProxyFile.Proxy) -> [String] {
         var commands = InitFiles(answers: answers).proxyFiles.flatMap { path, file in
             let place = ShellWord.quoted(file.place)
@@ -183,21 +179,11 @@ struct InitNextSteps {
     }
 }
 
-/// Words of commands that are printed for a shell.
 enum ShellWord {
     /// Returns a word as a POSIX shell reads it: unchanged, or in single quotes.
-    ///
-    /// - Parameter word: The word.
-    /// - Returns: The text for the shell.
     static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "/._-+:@%,=".utf8.contains(byte)
-            }
-        }
+        let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,="
+        let isPlain = word.utf8.allSatisfy(plain.utf8.contains)
         return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
     }
 }

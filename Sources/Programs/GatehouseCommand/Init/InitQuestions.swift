@@ -12,22 +12,13 @@ struct InitQuestions {
     let asksForPasswords: Bool
     private let hasDefaults: Bool
 
-    /// - Parameter options: The arguments.
     init(_ options: GatehouseOptions.Init) {
         hasDefaults = options.defaults
-        guard case .some = Terminal() else {
-            (asks, asksForPasswords) = (false, false)
-            return
-        }
-        (asks, asksForPasswords) = (!options.defaults, true)
+        if case .some = Terminal() { asksForPasswords = true } else { asksForPasswords = false }
+        asks = asksForPasswords && !hasDefaults
     }
 
-    /// Checks that no option is missing if nothing can be asked.
-    ///
-    /// - Parameters:
-    ///   - missing: The missing options that have no default.
-    ///   - others: The missing options whose default is used with `--defaults` only.
-    /// - Throws: ``CommandError`` with status `usage`, and with the missing options.
+    /// Checks, if nothing can be asked, that no option is missing which has no default, and without `--defaults` no other.
     func requireAnswers(_ missing: [String], _ others: [String]) throws(CommandError) {
         guard !asks else { return }
         let list = (hasDefaults ? missing : missing + others).joined(separator: ", ")
@@ -36,18 +27,7 @@ struct InitQuestions {
         throw CommandError(.usage, "\(reason)give \(list)\(missing.isEmpty ? ", or --defaults" : "")")
     }
 
-    /// Returns the value of an option, of an answer on the terminal, or of the default.
-    ///
-    /// A wrong answer on the terminal is asked for again, with the reason.
-    ///
-    /// - Parameters:
-    ///   - option: The name of the option.
-    ///   - given: The argument; nil if it is missing.
-    ///   - question: The question for a missing argument.
-    ///   - standard: The default.
-    ///   - read: Reads and checks the text.
-    /// - Returns: The result of `read`.
-    /// - Throws: ``CommandError`` of `read`, or if the input of the terminal ends.
+    /// Reads the value of an option, an answer on the terminal, or the default; a wrong answer is asked for again.
     func answer<Value>(
         _ option: String,
         given: String?,
@@ -74,24 +54,20 @@ struct InitQuestions {
     }
 
     /// Returns a secret that is typed without echo; nil if it is empty, or if there is no terminal.
-    ///
-    /// - Throws: ``CommandError`` if the input of the terminal ends.
     func secret(_ question: String) throws(CommandError) -> Secret? {
         guard asksForPasswords, let terminal = Terminal() else { return nil }
         guard let secret = terminal.readSecret("\(question) ") else { throw Self.noAnswer }
         return secret.isEmpty ? nil : secret
     }
 
-    /// Shows the reason why questions are asked again.
     func show(_ text: String) { if let terminal = Terminal() { terminal.show(text + "\n") } }
 
     private static let noAnswer = CommandError(.failed, "the question has no answer; nothing was written")
 }
 
 extension InitAnswers {
-    /// Asks for the properties of a realm whose users are at servers.
-    ///
-    /// - Returns: The options that are missing, if nothing can be asked; empty otherwise.
+    /// Asks for the properties of a realm whose users are at servers; returns the options that are missing if nothing can be
+    /// asked.
     mutating func askForServers(
         _ options: GatehouseOptions.Init,
         _ questions: InitQuestions,
@@ -121,11 +97,7 @@ extension InitAnswers {
         }
     }
 
-    /// Asks for the proxy, and for the hosts behind it.
-    mutating func askForProxy(
-        _ options: GatehouseOptions.Init,
-        _ questions: InitQuestions
-    ) throws(CommandError) {
+    mutating func askForProxy(_ options: GatehouseOptions.Init, _ questions: InitQuestions) throws(CommandError) {
         proxy = try questions.answer(
             "--proxy",
             given: options.proxy,
@@ -180,7 +152,6 @@ extension InitAnswers {
         }
     }
 
-    /// Asks for the first user, or for a user to look up.
     mutating func askForUser(
         _ options: GatehouseOptions.Init,
         _ questions: InitQuestions,

@@ -3,7 +3,6 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// A file to write.
 struct NewFile: Sendable {
     let path: String
     let bytes: [UInt8]
@@ -14,14 +13,12 @@ struct NewFile: Sendable {
 ///
 /// The texts are written under temporary names. A link then gives each file its name, which fails if the name exists.
 struct NewFiles {
-    /// A file or folder that cannot be made.
     enum Fault: Error {
         /// A file, folder or symbolic link of this name exists.
         case exists(String)
-        /// Another reason.
         case other(String)
 
-        /// - Parameter path: The path of the failed system call.
+        /// The fault of a system call.
         fileprivate init(_ path: String) {
             let number = errno
             self = number == EEXIST ? .exists(path) : .other("\(path): \(unsafe String(cString: strerror(number)))")
@@ -32,9 +29,6 @@ struct NewFiles {
     private var madeFolders: [String] = []
 
     /// Checks that no file exists, and that what exists of the folders above them are folders.
-    ///
-    /// - Parameter paths: The paths of the files.
-    /// - Throws: ``Fault`` for the first path that cannot be made.
     static func check(_ paths: [String]) throws(Fault) {
         for path in paths {
             for folder in folders(above: path) where exists(folder) && !isFolder(folder) {
@@ -44,22 +38,19 @@ struct NewFiles {
         }
     }
 
-    /// Returns whether a file, a folder or a symbolic link exists, also one that leads nowhere.
+    /// True if a file, a folder or a symbolic link exists, also one that leads nowhere.
     static func exists(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0
     }
 
-    /// Returns whether a path is a folder, or a symbolic link to one.
+    /// True if a path is a folder, or a symbolic link to one.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Writes new files, and makes the folders above them.
-    ///
-    /// - Parameter files: The files.
-    /// - Throws: ``Fault``. All files and folders that this function has made are then removed.
+    /// Writes new files, and makes the folders above them; after an error all that it has made is removed.
     mutating func write(_ files: [NewFile]) throws(Fault) {
         do throws(Fault) {
             try Self.check(files.map(\.path))
@@ -89,14 +80,9 @@ struct NewFiles {
     }
 
     /// Removes a folder with its files, if it was made after this command began.
-    ///
-    /// - Parameter path: The folder.
     static func removeFolder(_ path: String) {
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            // The folder was not made, or cannot be removed. The caller reports why the command has failed.
-        }
+        // An error says that it was not made, or cannot be removed; the caller reports why the command has failed.
+        try? FileManager.default.removeItem(atPath: path)
     }
 
     private mutating func makeFolders(above path: String) throws(Fault) {
@@ -136,13 +122,7 @@ struct NewFiles {
         return true
     }
 
-    /// Appends to a file that exists; the rest of the file, its owner and its mode stay.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - path: The file.
-    ///   - size: The size that the file must have.
-    /// - Throws: ``Fault``. The file is then not changed.
+    /// Appends to a file of this size, whose contents, owner and mode stay; after an error it is not changed.
     static func append(_ bytes: [UInt8], to path: String, ofSize size: Int) throws(Fault) {
         let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard descriptor >= 0 else { throw Fault(path) }

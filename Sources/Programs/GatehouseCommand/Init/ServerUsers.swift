@@ -5,7 +5,6 @@ internal import RealmKit
 
 /// The users of a directory or a database, for `gatehouse init`: the properties of their realm.
 struct ServerUsers {
-    /// The kinds of servers.
     enum Kind: String {
         case ldap
         case sql
@@ -14,7 +13,7 @@ struct ServerUsers {
     /// The password of the account of Gatehouse at the servers.
     enum Password {
         case none
-        /// It is in a file, which has this absolute path.
+        /// The absolute path of its file.
         case file(String)
         /// It was typed, and is stored beside realms.conf.
         case typed(Secret)
@@ -29,7 +28,7 @@ struct ServerUsers {
 
     init(kind: Kind) { self.kind = kind }
 
-    /// Removes the answers, so that all questions are asked again.
+    /// The users without the answers, so that all questions are asked again.
     var unasked: ServerUsers {
         var users = self
         users.properties.removeAll { property in kind.questions.contains { $0.property == property.name } }
@@ -65,7 +64,6 @@ struct ServerUsers {
         "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// Reads the properties of the arguments.
     mutating func add(_ arguments: [String]) throws(CommandError) {
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -106,13 +104,8 @@ struct ServerUsers {
         return name == "ca-file" ? try InitAnswers.absolutePath(text) : text
     }
 
-    /// Asks for the properties that are not set, and for the password.
-    ///
-    /// - Parameters:
-    ///   - questions: The questions on the terminal.
-    ///   - earlier: The answers that were wrong, as defaults.
-    /// - Returns: The options that are missing, if nothing can be asked; empty otherwise.
-    /// - Throws: ``CommandError`` if the input of the terminal ends.
+    /// Asks for the properties that are not set, with the earlier wrong answers as defaults, and for the password; returns the
+    /// options that are missing if nothing can be asked.
     mutating func ask(_ questions: InitQuestions, earlier: ServerUsers?) throws(CommandError) -> [String] {
         var missing: [String] = []
         for question in kind.questions {
@@ -159,17 +152,16 @@ struct ServerUsers {
     }
 }
 
-/// A question about a property of a realm.
 struct RealmQuestion {
     let property: String
     let text: String
     /// The default; `none` for no value, and empty if an answer is needed.
-    let standard: String
+    var standard = ""
     /// The only valid answers; empty if any text is one.
     var choices: [String] = []
     var isAsked: (ServerUsers) -> Bool = { _ in true }
 
-    /// Returns the default: the earlier answer, or the default of the question.
+    /// The earlier answer, or the default of the question.
     ///
     /// A text that is no distinguished name is not shown again as the account: it may be the password.
     func standard(after earlier: ServerUsers?) -> String {
@@ -212,8 +204,7 @@ extension ServerUsers.Kind {
             return [
                 RealmQuestion(
                     property: "directory",
-                    text: "Which directory? (such as ldaps://ldap.example.org; several URLs with blanks between them)",
-                    standard: ""
+                    text: "Which directory? (such as ldaps://ldap.example.org; several URLs with blanks between them)"
                 ),
                 RealmQuestion(
                     property: "start-tls",
@@ -231,8 +222,7 @@ extension ServerUsers.Kind {
                 },
                 RealmQuestion(
                     property: "base-dn",
-                    text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)",
-                    standard: ""
+                    text: "Below which entry are the users? (such as ou=people,dc=example,dc=org)"
                 ),
                 RealmQuestion(
                     property: "search-bind-dn",
@@ -263,28 +253,20 @@ extension ServerUsers.Kind {
             return [
                 RealmQuestion(
                     property: "database",
-                    text: "Which database? (sqlite:PATH or postgresql://USER@HOST/NAME)",
-                    standard: ""
+                    text: "Which database? (sqlite:PATH or postgresql://USER@HOST/NAME)"
                 ),
                 RealmQuestion(property: "ca-file", text: authority, standard: "none") { users in
                     users.values("database").contains { !$0.hasPrefix("sqlite:") && !$0.contains("sslmode=disable") }
                 },
-                RealmQuestion(
-                    property: "user-table",
-                    text: "Which table has the users?",
-                    standard: "",
-                    isAsked: hasTable
-                ),
+                RealmQuestion(property: "user-table", text: "Which table has the users?", isAsked: hasTable),
                 RealmQuestion(
                     property: "user-name-column",
                     text: "Which of its columns has the name of the user?",
-                    standard: "",
                     isAsked: hasTable
                 ),
                 RealmQuestion(
                     property: "password-column",
                     text: "Which of its columns has the hash of the password?",
-                    standard: "",
                     isAsked: hasTable
                 ),
                 RealmQuestion(
@@ -295,8 +277,7 @@ extension ServerUsers.Kind {
                 ),
                 RealmQuestion(
                     property: "group-name-column",
-                    text: "Which of its columns has the name of the group?",
-                    standard: ""
+                    text: "Which of its columns has the name of the group?"
                 ) { users in users.has("group-table") },
             ]
         }

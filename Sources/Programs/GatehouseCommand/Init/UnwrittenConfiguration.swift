@@ -10,15 +10,8 @@ internal import RealmKit
 
 /// The configuration of `gatehouse init`, read by the loader before it is written.
 enum UnwrittenConfiguration {
-    /// Reads the configuration with the answers, and checks it as `gatehouse check` does.
-    ///
-    /// - Parameters:
-    ///   - answers: The answers.
-    ///   - kinds: The types of realms and modules that the program contains.
-    ///   - access: The access to the state folder. With `createIfMissing`, loading may create it.
-    ///   - log: The log for messages of realms.
-    /// - Returns: The configuration.
-    /// - Throws: `ConfigurationErrors`.
+    /// Reads the configuration with the answers, and checks it as `gatehouse check` does; with `createIfMissing`, it may
+    /// create the state folder.
     static func load(
         _ answers: InitAnswers,
         _ kinds: [RealmKind],
@@ -31,15 +24,8 @@ enum UnwrittenConfiguration {
         return try load(InitFiles(answers: answers).configurationFiles, kinds, access: access, log: log)
     }
 
-    /// Reads a configuration some of whose files are not written yet, and checks it as `gatehouse check` does.
-    ///
-    /// - Parameters:
-    ///   - unwritten: The files; the first is realms.conf. The others are found by their names alone.
-    ///   - kinds: The types of realms and modules that the program contains.
-    ///   - access: The access to the state folder.
-    ///   - log: The log for messages of realms.
-    /// - Returns: The configuration.
-    /// - Throws: `ConfigurationErrors`.
+    /// Reads realms.conf, the first of some unwritten files whose others are found by their names alone, and checks it as
+    /// `gatehouse check` does.
     static func load(
         _ unwritten: [NewFile],
         _ kinds: [RealmKind],
@@ -73,18 +59,7 @@ enum UnwrittenConfiguration {
         return configuration
     }
 
-    /// Checks an answer in a configuration.
-    ///
-    /// - Parameters:
-    ///   - answers: The answers so far.
-    ///   - kinds: The types of realms and modules that the program contains.
-    ///   - status: The exit status if the loader rejects the configuration.
-    /// - Throws: ``CommandError`` with the message of the loader.
-    static func check(
-        _ answers: InitAnswers,
-        _ kinds: [RealmKind],
-        status: CommandError.Status
-    ) throws(CommandError) {
+    static func check(_ answers: InitAnswers, _ kinds: [RealmKind], status: CommandError.Status) throws(CommandError) {
         // The answer does not depend on the folder, which is not known yet. A missing state folder is an empty one.
         var answers = answers
         answers.folder = "./.gatehouse-init.\(getpid())"
@@ -98,31 +73,19 @@ enum UnwrittenConfiguration {
         }
     }
 
-    /// Returns the contents of a missing service file of PAM.
+    /// The contents of a missing service file of PAM.
     private static func advice(_ answers: InitAnswers) -> [String] {
         guard case .pam = answers.users, unsafe access("/etc/pam.d/gatehouse", F_OK) != 0 else { return [] }
         let lines = ["common-auth", "common-account", "common-password"].map { "        @include \($0)" }
         return ["    hint: for the users of Debian or Ubuntu, write to /etc/pam.d/gatehouse:"] + lines
     }
 
-    /// Returns the users whom the state folder of an earlier configuration contains, and shows a warning about them.
-    ///
-    /// - Parameters:
-    ///   - answers: The answers; the users are new.
-    ///   - kinds: The types of realms and modules that the program contains.
-    /// - Returns: The names.
-    /// - Throws: ``CommandError`` if the state folder cannot be used.
+    /// The users whom the state folder of an earlier configuration contains, with a warning about them.
     static func users(of answers: InitAnswers, _ kinds: [RealmKind]) async throws(CommandError) -> [Username] {
         guard NewFiles.exists(answers.stateFolder) else { return [] }
-        let configuration: Configuration
-        do throws(ConfigurationErrors) {
-            configuration = try load(answers, kinds, access: .existingOnly)
-        } catch {
-            throw CommandError(.configuration, error.description)
-        }
+        let configuration = try CommandError.translating(configuration: try load(answers, kinds, access: .existingOnly))
         let realm = try UserAdministration(configuration).realm
-        let names: [Username]
-        do throws(RealmError) { names = try await realm.users().map(\.name) } catch { throw CommandError(error) }
+        let names = try await CommandError.translating(realm: try await realm.users()).map(\.name)
         guard !names.isEmpty else { return [] }
         let list = names.prefix(10).map { Printable.line($0.text) } + (names.count > 10 ? ["..."] : [])
         GatehouseCommand.print(

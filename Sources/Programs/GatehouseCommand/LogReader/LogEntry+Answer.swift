@@ -61,7 +61,6 @@ extension LogEntry {
         }
     }
 
-    /// The ID and the host of a session.
     private var name: String {
         [session.map(Self.plain), host.map { "at \(Self.plain($0))" }].compactMap(\.self).joined(separator: " ")
     }
@@ -79,7 +78,6 @@ extension LogEntry {
         return ": \(explanation)\(code)\(place)"
     }
 
-    /// Returns a text in quotes, with all characters but visible ASCII escaped.
     static func quoted(_ text: UTF8Text) -> String { "\"\(plain(text))\"" }
 
     /// Returns a text without quotes, with all characters but visible ASCII escaped.
@@ -98,7 +96,6 @@ extension LogEntry {
 
 /// The codes with which the log gives the reason of a refused login.
 enum RefusalCode {
-    /// The codes, and their explanations for an administrator.
     static let explanations: [UTF8Text: String] = [
         "wrong-credentials": "the password, code or certificate is wrong",
         "unknown-user": "there is no such user",

@@ -47,7 +47,6 @@ extension LogEntry {
         return entry
     }
 
-    /// Reads a line of another source.
     private static func event(_ rest: ByteCursor, at time: LogTime) -> LogEntry? {
         var cursor = rest
         guard let source = cursor.word(), source.last == UInt8(ascii: ":") else { return nil }
@@ -71,9 +70,7 @@ extension LogEntry {
         ("locked after ", .locked),
     ]
 
-    /// Reads words, texts in quotes, and fields such as `rule="..."`.
-    ///
-    /// - Returns: False if a text in quotes is malformed or cut off.
+    /// Reads words, texts in quotes, and fields such as `rule="..."`; false if a text in quotes is malformed or cut off.
     private mutating func readFields(_ rest: ByteCursor) -> Bool {
         var cursor = rest
         while !cursor.isAtEnd {
@@ -114,9 +111,7 @@ extension LogEntry {
         if reason == nil, RefusalCode.explanations[text] != nil { reason = text } else { remarks.append(text) }
     }
 
-    /// Takes a field.
-    ///
-    /// The names of users and realms are always in quotes; without quotes they are not trusted.
+    /// Takes a field; the names of users and realms are always in quotes, and are not trusted without them.
     private mutating func readField(_ name: UTF8Text, _ value: UTF8Text, isQuoted: Bool) {
         switch name {
         case "user" where isQuoted && user == nil: user = value

@@ -2,11 +2,8 @@
 
 package import Bytes
 
-/// An entry of the log of Gatehouse.
-///
-/// Its texts come from clients. They may contain any character, so they must be escaped before they are shown.
+/// An entry of the log of Gatehouse, whose texts come from clients, and must be escaped before they are shown.
 package struct LogEntry: Sendable, Hashable {
-    /// The kinds of entries.
     package enum Kind: String, Sendable, Hashable {
         /// A request: a line of the access log.
         case request
@@ -18,13 +15,10 @@ package struct LogEntry: Sendable, Hashable {
         case sessionEnded = "session-ended"
         /// A session or the code of a hand-over that was presented in the wrong place.
         case presentedElsewhere = "presented-elsewhere"
-        /// An account or an address was locked.
         case locked
-        /// Any other line.
         case other
     }
 
-    /// The time.
     package var time: LogTime
     /// The level, such as `warning`; empty for `info`.
     package var level = ""
@@ -32,7 +26,6 @@ package struct LogEntry: Sendable, Hashable {
     /// The name of the user, as it was sent.
     package var user: UTF8Text?
     package var realm: UTF8Text?
-    /// The address of the client.
     package var address: UTF8Text?
     package var method: UTF8Text?
     /// The path; nil if the request had an ambiguous path.
@@ -56,21 +49,16 @@ package struct LogEntry: Sendable, Hashable {
     package var isPage = false
     /// The method, host and path of the request that a proxy has asked about.
     package var original: UTF8Text?
-    /// The host of a session.
+    /// The host and the ID of a session, and the cause of its end.
     package var host: UTF8Text?
-    /// The ID of a session.
     package var session: UTF8Text?
-    /// The cause of the end of a session.
     package var cause: UTF8Text?
     /// The further words of the line.
     package var remarks: [UTF8Text] = []
     /// The text of a line of the kind ``Kind/other``.
     package var text: UTF8Text?
 
-    package init(_ kind: Kind, at time: LogTime) {
-        self.kind = kind
-        self.time = time
-    }
+    package init(_ kind: Kind, at time: LogTime) { (self.kind, self.time) = (kind, time) }
 
     /// True if a login was refused, or if the user was not allowed.
     ///

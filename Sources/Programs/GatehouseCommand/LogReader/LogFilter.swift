@@ -2,22 +2,16 @@
 
 package import Bytes
 
-/// Selects entries of a log.
 package struct LogFilter: Sendable {
-    /// The name of the user, compared byte by byte; nil for all entries.
     package var user: UTF8Text?
-    /// The address of the client; nil for all addresses.
     package var address: UTF8Text?
-    /// The time of the first entries; nil for no limit.
     package var since: LogTime?
-    /// The time before which the entries must be; nil for no limit.
+    /// The time before which the entries must be.
     package var until: LogTime?
-    /// True if only failures are selected.
     package var onlyFailures = false
 
     package init() {}
 
-    /// Returns whether an entry is selected.
     package func includes(_ entry: LogEntry) -> Bool {
         if let since, entry.time < since { return false }
         if let until, entry.time >= until { return false }
@@ -27,11 +21,9 @@ package struct LogFilter: Sendable {
     }
 }
 
-/// Finds the second line of a refused login.
-///
-/// A refused sign-in has a line of its own, also without an access log, and then a line of the access log.
+/// Finds the second line of a refused sign-in, which has a line of its own, and then a line of the access log.
 package struct RepeatedFailures {
-    /// The maximum time between the two lines.
+    /// The maximum time between the two lines, in milliseconds.
     private static let maximumTime = 60_000
     /// The maximum number of lines whose second line is awaited.
     private static let maximumWaiting = 4096
@@ -54,7 +46,7 @@ package struct RepeatedFailures {
 
     package init() {}
 
-    /// Returns whether an entry is the second line of a failure; takes each entry of the log in order.
+    /// True if an entry is the second line of a failure; takes each entry of the log in order.
     package mutating func isRepeated(_ entry: LogEntry) -> Bool {
         switch entry.kind {
         case .signInRefused, .checkRefused:

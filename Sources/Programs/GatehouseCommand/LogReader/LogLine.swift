@@ -13,11 +13,7 @@ package enum LogLine: Sendable, Hashable {
     /// The maximum number of bytes before the time of a line, such as those that journald or a container adds.
     private static let maximumPrefix = 200
 
-    /// Reads a line.
-    ///
-    /// Text of clients follows the time and the source, so it cannot be taken for the beginning of a line.
-    ///
-    /// - Parameter bytes: The line without its line end.
+    /// Reads a line without its end; text of clients follows the time and the source, so it cannot look like a line.
     package init(_ bytes: [UInt8]) {
         let last = min(Self.maximumPrefix, bytes.count - LogTime.length)
         var start = 0
@@ -56,11 +52,7 @@ package struct LineSplitter {
 
     package init() {}
 
-    /// Takes the next bytes of the log.
-    ///
-    /// - Parameters:
-    ///   - chunk: The bytes.
-    ///   - use: Takes a line without its line end; nil for a line that is too long.
+    /// Takes the next bytes of the log; `use` gets each line without its end, nil for a line that is too long.
     package mutating func add(_ chunk: [UInt8], use: ([UInt8]?) -> Void) {
         var start = 0
         while let end = chunk[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -71,26 +63,21 @@ package struct LineSplitter {
             } else {
                 use(rest + chunk[start..<end])
             }
-            rest = []
-            isTooLong = false
+            (rest, isTooLong) = ([], false)
             start = end + 1
         }
         guard !isTooLong else { return }
         if rest.count + chunk.count - start > Self.maximumLength {
-            isTooLong = true
-            rest = []
+            (rest, isTooLong) = ([], true)
         } else {
             rest += chunk[start...]
         }
     }
 
     /// Takes the end of a file: a last line without a line end may be incomplete.
-    ///
-    /// - Parameter use: Takes the line; nil for a line that is too long.
     package mutating func finish(use: ([UInt8]?) -> Void) {
         if isTooLong { use(nil) } else if !rest.isEmpty { use(rest) }
-        rest = []
-        isTooLong = false
+        (rest, isTooLong) = ([], false)
     }
 }
 
@@ -99,30 +86,21 @@ struct ByteCursor {
     let bytes: [UInt8]
     private(set) var index: Int
 
-    init(_ bytes: [UInt8], from index: Int = 0) {
-        self.bytes = bytes
-        self.index = index
-    }
+    init(_ bytes: [UInt8], from index: Int = 0) { (self.bytes, self.index) = (bytes, index) }
 
     var isAtEnd: Bool { index >= bytes.count }
 
-    /// The next byte; nil at the end.
     var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
     /// Skips a text, if it comes next.
     mutating func skip(_ text: StaticString) -> Bool {
-        guard isNext(text) else { return false }
-        index += text.utf8CodeUnitCount
-        return true
-    }
-
-    /// Returns whether a text comes next.
-    func isNext(_ text: StaticString) -> Bool {
         guard bytes.count - index >= text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { wanted in
+        let isNext = text.withUTF8Buffer { wanted in
             for offset in 0..<wanted.count where bytes[index + offset] != (unsafe wanted[offset]) { return false }
             return true
         }
+        if isNext { index += text.utf8CodeUnitCount }
+        return isNext
     }
 
     /// Reads the bytes before the next blank, and skips the blank; nil if there are none.

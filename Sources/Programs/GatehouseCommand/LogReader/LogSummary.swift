@@ -8,20 +8,15 @@ package struct LogSummary: Sendable {
     /// The number of values for which failures are counted, for each kind.
     private static var capacity: Int { 20_000 }
 
-    /// A user of a realm.
     package struct User: Sendable, Hashable {
         package let name: UTF8Text
         package let realm: UTF8Text?
 
         /// The name and the realm in quotes, with all characters but visible ASCII escaped.
-        package var text: UTF8Text {
-            UTF8Text("\(LogEntry.quoted(name))@\(LogEntry.quoted(realm ?? "-"))")
-        }
+        package var text: UTF8Text { UTF8Text("\(LogEntry.quoted(name))@\(LogEntry.quoted(realm ?? "-"))") }
     }
 
-    /// The number of entries.
     package private(set) var entries = 0
-    /// The number of failures.
     package private(set) var failures = 0
     /// The times of the first and the last entry; nil without entries.
     package private(set) var times: ClosedRange<LogTime>?
@@ -32,7 +27,6 @@ package struct LogSummary: Sendable {
 
     package init() {}
 
-    /// Counts an entry.
     package mutating func add(_ entry: LogEntry) {
         entries += 1
         times = times.map { min($0.lowerBound, entry.time)...max($0.upperBound, entry.time) } ?? entry.time...entry.time
@@ -59,12 +53,8 @@ package struct FrequencyTable<Value: Hashable & Sendable>: Sendable {
     /// The number by which each count may be too low.
     package private(set) var error = 0
 
-    /// Creates a table.
-    ///
-    /// - Parameter capacity: The number of counters.
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// Counts a value.
     package mutating func count(_ value: Value) {
         guard counts[value] == nil, counts.count >= capacity else {
             counts[value, default: 0] += 1
@@ -75,14 +65,9 @@ package struct FrequencyTable<Value: Hashable & Sendable>: Sendable {
         counts = counts.compactMapValues { $0 > 1 ? $0 - 1 : nil }
     }
 
-    /// Returns the most frequent values, the most frequent first, and values with the same count by their texts.
+    /// The most frequent values, the most frequent first, and values with the same count by their texts.
     ///
-    /// A value whose count is not above ``error`` is left out, because it may be less frequent than values without a counter.
-    ///
-    /// - Parameters:
-    ///   - number: The number of values.
-    ///   - text: Returns the text of a value.
-    /// - Returns: The texts and the counts.
+    /// A value whose count is not above ``error`` is left out: it may be less frequent than values without a counter.
     package func mostFrequent(_ number: Int, text: (Value) -> UTF8Text) -> [(value: Value, count: Int)] {
         counts.filter { $0.value > error }.sorted {
             guard $0.value == $1.value else { return $0.value > $1.value }
@@ -111,7 +96,6 @@ enum LogSummaryText {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns an empty line and a table; nothing without values.
     private static func table(_ title: String, _ values: [(value: UTF8Text, count: Int)]) -> [String] {
         guard !values.isEmpty else { return [] }
         return [""] + Table.lines([["failures", title]] + values.map { ["\($0.count)", $0.value.string] })

@@ -14,11 +14,7 @@ package struct LogTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The number of bytes of a time in the log, such as `2026-11-22T02:29:33.448Z`.
     static let length = 24
 
-    /// Reads the time at a place of a line of the log.
-    ///
-    /// - Parameters:
-    ///   - bytes: The line.
-    ///   - start: The place of the first digit of the year.
+    /// Reads the time whose first digit is at a place of a line of the log.
     init?(_ bytes: [UInt8], at start: Int) {
         guard bytes.count - start >= Self.length else { return nil }
         func number(_ offset: Int, _ count: Int) -> Int? {
@@ -57,13 +53,10 @@ package struct LogTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 }
 
 extension LogTime {
-    /// Reads a time that a user has typed.
+    /// Reads a time that a user has typed, in UTC if it has no offset.
     ///
-    /// - Parameters:
-    ///   - text: `10:00` or `10:00:30` for the last time that it was this time of the day; `90s`, `30m`, `2h` or `7d` for a
-    ///     time before now; or a date and time of ISO 8601, such as `2026-11-22`, `2026-11-22T10:00` or
-    ///     `2026-11-22T10:00:00+01:00`. All times without an offset are in UTC.
-    ///   - now: The present time.
+    /// `10:00` or `10:00:30` is the last time that it was this time of the day; `90s`, `30m`, `2h` or `7d` is before now; a
+    /// date and time of ISO 8601 is such as `2026-11-22`, `2026-11-22T10:00` or `2026-11-22T10:00:00+01:00`.
     package init?(_ text: String, now: LogTime) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 40 else { return nil }
@@ -73,12 +66,7 @@ extension LogTime {
         self = time
     }
 
-    /// Reads a time after now that a user has typed.
-    ///
-    /// - Parameters:
-    ///   - now: The present time.
-    ///   - text: `90s`, `30m`, `2h` or `7d` for a time after now; or a date and time of ISO 8601, such as `2026-12-01`,
-    ///     `2026-12-01T18:00Z` or `2026-12-01T18:00+01:00`, which may be before now. Without an offset it is in UTC.
+    /// Reads `90s`, `30m`, `2h` or `7d` after now, or a date and time of ISO 8601, which may be before now.
     package init?(after now: LogTime, _ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 40 else { return nil }

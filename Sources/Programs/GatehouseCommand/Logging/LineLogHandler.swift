@@ -8,16 +8,13 @@ internal import Synchronization
 
 /// A log that writes each message as a line to standard error: time in UTC, level, label, text, metadata.
 ///
-/// The caller is often an event loop, which must not block. If the reader of the stream does not read, lines are dropped
-/// and counted.
+/// The caller is often an event loop, which must not block: lines that are not read are dropped and counted.
 struct LineLogHandler: LogHandler {
     let label: String
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
 
-    init(label: String) {
-        self.label = label
-    }
+    init(label: String) { self.label = label }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -53,46 +50,19 @@ struct AccessLogLines: AccessLogOutput {
 
 /// The time at the beginning of a log line, in UTC, in the format of RFC 3339 with milliseconds.
 enum LineTime {
-    /// The number of bytes of a time.
     static let length = "2026-11-24T00:00:00.000Z".utf8.count
 
-    /// The second of the last line, and its text.
-    ///
-    /// The text is kept, because thousands of lines may have the same second.
+    /// The second of the last line, and its text up to the decimal point, which thousands of lines may have.
     private static let lastSecond = Mutex((second: 0, text: [UInt8]()))
 
-    /// Appends the present time.
-    ///
-    /// - Parameter line: The line.
     static func append(to line: inout [UInt8]) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         line += lastSecond.withLock { last in
-            if last.second != now.tv_sec { last = (now.tv_sec, text(second: now.tv_sec)) }
+            if last.second != now.tv_sec { last = (now.tv_sec, Array("\(UTCTime.text(now.tv_sec).dropLast()).".utf8)) }
             return last.text
         }
         ASCII.append(decimal: now.tv_nsec / 1_000_000, width: 3, to: &line)
         line.append(UInt8(ascii: "Z"))
-    }
-
-    /// Returns the time up to the decimal point.
-    private static func text(second: Int) -> [UInt8] {
-        var second = second
-        var parts = unsafe tm()
-        unsafe gmtime_r(&second, &parts)
-        var text: [UInt8] = []
-        ASCII.append(decimal: Int(unsafe parts.tm_year) + 1900, width: 4, to: &text)
-        text.append(UInt8(ascii: "-"))
-        ASCII.append(decimal: Int(unsafe parts.tm_mon) + 1, width: 2, to: &text)
-        text.append(UInt8(ascii: "-"))
-        ASCII.append(decimal: Int(unsafe parts.tm_mday), width: 2, to: &text)
-        text.append(UInt8(ascii: "T"))
-        ASCII.append(decimal: Int(unsafe parts.tm_hour), width: 2, to: &text)
-        text.append(UInt8(ascii: ":"))
-        ASCII.append(decimal: Int(unsafe parts.tm_min), width: 2, to: &text)
-        text.append(UInt8(ascii: ":"))
-        ASCII.append(decimal: Int(unsafe parts.tm_sec), width: 2, to: &text)
-        text.append(UInt8(ascii: "."))
-        return text
     }
 }

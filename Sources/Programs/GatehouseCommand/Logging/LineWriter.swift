@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Writes lines to standard output or standard error, in order, without blocking the caller.
 ///
-/// If the reader of the stream is slow or does not read, up to ``maximumWaiting`` bytes wait. Further lines are dropped
-/// and counted. The number of dropped lines is written as soon as the stream is read again.
+/// If the reader of the stream is slow or does not read, up to ``maximumWaiting`` bytes wait. Further lines are dropped, and
+/// their number is written as soon as the stream is read again.
 final class LineWriter: Sendable {
     /// The maximum number of bytes that wait to be written: 1 MiB.
     static let maximumWaiting = 1 << 20
@@ -40,16 +40,9 @@ final class LineWriter: Sendable {
         queue = DispatchQueue(label: "gatehouse.lines.\(descriptor)")
     }
 
-    /// Queues a line.
-    ///
-    /// If too many bytes wait, it drops and counts the line.
     func write(_ text: String) { write(text.utf8Span.span) }
 
-    /// Queues a line.
-    ///
-    /// If too many bytes wait, it drops and counts the line.
-    ///
-    /// - Parameter line: The bytes of the line, without its end.
+    /// Queues a line, which has no line end; if too many bytes wait, it drops and counts it.
     func write(_ line: Span<UInt8>) {
         let isFirst = state.withLock { state in
             guard state.waiting.count + state.beingWritten + line.count < Self.maximumWaiting else {
@@ -69,8 +62,7 @@ final class LineWriter: Sendable {
     private func schedule() {
         queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
             writeWaiting()
-            // If lines were dropped, their number is written without waiting for the next line, which may come hours
-            // later.
+            // The number of dropped lines is written without waiting for the next line, which may come hours later.
             let isMore = state.withLock { state in
                 state.isScheduled = !state.waiting.isEmpty || state.dropped > 0
                 return state.isScheduled
@@ -79,7 +71,6 @@ final class LineWriter: Sendable {
         }
     }
 
-    /// Writes all waiting lines.
     private func writeWaiting() {
         var (bytes, dropped): ([UInt8], Int) = state.withLock { state in
             let taken = (state.waiting, state.dropped)

@@ -9,7 +9,7 @@ internal import RealmKit
 
 extension GatehouseOptions {
     /// `gatehouse log`: the requests, sign-ins and sessions in a log of the server.
-    struct Log: ParsableCommand {
+    struct Log: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "log",
             abstract:
@@ -20,61 +20,59 @@ extension GatehouseOptions {
                 """
         )
 
-        @Option(name: .long, help: ArgumentHelp("Only entries of this user.", valueName: "name")) var user: String?
-        @Option(name: .long, help: ArgumentHelp("Only entries of clients with this address.", valueName: "address"))
+        @Option(help: ArgumentHelp("Only entries of this user.", valueName: "name")) var user: String?
+        @Option(help: ArgumentHelp("Only entries of clients with this address.", valueName: "address"))
         var address: String?
-        @Option(name: .long, help: ArgumentHelp("Only entries from this time on.", valueName: "time"))
-        var since: String?
-        @Option(name: .long, help: ArgumentHelp("Only entries before this time.", valueName: "time"))
-        var until: String?
-        @Flag(name: .long, help: "Only refused requests and sign-ins.") var failed = false
-        @Flag(name: .long, help: "Show the users, addresses, reasons and rules with the most refusals.") var summary =
+        @Option(help: ArgumentHelp("Only entries from this time on.", valueName: "time")) var since: String?
+        @Option(help: ArgumentHelp("Only entries before this time.", valueName: "time")) var until: String?
+        @Flag(help: "Only refused requests and sign-ins.") var failed = false
+        @Flag(help: "Show the users, addresses, reasons and rules with the most refusals.") var summary =
             false
-        @Flag(name: .long, help: "Print JSON: an object for each entry, or one for the summary.") var json = false
+        @Flag(help: "Print JSON: an object for each entry, or one for the summary.") var json = false
         @Argument(help: "The files in the order of their entries; - for standard input.", completion: .file())
         var files: [String] = []
+
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let filter = try filter(now: LogTime(milliseconds: WallClock.system.seconds * 1000))
+            guard !files.isEmpty || isatty(STDIN_FILENO) == 0 else {
+                throw CommandError(
+                    .usage,
+                    "a log is missing; for example: journalctl -u gatehouse -o cat | gatehouse log"
+                )
+            }
+            var reading = LogReading(filter: filter, output: summary ? .summary : json ? .json : .lines)
+            for file in files.isEmpty ? ["-"] : files {
+                try LogFile.read(file) { reading.add($0) }
+                reading.add(nil)
+            }
+            reading.finish(summaryAsJSON: json)
+            guard reading.entries > 0 || reading.unreadable == 0 else {
+                throw CommandError(.failed, "none of the lines is of a log of Gatehouse")
+            }
+        }
+
+        private func filter(now: LogTime) throws(CommandError) -> LogFilter {
+            var filter = LogFilter()
+            filter.user = try user.map { (name) throws(CommandError) in UTF8Text(try Username(argument: name).text) }
+            filter.address = address.map { UTF8Text($0) }
+            filter.since = try since.map { (text) throws(CommandError) in try Self.time(text, of: "--since", now: now) }
+            filter.until = try until.map { (text) throws(CommandError) in try Self.time(text, of: "--until", now: now) }
+            filter.onlyFailures = failed
+            return filter
+        }
+
+        private static func time(_ text: String, of option: String, now: LogTime) throws(CommandError) -> LogTime {
+            guard let time = LogTime(text, now: now) else {
+                throw CommandError(
+                    .usage,
+                    "\(option) takes a time such as 10:00, 30m, 2h, 7d, 2026-11-22 or 2026-11-22T10:00:00Z, not \(text)"
+                )
+            }
+            return time
+        }
     }
 }
 
-extension GatehouseOptions.Log: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let filter = try filter(now: LogTime(milliseconds: WallClock.system.seconds * 1000))
-        guard !files.isEmpty || isatty(STDIN_FILENO) == 0 else {
-            throw CommandError(.usage, "a log is missing; for example: journalctl -u gatehouse -o cat | gatehouse log")
-        }
-        var reading = LogReading(filter: filter, output: summary ? .summary : json ? .json : .lines)
-        for file in files.isEmpty ? ["-"] : files {
-            try LogFile.read(file) { reading.add($0) }
-            reading.finishFile()
-        }
-        reading.finish(summaryAsJSON: json)
-        guard reading.entries > 0 || reading.unreadable == 0 else {
-            throw CommandError(.failed, "none of the lines is of a log of Gatehouse")
-        }
-    }
-
-    private func filter(now: LogTime) throws(CommandError) -> LogFilter {
-        var filter = LogFilter()
-        filter.user = try user.map { (name) throws(CommandError) in UTF8Text(try Username(argument: name).text) }
-        filter.address = address.map { UTF8Text($0) }
-        filter.since = try since.map { (text) throws(CommandError) in try Self.time(text, of: "--since", now: now) }
-        filter.until = try until.map { (text) throws(CommandError) in try Self.time(text, of: "--until", now: now) }
-        filter.onlyFailures = failed
-        return filter
-    }
-
-    private static func time(_ text: String, of option: String, now: LogTime) throws(CommandError) -> LogTime {
-        guard let time = LogTime(text, now: now) else {
-            throw CommandError(
-                .usage,
-                "\(option) takes a time such as 10:00, 30m, 2h, 7d, 2026-11-22 or 2026-11-22T10:00:00Z, not \(text)"
-            )
-        }
-        return time
-    }
-}
-
-/// The state of `gatehouse log` while it reads.
 private struct LogReading {
     enum Output {
         case lines
@@ -87,46 +85,24 @@ private struct LogReading {
     private var splitter = LineSplitter()
     private var repeated = RepeatedFailures()
     private var summary = LogSummary()
-    /// The number of entries that were read.
     private(set) var entries = 0
     private(set) var unreadable = 0
     private var lost = 0
     private var selected = 0
 
-    init(filter: LogFilter, output: Output) {
-        self.filter = filter
-        self.output = output
-    }
+    init(filter: LogFilter, output: Output) { (self.filter, self.output) = (filter, output) }
 
-    /// Takes the next bytes of a log, and prints the entries that are selected.
-    mutating func add(_ chunk: [UInt8]) {
+    /// Takes the next bytes of a log, or nil for the end of a file, and prints the entries that are selected.
+    mutating func add(_ chunk: [UInt8]?) {
         var splitter = splitter
         var lines: [String] = []
-        splitter.add(chunk) { line in lines += read(line) }
+        if let chunk { splitter.add(chunk) { lines += read($0) } } else { splitter.finish { lines += read($0) } }
         self.splitter = splitter
-        print(lines)
+        if !lines.isEmpty { GatehouseCommand.print(lines.joined(separator: "\n")) }
     }
 
-    /// Takes the end of a file.
-    mutating func finishFile() {
-        var splitter = splitter
-        var lines: [String] = []
-        splitter.finish { line in lines += read(line) }
-        self.splitter = splitter
-        print(lines)
-    }
-
-    private func print(_ lines: [String]) {
-        if !lines.isEmpty { GatehouseCommand.print(lines.joined(separator: "\n"), on: STDOUT_FILENO) }
-    }
-
-    /// Reads a line, and returns the lines to print.
     private mutating func read(_ line: [UInt8]?) -> [String] {
-        guard let line else {
-            unreadable += 1
-            return []
-        }
-        switch LogLine(line) {
+        switch line.map(LogLine.init) ?? .unreadable {
         case .unreadable:
             unreadable += 1
             return []
@@ -149,14 +125,12 @@ private struct LogReading {
         }
     }
 
-    /// Prints the summary, and what could not be read.
     func finish(summaryAsJSON: Bool) {
         switch output {
         case .summary where summaryAsJSON:
-            let text = LogJSON.text(summary, unreadable: unreadable, lost: lost)
-            GatehouseCommand.print(text, on: STDOUT_FILENO)
-        case .summary: GatehouseCommand.print(LogSummaryText.text(summary), on: STDOUT_FILENO)
-        case .lines where selected == 0: GatehouseCommand.print("there are no such entries", on: STDOUT_FILENO)
+            GatehouseCommand.print(LogJSON.text(summary, unreadable: unreadable, lost: lost))
+        case .summary: GatehouseCommand.print(LogSummaryText.text(summary))
+        case .lines where selected == 0: GatehouseCommand.print("there are no such entries")
         case .lines, .json: break
         }
         if unreadable > 0 {

@@ -3,19 +3,12 @@
 internal import CommandSupport
 internal import Glibc
 
-/// A file with a log, or standard input.
 enum LogFile {
     private static let chunk = 1 << 18
 
-    /// Reads a file to its end, in memory that does not depend on its size.
+    /// Reads a file, or standard input for `-`, to its end, in memory that does not depend on its size.
     ///
-    /// The end is where the file ends when it is reached. A file that is cut off meanwhile ends there. A file that was
-    /// compressed by gzip is decompressed.
-    ///
-    /// - Parameters:
-    ///   - name: The path; `-` for standard input.
-    ///   - use: Takes the next bytes.
-    /// - Throws: ``CommandError`` when the file cannot be read or decompressed.
+    /// A file that is cut off meanwhile ends there. A file that was compressed by gzip is decompressed.
     static func read(_ name: String, use: ([UInt8]) -> Void) throws(CommandError) {
         let isInput = name == "-"
         let descriptor = isInput ? STDIN_FILENO : unsafe open(name, O_RDONLY | O_CLOEXEC)
@@ -58,7 +51,6 @@ enum LogFile {
         }
     }
 
-    /// Returns the next bytes; none at the end.
     private static func nextBytes(of descriptor: Int32, _ name: String) throws(CommandError) -> [UInt8] {
         var count = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: chunk) { buffer, initialized in
@@ -81,19 +73,16 @@ enum LogFile {
 
 /// A process of `gzip -dc` that decompresses a file.
 ///
-/// A library for decompression would be one more dependency of every build and every server, for a command that reads
-/// rotated logs. A system that has compressed its logs has gzip. The damaged file of an attacker can only crash this
-/// process.
+/// A library would be one more dependency of every server, for a command that reads rotated logs. A system that has
+/// compressed its logs has gzip. The damaged file of an attacker can only crash this process.
 struct GzipProcess {
-    /// The descriptor of the decompressed bytes; the user of the process closes it.
+    /// The descriptor of the decompressed bytes, which the caller closes.
     let output: Int32
     private let process: pid_t
 
-    /// Starts the process; nil if it cannot be started.
+    /// Starts the process on a compressed file at its beginning; nil if it cannot be started.
     ///
     /// The program is not searched in `PATH`, and gets neither the name of the file nor an environment.
-    ///
-    /// - Parameter input: The descriptor of the compressed file, at its beginning.
     init?(input: Int32) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -123,9 +112,7 @@ struct GzipProcess {
         (output, process) = (ends[0], started)
     }
 
-    /// Waits for the end of the process.
-    ///
-    /// - Returns: True if the whole file was decompressed. Bytes after its end, which gzip ignores, are no fault.
+    /// Waits for the end; true if the whole file was decompressed, also before bytes that gzip ignores.
     func finish() -> Bool {
         var status: Int32 = 0
         var result: pid_t

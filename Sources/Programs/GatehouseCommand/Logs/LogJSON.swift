@@ -7,58 +7,34 @@ internal import CommandSupport
 enum LogJSON {
     /// An entry; a key without a value is left out.
     private struct Entry: Encodable {
-        let time: String
-        let kind: String
-        let failed: Bool
-        let level: String?
-        let user: String?
-        let realm: String?
-        let address: String?
-        let method: String?
-        let path: String?
-        let status: Int?
-        let reason: String?
-        let explanation: String?
-        let module: Int?
-        let fault: String?
-        let rule: String?
-        let deniedBy: String?
-        let needs: String?
-        let has: String?
-        let page: Bool?
-        let original: String?
-        let host: String?
-        let session: String?
-        let cause: String?
-        let remarks: [String]?
-        let text: String?
+        let entry: LogEntry
 
-        init(_ entry: LogEntry) {
-            time = entry.time.description
-            kind = entry.kind.rawValue
-            failed = entry.isFailure
-            level = entry.level.isEmpty ? nil : entry.level
-            user = entry.user?.string
-            realm = entry.realm?.string
-            address = entry.address?.string
-            method = entry.method?.string
-            path = entry.path?.string
-            status = entry.status
-            reason = entry.reason?.string
-            explanation = entry.explanation
-            module = entry.module
-            fault = entry.fault?.string
-            rule = entry.rule?.string
-            deniedBy = entry.deniedBy?.string
-            needs = entry.needs?.string
-            has = entry.has?.string
-            page = entry.isPage ? true : nil
-            original = entry.original?.string
-            host = entry.host?.string
-            session = entry.session?.string
-            cause = entry.cause?.string
-            remarks = entry.remarks.isEmpty ? nil : entry.remarks.map(\.string)
-            text = entry.text?.string
+        private struct Name: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var object = encoder.container(keyedBy: Name.self)
+            let level = entry.level.isEmpty ? nil : entry.level
+            let texts: [(String, String?)] = [
+                ("time", entry.time.description), ("kind", entry.kind.rawValue), ("level", level),
+                ("user", entry.user?.string), ("realm", entry.realm?.string), ("address", entry.address?.string),
+                ("method", entry.method?.string), ("path", entry.path?.string), ("reason", entry.reason?.string),
+                ("explanation", entry.explanation), ("fault", entry.fault?.string), ("rule", entry.rule?.string),
+                ("deniedBy", entry.deniedBy?.string), ("needs", entry.needs?.string), ("has", entry.has?.string),
+                ("original", entry.original?.string), ("host", entry.host?.string), ("session", entry.session?.string),
+                ("cause", entry.cause?.string), ("text", entry.text?.string),
+            ]
+            for (name, text) in texts { try object.encodeIfPresent(text, forKey: Name(stringValue: name)) }
+            try object.encode(entry.isFailure, forKey: Name(stringValue: "failed"))
+            try object.encodeIfPresent(entry.status, forKey: Name(stringValue: "status"))
+            try object.encodeIfPresent(entry.module, forKey: Name(stringValue: "module"))
+            if entry.isPage { try object.encode(true, forKey: Name(stringValue: "page")) }
+            let remarks = entry.remarks.isEmpty ? nil : entry.remarks.map(\.string)
+            try object.encodeIfPresent(remarks, forKey: Name(stringValue: "remarks"))
         }
     }
 
@@ -90,7 +66,7 @@ enum LogJSON {
         let lostLines: Int
     }
 
-    static func text(_ entry: LogEntry) -> String { encode(Entry(entry)) }
+    static func text(_ entry: LogEntry) -> String { PrintableJSON.text(Entry(entry: entry)) }
 
     static func text(_ summary: LogSummary, unreadable: Int, lost: Int) -> String {
         func values(_ table: FrequencyTable<UTF8Text>) -> [Summary.Value] {
@@ -99,7 +75,7 @@ enum LogJSON {
         let users = summary.users.mostFrequent(LogSummaryText.rows) { $0.text }.map {
             Summary.User(user: $0.value.name.string, realm: $0.value.realm?.string, failures: $0.count)
         }
-        return encode(
+        return PrintableJSON.text(
             Summary(
                 from: summary.times?.lowerBound.description,
                 to: summary.times?.upperBound.description,
@@ -114,10 +90,5 @@ enum LogJSON {
                 lostLines: lost
             )
         )
-    }
-
-    private static func encode(_ value: some Encodable) -> String {
-        // Encoding strings, numbers and lists does not fail.
-        do { return try PrintableJSON.text(value) } catch { return "{}" }
     }
 }

@@ -6,19 +6,13 @@
 struct ExampleSites {
     /// The host and the address of the first application in the files.
     static let application = ProxyFile.Application(host: "app.example.com", address: "127.0.0.1:3000")
-    /// The sign-in host in the files.
     static let signInHost = "auth.example.com"
 
     private let sections: [Section]
 
-    /// Splits a file into its sections.
-    ///
-    /// - Parameter bytes: The text of the file.
-    init(_ bytes: [UInt8]) {
-        sections = Self.sections(of: String(decoding: bytes, as: UTF8.self))
-    }
+    init(_ bytes: [UInt8]) { sections = Self.sections(of: String(decoding: bytes, as: UTF8.self)) }
 
-    /// Returns the file with these hosts instead of the examples.
+    /// The file with these hosts instead of the examples.
     func file(_ applications: [ProxyFile.Application], signInHost: String?) -> String {
         let lines = sections.flatMap { section in
             guard section.host != nil else { return section.comments + section.lines }
@@ -27,7 +21,7 @@ struct ExampleSites {
         return Self.text(lines)
     }
 
-    /// Returns the sections of these hosts; an empty text if the file has no sections of hosts.
+    /// The sections of these hosts; an empty text if the file has no sections of hosts.
     func sites(_ applications: [ProxyFile.Application], signInHost: String?, hasComments: Bool) -> String {
         let lines = sections.flatMap { section in
             Self.lines(of: section, applications, signInHost: signInHost, hasComments: hasComments)
@@ -40,18 +34,16 @@ struct ExampleSites {
         return lines[...end].joined(separator: "\n") + "\n"
     }
 
-    /// Returns the text of an example with another application.
     static func replaced(_ text: String, _ application: ProxyFile.Application) -> String {
         text.replacing(Self.application.host, with: application.host)
             .replacing(Self.application.address, with: application.address)
     }
 
-    /// Returns the text of an example with another sign-in host.
     static func replaced(_ text: String, signInHost: String) -> String {
         text.replacing(Self.signInHost, with: signInHost)
     }
 
-    /// Returns the lines of an example, once for each host that it is an example for.
+    /// The lines of an example, once for each host that it is an example for.
     private static func lines(
         of section: Section,
         _ applications: [ProxyFile.Application],
@@ -86,10 +78,8 @@ struct ExampleSites {
         var host: String?
     }
 
-    /// Returns the sections of a file.
-    ///
-    /// A section begins with a line at the first column that is neither a comment nor `}`. Comments directly above this line
-    /// belong to it.
+    /// The sections of a file: each begins with a line at the first column that is neither a comment nor `}`, and the comments
+    /// directly above this line belong to it.
     private static func sections(of text: String) -> [Section] {
         var sections = [Section()]
         var comments: [String] = []
@@ -108,7 +98,7 @@ struct ExampleSites {
         return sections
     }
 
-    /// Returns the host of an example from the first line of its section; nil for another section.
+    /// The host of an example from the first line of its section; nil for another section.
     private static func host(_ line: Substring) -> String? {
         let words = line.split(separator: " ")
         guard words.count == 2 else { return nil }

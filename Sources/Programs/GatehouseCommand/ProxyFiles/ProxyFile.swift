@@ -99,24 +99,16 @@ public struct ProxyFile: Sendable {
         let folder = "/etc/\(proxy.rawValue)"
         switch proxy {
         case .nginx:
-            return [
-                ProxyFile("gatehouse.conf", PackageResources.gatehouse_conf, at: "\(folder)/conf.d/gatehouse.conf"),
-                ProxyFile(
-                    "gatehouse-server.conf",
-                    PackageResources.gatehouse_server_conf,
-                    at: "\(folder)/snippets/gatehouse-server.conf"
+            let shared = [
+                ("gatehouse.conf", PackageResources.gatehouse_conf, "conf.d/gatehouse.conf"),
+                ("gatehouse-server.conf", PackageResources.gatehouse_server_conf, "snippets/gatehouse-server.conf"),
+                (
+                    "gatehouse-application.conf", PackageResources.gatehouse_application_conf,
+                    "snippets/gatehouse-application.conf"
                 ),
-                ProxyFile(
-                    "gatehouse-application.conf",
-                    PackageResources.gatehouse_application_conf,
-                    at: "\(folder)/snippets/gatehouse-application.conf"
-                ),
-                ProxyFile(
-                    "unavailable.html",
-                    PackageResources.unavailable_html,
-                    at: "\(folder)/gatehouse-unavailable.html"
-                ),
+                ("unavailable.html", PackageResources.unavailable_html, "gatehouse-unavailable.html"),
             ]
+            return shared.map { ProxyFile($0, $1, at: "\(folder)/\($2)") }
                 + hosts(applications, signInHost, in: "\(folder)/conf.d", ending: "conf") { application in
                     let text = String(decoding: PackageResources.app_conf, as: UTF8.self)
                     return ExampleSites.replaced(text, application)
@@ -166,7 +158,6 @@ extension ProxyFile {
         self.init(name: name, text: text, place: place, isOfOneHost: false, addedLines: "")
     }
 
-    /// Returns a file for each host.
     private static func hosts(
         _ applications: [Application],
         _ signInHost: String?,

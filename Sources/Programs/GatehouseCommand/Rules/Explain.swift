@@ -11,7 +11,7 @@ internal import Store
 
 extension GatehouseOptions {
     /// `gatehouse explain`: the decision about a request, and the reason for it.
-    struct Explain: ParsableCommand {
+    struct Explain: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "explain",
             abstract: "Show whether a request would be allowed, and which rule decides.",
@@ -23,27 +23,18 @@ extension GatehouseOptions {
         )
 
         @OptionGroup var options: RealmOptions
-        @Argument(
-            help: "The method, such as GET.",
-            completion: .list(Self.methods)
-        )
-        var method: String
+        @Argument(help: "The method, such as GET.", completion: .list(Self.methods)) var method: String
         @Argument(help: ArgumentHelp("A URL with http or https, or only a path.", valueName: "url")) var url: String
-        @Option(
-            name: .long,
-            help: ArgumentHelp("The user who makes the request. Default: not signed in.", valueName: "name")
-        )
+        @Option(help: ArgumentHelp("The user who makes the request. Default: not signed in.", valueName: "name"))
         var user: String?
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The groups of the user; the realm may add groups. Default: the groups that the realm returns.",
                 valueName: "a,b"
             )
         )
         var groups: String?
-        @Option(name: .long, help: ArgumentHelp("The address of the client.", valueName: "address"))
-        var from: String?
+        @Option(help: ArgumentHelp("The address of the client.", valueName: "address")) var from: String?
 
         static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -60,75 +51,73 @@ extension GatehouseOptions {
             }
             guard user != nil || groups == nil else { throw ValidationError("--groups needs --user") }
         }
-    }
-}
 
-extension GatehouseOptions.Explain: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
-        let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: services)
-        if let from, !Explanation.Request.isAddress(from) {
-            throw CommandError(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
-        }
-        let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
-        let pages = hasForm ? configuration.server.signIn.prefix : nil
-        let realmAPI = configuration.server.realmAPI == nil ? nil : configuration.server.signIn.prefix
-        if let meant = NearestName.suggest(method, among: Self.methods), meant != method {
-            let note = "warning: \(method) is not a known method; did you mean \(meant)?"
-            GatehouseCommand.print(Printable.line(note), on: STDERR_FILENO)
-        }
-        let (user, found) = try await user(of: configuration)
-        let request = Explanation.Request(
-            method: method,
-            url: url,
-            user: user,
-            peer: from,
-            obstacle: found?.obstacle,
-            lock: found?.lock?.text
-        )
-        let rules = ProtectionRules(configuration.rules, preflightHosts: configuration.server.preflightHosts)
-        let explanation = rules.explain(
-            request,
-            pages: pages,
-            realmAPI: realmAPI,
-            isBehindProxy: !configuration.server.trustedProxies.isEmpty
-        )
-        let lines = (explanation.lines + (found?.notes ?? [])).map(Printable.line)
-        GatehouseCommand.print(lines.joined(separator: "\n"), on: STDOUT_FILENO)
-        // The error has no message, because the explanation has already been printed.
-        if !explanation.isAllowed { throw CommandError(.failed, "") }
-    }
-
-    /// Returns the user of the request with all groups, and what was found about the user.
-    ///
-    /// With `--groups` the user is hypothetical, and is not looked up.
-    private func user(
-        of configuration: Configuration
-    ) async throws(CommandError) -> (user: SignedInUser?, found: UserLookup?) {
-        guard let user else {
-            guard options.realm == nil else { throw CommandError(.usage, "--realm needs --user") }
-            return (nil, nil)
-        }
-        let realm = try configuration.realm(options.realm)
-        var username = try Username(argument: user)
-        var found: UserLookup?
-        var names: [String]
-        if let groups {
-            names = groups.split(separator: ",").map(String.init)
-        } else {
-            let lookup = await UserLookup(
-                username,
-                in: realm,
-                store: configuration.services[LazyStore.self],
-                now: WallClock.system.seconds
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
+            let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: services)
+            if let from, !Explanation.Request.isAddress(from) {
+                throw CommandError(.usage, "--from takes an address such as 192.0.2.1 or 2001:db8::1, not \(from)")
+            }
+            let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
+            let pages = hasForm ? configuration.server.signIn.prefix : nil
+            let realmAPI = configuration.server.realmAPI == nil ? nil : configuration.server.signIn.prefix
+            if let meant = NearestName.suggest(method, among: Self.methods), meant != method {
+                let note = "warning: \(method) is not a known method; did you mean \(meant)?"
+                GatehouseCommand.print(Printable.line(note), on: STDERR_FILENO)
+            }
+            let (user, found) = try await user(of: configuration)
+            let request = Explanation.Request(
+                method: method,
+                url: url,
+                user: user,
+                peer: from,
+                obstacle: found?.obstacle,
+                lock: found?.lock?.text
             )
-            names = lookup.groups
-            username = lookup.name
-            found = lookup
+            let rules = ProtectionRules(configuration.rules, preflightHosts: configuration.server.preflightHosts)
+            let explanation = rules.explain(
+                request,
+                pages: pages,
+                realmAPI: realmAPI,
+                isBehindProxy: !configuration.server.trustedProxies.isEmpty
+            )
+            let lines = (explanation.lines + (found?.notes ?? [])).map(Printable.line)
+            GatehouseCommand.print(lines.joined(separator: "\n"))
+            // The error has no message, because the explanation has already been printed.
+            if !explanation.isAllowed { throw CommandError(.failed, "") }
         }
-        for group in realm.assignedGroups where !names.contains(group) { names.append(group) }
-        for group in realm.groupMapping.derivedGroups(from: names) where !names.contains(group) { names.append(group) }
-        let attributes = found?.attributes ?? []
-        return (SignedInUser(realm: realm.name, username: username, groups: names, attributes: attributes), found)
+
+        /// The user of the request with all groups, and what was found about the user: nothing with `--groups`.
+        private func user(
+            of configuration: Configuration
+        ) async throws(CommandError) -> (user: SignedInUser?, found: UserLookup?) {
+            guard let user else {
+                guard options.realm == nil else { throw CommandError(.usage, "--realm needs --user") }
+                return (nil, nil)
+            }
+            let realm = try configuration.realm(options.realm)
+            var username = try Username(argument: user)
+            var found: UserLookup?
+            var names: [String]
+            if let groups {
+                names = groups.split(separator: ",").map(String.init)
+            } else {
+                let lookup = await UserLookup(
+                    username,
+                    in: realm,
+                    store: configuration.services[LazyStore.self],
+                    now: WallClock.system.seconds
+                )
+                names = lookup.groups
+                username = lookup.name
+                found = lookup
+            }
+            for group in realm.assignedGroups where !names.contains(group) { names.append(group) }
+            for group in realm.groupMapping.derivedGroups(from: names) where !names.contains(group) {
+                names.append(group)
+            }
+            let attributes = found?.attributes ?? []
+            return (SignedInUser(realm: realm.name, username: username, groups: names, attributes: attributes), found)
+        }
     }
 }

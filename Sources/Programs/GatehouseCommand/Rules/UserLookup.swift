@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import CommandSupport
 internal import RealmConfiguration
 internal import RealmKit
 internal import Store
@@ -11,27 +10,17 @@ internal import Throttle
 struct UserLookup: Sendable {
     /// The name as the realm spells it.
     private(set) var name: Username
-    /// The lock of the account; nil if it is not locked.
     private(set) var lock: Lockout?
-    /// The groups that the realm gives the user; empty if they are not known.
+    /// The groups and attributes that the realm gives the user; empty if they are not known.
     private(set) var groups: [String] = []
-    /// The attributes that the realm gives the user; empty if they are not known.
     private(set) var attributes: [UserAttribute] = []
     /// The reason why the user cannot sign in; nil if none is known.
     private(set) var obstacle: String?
     /// What was found about the user, a sentence each.
     private(set) var notes: [String] = []
 
-    /// The maximum time to wait for a realm.
     private static let timeLimit = Duration.seconds(5)
 
-    /// Looks a user up.
-    ///
-    /// - Parameters:
-    ///   - user: The user.
-    ///   - realm: The realm of the user.
-    ///   - store: The store of the configuration, which has the locks; nil if there is none.
-    ///   - now: The time in seconds since 1970.
     init(_ user: Username, in realm: BoundRealm, store: LazyStore?, now: Int) async {
         let lookup = Task { await Self.findings(about: user, in: realm, now: now) }
         defer { lookup.cancel() }
@@ -90,9 +79,7 @@ struct UserLookup: Sendable {
         return lookup
     }
 
-    /// Returns the realms that keep accounts of the user, with the user's name there.
-    ///
-    /// These are the realm itself, or the realms that it uses.
+    /// The realms that keep accounts of the user, this one or those that it uses, with the user's name there.
     private static func accounts(of user: Username, in realm: BoundRealm) -> [(Username, BoundRealm)] {
         if realm.realm is any ManagedRealm { return [(user, realm)] }
         guard let naming = realm.realm as? any NamingRealm else { return [] }
@@ -101,7 +88,6 @@ struct UserLookup: Sendable {
         }
     }
 
-    /// Returns the reason why a realm does not accept the user of an account.
     private static func obstacle(of record: UserRecord?, at now: Int) -> String {
         guard let record else { return "there is no such user" }
         if !record.isEnabled { return "the account is disabled" }
@@ -112,7 +98,7 @@ struct UserLookup: Sendable {
 }
 
 extension BoundRealm {
-    /// Returns the account of a user; nil if the realm has none, or has no accounts that can be listed.
+    /// The account of a user; nil if the realm has none, or keeps no accounts.
     fileprivate func record(of user: Username) async throws(RealmError) -> UserRecord? {
         guard let managed = realm as? any ManagedRealm else { return nil }
         return try await managed.user(user)

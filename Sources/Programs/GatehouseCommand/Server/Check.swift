@@ -11,7 +11,7 @@ internal import RealmKit
 internal import Store
 
 extension GatehouseOptions {
-    struct Check: ParsableCommand {
+    struct Check: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
             abstract: "Check the configuration: print its errors, or a summary of it."
@@ -19,85 +19,83 @@ extension GatehouseOptions {
 
         @OptionGroup var options: ConfigurationOptions
         @Flag(
-            name: .long,
             help: """
                 Also test the servers of the realms, as `gatehouse realm test` does, and look the groups of the rules up \
                 there; exit status 4 if a server fails.
                 """
         )
         var connect = false
-    }
-}
 
-extension GatehouseOptions.Check: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let services = GatehouseCommand.services(.checkOnly, log: GatehouseCommand.realmLog)
-        let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services, showsWarnings: true)
-        do throws(ConfigurationErrors) {
-            let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
-            let storeWarning = try Self.checkStore(of: configuration)
-            try Self.checkStateFolder(of: configuration)
-            let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
-            let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
-            for warning in expiring + others {
-                GatehouseCommand.print(DiagnosticColors.standardError(warning.rendered), on: STDERR_FILENO)
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let services = GatehouseCommand.services(.checkOnly, log: GatehouseCommand.realmLog)
+            let configuration = try GatehouseCommand.load(
+                options,
+                kinds: kinds,
+                services: services,
+                showsWarnings: true
+            )
+            do throws(ConfigurationErrors) {
+                let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
+                let storeWarning = try Self.checkStore(of: configuration)
+                try Self.checkStateFolder(of: configuration)
+                let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
+                let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
+                for warning in expiring + others {
+                    GatehouseCommand.print(DiagnosticColors.standardError(warning.rendered), on: STDERR_FILENO)
+                }
+                GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls))
+            } catch {
+                throw CommandError(.configuration, error.description)
             }
-            GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls), on: STDOUT_FILENO)
-        } catch {
-            throw CommandError(.configuration, error.description)
+            if connect { try await RealmTest.runAll(configuration) }
+            for warning in await UnknownGroups.warnings(configuration, connects: connect) {
+                GatehouseCommand.warn(warning)
+            }
         }
-        if connect { try await RealmTest.runAll(configuration) }
-        for warning in await UnknownGroups.warnings(configuration, connects: connect) {
-            GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
-        }
-    }
 
-    /// Checks that an existing store can be opened; a missing store is not created.
-    ///
-    /// The store is checked even if no realm uses it, because the server keeps locks and sessions in it.
-    ///
-    /// - Returns: A warning about a store that the next start upgrades.
-    private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) -> Diagnostic? {
-        guard let store = configuration.services[LazyStore.self] else { return nil }
-        do throws(StoreFault) {
-            _ = try store.present()
-            guard store.isOfOlderVersion else { return nil }
-            return configuration.server.stateFolder.warning(
-                "the store in \(store.folder) is of an older version; the next start of gatehouse serve upgrades it",
-                hint: "older versions of gatehouse cannot open it after that; make a backup first"
-            )
-        } catch {
-            throw configuration.server.stateFolder.errors(error.description)
+        /// Checks that an existing store can be opened, even if no realm uses it, because the server keeps locks and sessions
+        /// in it; returns a warning about a store that the next start upgrades.
+        private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) -> Diagnostic? {
+            guard let store = configuration.services[LazyStore.self] else { return nil }
+            do throws(StoreFault) {
+                _ = try store.present()
+                guard store.isOfOlderVersion else { return nil }
+                return configuration.server.stateFolder.warning(
+                    "the store in \(store.folder) is of an older version; the next start of gatehouse serve upgrades it",
+                    hint: "older versions of gatehouse cannot open it after that; make a backup first"
+                )
+            } catch {
+                throw configuration.server.stateFolder.errors(error.description)
+            }
         }
-    }
 
-    /// Checks that a missing state folder can be created; nothing is created.
-    ///
-    /// The user of this command may have fewer rights than that of the server. Missing rights are therefore a warning.
-    private static func checkStateFolder(of configuration: Configuration) throws(ConfigurationErrors) {
-        let folder = configuration.server.stateFolder
-        switch StateFolder.creationFault(of: folder.value) {
-        case nil:
-            // The server of this user would refuse it, with these words.
-            guard let reason = StateFolder.ownerFault(of: folder.value) else { break }
-            let warning = folder.warning("the state folder cannot be used: \(reason)")
-            GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
-        case .impossible(let reason):
-            throw folder.errors("the state folder \(folder.value) cannot be created: \(reason)")
-        case .notPermitted(let reason):
-            let warning = folder.warning(
-                "this user cannot create the state folder \(folder.value): \(reason)",
-                hint: "the server must run as a user who can, or the folder must exist and belong to that user"
-            )
-            GatehouseCommand.print(DiagnosticColors.standardError(Printable.text(warning.rendered)), on: STDERR_FILENO)
+        /// Checks that a missing state folder can be created; nothing is created.
+        ///
+        /// The user of this command may have fewer rights than that of the server: missing rights are only a warning.
+        private static func checkStateFolder(of configuration: Configuration) throws(ConfigurationErrors) {
+            let folder = configuration.server.stateFolder
+            switch StateFolder.creationFault(of: folder.value) {
+            case nil:
+                // The server of this user would refuse it, with these words.
+                guard let reason = StateFolder.ownerFault(of: folder.value) else { break }
+                GatehouseCommand.warn(folder.warning("the state folder cannot be used: \(reason)"))
+            case .impossible(let reason):
+                throw folder.errors("the state folder \(folder.value) cannot be created: \(reason)")
+            case .notPermitted(let reason):
+                GatehouseCommand.warn(
+                    folder.warning(
+                        "this user cannot create the state folder \(folder.value): \(reason)",
+                        hint: "the server must run as a user who can, or the folder must exist and belong to that user"
+                    )
+                )
+            }
         }
     }
 }
 
 extension Configuration {
-    /// A warning about a configuration without a rule; nil if there is a rule, or a realm API that checks logins.
-    ///
-    /// Only the server needs rules. `authcheck` does without them, and Swift servers can have them in their code.
+    /// A warning about a configuration without a rule, which only the server needs; nil if there is a rule, or a realm API
+    /// that checks logins.
     var emptinessWarning: Diagnostic? {
         guard rules.isEmpty, server.realmAPI == nil || realms.isEmpty else { return nil }
         let text = SourceText(name: file, bytes: [])
@@ -112,12 +110,8 @@ extension Configuration {
 
 /// The groups of rules and roles that do not exist.
 enum UnknownGroups {
-    /// Returns a warning for each group that no user of its realms can be in.
-    ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - connects: False to look up the groups only of realms that ask no other system.
-    /// - Returns: The warnings. There is none for a group of a realm that cannot look groups up, or has none yet.
+    /// Returns a warning for each group that no user of its realms can be in; none if a realm cannot look groups up, has none
+    /// yet, or asks another system and `connects` is false.
     static func warnings(_ configuration: Configuration, connects: Bool) async -> [Diagnostic] {
         var known: [String: [String]] = [:]
         for realm in configuration.realms where connects || !type(of: realm.realm).dependsOnOtherSystems {
@@ -140,7 +134,7 @@ enum UnknownGroups {
         }
     }
 
-    /// Returns the groups that exist in a realm; nil if they are not known.
+    /// The groups that exist in a realm; nil if they are not known.
     private static func existing(
         _ groups: [Located<Configuration.RequiredGroup>],
         in bound: BoundRealm
@@ -149,23 +143,15 @@ enum UnknownGroups {
         let names = own.map { $0.name }
         guard !names.isEmpty, bound.knowsAllGroups, let realm = bound.realm as? any GroupLookupRealm else { return nil }
         let spelled = names.flatMap { (try? bound.spellings(ofGroup: $0)) ?? [] }
-        do throws(RealmError) {
-            let found = try await realm.existingGroups(spelled)
-            // The users of a new store come later.
-            return found.isEmpty && !type(of: realm).dependsOnOtherSystems ? nil : found
-        } catch {
-            return nil
-        }
+        guard let found = try? await realm.existingGroups(spelled) else { return nil }
+        // The users of a new store come later.
+        return found.isEmpty && !type(of: realm).dependsOnOtherSystems ? nil : found
     }
 
     /// Returns whether users of a realm can be in a group; true for a name that loading has warned about.
     private static func mayHave(_ name: String, in realm: BoundRealm, of existing: [String]) -> Bool {
-        do throws(BadValue) {
-            let spellings = try realm.spellings(ofGroup: name)
-            return realm.configures(group: name)
-                || spellings.contains { spelling in existing.contains { $0.hasBytes(of: spelling) } }
-        } catch {
-            return true
-        }
+        guard let spellings = try? realm.spellings(ofGroup: name) else { return true }
+        return realm.configures(group: name)
+            || spellings.contains { spelling in existing.contains { $0.hasBytes(of: spelling) } }
     }
 }

@@ -26,7 +26,7 @@ enum ConfigurationSummary {
         return parts.flatMap { $0 }.joined(separator: "\n")
     }
 
-    /// Returns a title and the lines below it without those of the default settings; nothing if no line is left.
+    /// A title and the lines below it without those of the default settings; nothing if no line is left.
     private static func section(_ title: String, _ lines: [String], without standard: [String]) -> [String] {
         let changed = lines.filter { !standard.contains($0) }
         return changed.isEmpty ? [] : [title] + changed
@@ -72,7 +72,7 @@ enum ConfigurationSummary {
         return lines
     }
 
-    /// Returns the conditions of a rule, in the words of realms.conf.
+    /// The conditions of a rule, in the words of realms.conf.
     private static func conditions(_ rule: ProtectRule) -> String {
         var parts: [String] = []
         switch rule.access {
@@ -98,7 +98,6 @@ enum ConfigurationSummary {
         ]
     }
 
-    /// Returns the settings of the sign-in pages.
     private static func signIn(_ signIn: SignInSettings) -> [String] {
         let prefix = signIn.prefix.isEmpty ? "/" : signIn.prefix
         var lines = ["  sign-in pages below \(prefix), at most \(time(signIn.time)) for a sign-in"]
@@ -119,7 +118,7 @@ enum ConfigurationSummary {
         return lines + languages(signIn.translations)
     }
 
-    /// Returns the languages of the pages, and for each translation file the number of texts that it lacks.
+    /// The languages of the pages, and for each translation file the number of texts that it lacks.
     private static func languages(_ translations: Translations) -> [String] {
         let tags = translations.all.map(\.language)
         let standard = tags.count == 1 ? "" : "; other browsers get \(translations.standard.language)"
@@ -164,7 +163,7 @@ enum ConfigurationSummary {
 }
 
 extension ConfigurationSummary {
-    /// Returns the rules for new passwords, and the limits of password checks.
+    /// The rules for new passwords, and the limits of password checks.
     static func passwords(_ settings: PasswordSettings) -> [String] {
         let slots = settings.slots
         let checks = slots.workers == 0 ? "one check for each processor" : "\(slots.workers) checks"
@@ -180,36 +179,21 @@ extension ConfigurationSummary {
         ]
     }
 
-    /// Returns the delays and locks for failed logins.
     static func throttle(_ settings: ThrottleSettings) -> [String] {
-        var lines = ["failed logins"]
-        let longest = settings.longestDelay
-        lines.append(
+        let longest = time(settings.longestDelay)
+        let delay =
             settings.delay == .zero
-                ? "  answers are not delayed"
-                : "  answers are delayed by \(time(settings.delay)), then longer, up to \(time(longest))"
-        )
+            ? "not delayed" : "delayed by \(time(settings.delay)), then longer, up to \(longest)"
+        var lines = ["failed logins", "  answers are \(delay)"]
         lines.append(lock("an account", failures: settings.failures, in: settings.window, for: settings.lock))
         lines.append(
-            lock(
-                "an address",
-                failures: settings.sourceFailures,
-                in: settings.sourceWindow,
-                for: settings.sourceLock
-            )
+            lock("an address", failures: settings.sourceFailures, in: settings.sourceWindow, for: settings.sourceLock)
         )
-        if !settings.exempt.isEmpty {
-            lines.append("  exempt networks: \(settings.exempt.count)")
-        }
+        if !settings.exempt.isEmpty { lines.append("  exempt networks: \(settings.exempt.count)") }
         return lines
     }
 
-    private static func lock(
-        _ subject: String,
-        failures: Int,
-        in window: Duration,
-        for lock: Duration
-    ) -> String {
+    private static func lock(_ subject: String, failures: Int, in window: Duration, for lock: Duration) -> String {
         guard failures > 0 else { return "  never lock \(subject)" }
         return "  \(failures) within \(time(window)) lock \(subject) for \(time(lock))"
     }
@@ -218,14 +202,14 @@ extension ConfigurationSummary {
         bytes % (1 << 30) == 0 ? "\(bytes >> 30) GiB" : "\(bytes >> 20) MiB"
     }
 
-    /// Returns a time in the syntax of realms.conf, in the largest unit that gives a whole number.
+    /// A time in the syntax of realms.conf, in the largest unit that gives a whole number.
     static func time(_ time: Duration) -> String {
         let (seconds, attoseconds) = time.components
         guard attoseconds == 0 else { return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms" }
-        for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)] where seconds > 0 && seconds % length == 0
-        {
-            return "\(seconds / length)\(unit)"
+        let units = [("d", Int64(86_400)), ("h", 3600), ("m", 60)]
+        guard seconds > 0, let (unit, length) = units.first(where: { seconds % $0.1 == 0 }) else {
+            return "\(seconds)s"
         }
-        return "\(seconds)s"
+        return "\(seconds / length)\(unit)"
     }
 }

@@ -13,7 +13,7 @@ internal import RealmKit
 
 extension GatehouseOptions {
     /// `gatehouse health`: for the health checks of containers, which have no other program.
-    struct Health: ParsableCommand {
+    struct Health: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "health",
             abstract: "Check that the server of the configuration answers requests.",
@@ -26,15 +26,11 @@ extension GatehouseOptions {
         )
 
         @OptionGroup var options: ConfigurationOptions
-
         @Option(
-            name: .long,
             help: ArgumentHelp("The address of the server. Default: that of the configuration.", valueName: "host:port")
         )
         var address: String?
-
-        @Option(name: .long, help: ArgumentHelp("The time to wait, in seconds.", valueName: "seconds"))
-        var timeout = 5
+        @Option(help: ArgumentHelp("The time to wait, in seconds.", valueName: "seconds")) var timeout = 5
 
         func validate() throws {
             guard (1...3600).contains(timeout) else { throw ValidationError("--timeout takes 1 to 3600 seconds") }
@@ -42,103 +38,90 @@ extension GatehouseOptions {
             throw ValidationError("--address takes HOST:PORT, as in 127.0.0.1:8443 or [::1]:8443, not \(address)")
         }
 
-        /// Returns whether a text is the host and the port of a URL, and nothing else.
+        /// True if a text is the host and the port of a URL, and nothing else.
         private static func isAddress(_ text: String) -> Bool {
             let port = text.utf8.reversed().prefix { ASCII.isDigit($0) }.count
             let host = text.utf8.dropLast(port)
-            guard port > 0, host.last == ASCII.colon, !text.utf8.contains(where: "/?#".utf8.contains) else {
-                return false
-            }
-            do throws(HTTPSClientError) {
-                _ = try HTTPSURL("https://\(text)/")
-                return true
-            } catch {
-                return false
-            }
+            return port > 0 && host.last == ASCII.colon && !text.utf8.contains(where: "/?#".utf8.contains)
+                && (try? HTTPSURL("https://\(text)/")) != nil
         }
-    }
-}
 
-extension GatehouseOptions.Health: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        var warnings: [String] = []
-        var errors: CommandError?
-        let asked: String
-        if let address {
-            asked = address
-        } else {
-            let services = GatehouseCommand.services(.existingOnly)
-            let configuration: Configuration
-            let found: ConfigurationErrors?
-            do throws(ConfigurationErrors) {
-                (configuration, found) = try options.loadPartially(kinds, services: services)
-            } catch {
-                throw CommandError(.configuration, error.description)
-            }
-            if let found {
-                // Without a readable listen statement, another server may answer at the default address.
-                guard configuration.server.listen.first?.isDefault == false else {
-                    throw CommandError(.configuration, found.description)
-                }
-                errors = CommandError(.configuration, found.description)
-                let first = found.diagnostics.first { $0.severity == .error }?.logLine ?? ""
-                warnings.append("the server could not be started again with the configuration: \(first)")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            var warnings: [String] = []
+            var errors: CommandError?
+            let asked: String
+            if let address {
+                asked = address
             } else {
-                warnings = ExpiringCertificates(configuration, files: .system).warnings(at: .system).map(\.message)
+                let services = GatehouseCommand.services(.existingOnly)
+                let (configuration, found) = try CommandError.translating(
+                    configuration: try options.loadPartially(kinds, services: services)
+                )
+                if let found {
+                    // Without a readable listen statement, another server may answer at the default address.
+                    guard configuration.server.listen.first?.isDefault == false else {
+                        throw CommandError(.configuration, found.description)
+                    }
+                    errors = CommandError(.configuration, found.description)
+                    let first = found.diagnostics.first { $0.severity == .error }?.logLine ?? ""
+                    warnings.append("the server could not be started again with the configuration: \(first)")
+                } else {
+                    warnings = ExpiringCertificates(configuration, files: .system).warnings(at: .system).map(\.message)
+                }
+                do throws(CommandError) {
+                    asked = try Self.address(of: configuration)
+                } catch {
+                    throw errors ?? error
+                }
             }
-            do throws(CommandError) {
-                asked = try Self.address(of: configuration)
+            let url = "https://\(asked)/health"
+            let presented = PresentedKey()
+            let status: Int
+            do throws(HTTPSClientError) {
+                status = try await self.status(of: HTTPSURL(url), presented)
             } catch {
-                throw errors ?? error
+                throw errors
+                    ?? CommandError(error.code == .invalidRequest ? .usage : .unavailable, "\(url): \(error.cause)")
+            }
+            // A rule may protect the page: then the answer is 401, and the server runs.
+            guard status < 500 else { throw errors ?? CommandError(.unavailable, "\(url): the answer is \(status)") }
+            GatehouseCommand.print("\(url): the answer is \(status)")
+            // The server may run with older files than those of its configuration.
+            if let certificate = presented.certificate,
+                let text = ExpiringCertificates.warning(certificate, "of \(url)", at: .system)
+            {
+                warnings.append(text)
+            }
+            for text in warnings { GatehouseCommand.print("warning: \(Printable.line(text))") }
+        }
+
+        private static func address(of configuration: Configuration) throws(CommandError) -> String {
+            guard let address = configuration.server.listen.first?.value, address.port != 0 else {
+                throw CommandError(.usage, "the configuration has no port; use --address HOST:PORT")
+            }
+            // A server that listens on all addresses of the machine also listens on the loopback address.
+            let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
+            return "\(ServerSettings.Address(host: host, port: address.port))"
+        }
+
+        /// The status of a response, whatever certificate the server has.
+        private func status(of url: HTTPSURL, _ presented: PresentedKey) async throws(HTTPSClientError) -> Int {
+            do throws(HTTPSClientError) {
+                return try await status(of: url, trust: .noServer(recording: presented))
+            } catch {
+                guard error.code == .certificateRejected, let digest = presented.digest else { throw error }
+                return try await status(of: url, trust: .pinnedKeys([KeyPin(digest)]))
             }
         }
-        let url = "https://\(asked)/health"
-        let presented = PresentedKey()
-        let status: Int
-        do throws(HTTPSClientError) {
-            status = try await self.status(of: HTTPSURL(url), presented)
-        } catch {
-            throw errors
-                ?? CommandError(error.code == .invalidRequest ? .usage : .unavailable, "\(url): \(error.cause)")
-        }
-        // A rule may protect the page: then the answer is 401, and the server runs.
-        guard status < 500 else { throw errors ?? CommandError(.unavailable, "\(url): the answer is \(status)") }
-        GatehouseCommand.print("\(url): the answer is \(status)", on: STDOUT_FILENO)
-        // The server may run with older files than those of its configuration.
-        if let certificate = presented.certificate,
-            let text = ExpiringCertificates.warning(certificate, "of \(url)", at: .system)
-        {
-            warnings.append(text)
-        }
-        for text in warnings { GatehouseCommand.print("warning: \(Printable.line(text))", on: STDOUT_FILENO) }
-    }
 
-    private static func address(of configuration: Configuration) throws(CommandError) -> String {
-        guard let address = configuration.server.listen.first?.value, address.port != 0 else {
-            throw CommandError(.usage, "the configuration has no port; use --address HOST:PORT")
+        private func status(of url: HTTPSURL, trust: HTTPSTrust) async throws(HTTPSClientError) -> Int {
+            var configuration = HTTPSClientConfiguration(trust: trust)
+            configuration.userAgent = "gatehouse-health"
+            configuration.connectTimeout = .seconds(timeout)
+            configuration.timeout = .seconds(timeout)
+            let client = try HTTPSClient(configuration)
+            defer { client.close() }
+            return try await client.response(to: HTTPSRequest("GET", url)).response.status
         }
-        // A server that listens on all addresses of the machine also listens on the loopback address.
-        let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
-        return "\(ServerSettings.Address(host: host, port: address.port))"
-    }
-
-    /// Returns the status of a response, whatever certificate the server has.
-    private func status(of url: HTTPSURL, _ presented: PresentedKey) async throws(HTTPSClientError) -> Int {
-        do throws(HTTPSClientError) {
-            return try await status(of: url, trust: .noServer(recording: presented))
-        } catch {
-            guard error.code == .certificateRejected, let digest = presented.digest else { throw error }
-            return try await status(of: url, trust: .pinnedKeys([KeyPin(digest)]))
-        }
-    }
-
-    private func status(of url: HTTPSURL, trust: HTTPSTrust) async throws(HTTPSClientError) -> Int {
-        var configuration = HTTPSClientConfiguration(trust: trust)
-        configuration.userAgent = "gatehouse-health"
-        configuration.connectTimeout = .seconds(timeout)
-        configuration.timeout = .seconds(timeout)
-        let client = try HTTPSClient(configuration)
-        defer { client.close() }
-        return try await client.response(to: HTTPSRequest("GET", url)).response.status
     }
 }

@@ -8,7 +8,6 @@ internal import RealmKit
 internal import Sessions
 internal import Store
 
-/// The sessions in the store of a configuration.
 struct SessionAdministration {
     let configuration: Configuration
     let store: GatehouseStore
@@ -21,16 +20,8 @@ struct SessionAdministration {
         (self.configuration, self.store) = (configuration, store)
     }
 
-    /// Reads the sessions of sign-ins that have not expired, the session that was used last first.
-    ///
-    /// - Parameters:
-    ///   - selection: The sessions to select.
-    ///   - use: Takes some of the sessions, at least one.
-    /// - Throws: ``CommandError`` when the store cannot be read.
-    func forEachBatch(
-        _ selection: SessionSelection,
-        use: ([ListedSession]) -> Void
-    ) async throws(CommandError) {
+    /// Reads the sessions of sign-ins that have not expired, the session that was used last first, some at a time.
+    func forEachBatch(_ selection: SessionSelection, use: ([ListedSession]) -> Void) async throws(CommandError) {
         let now = WallClock.system.seconds
         do throws(SessionStoreError) {
             var rest = try await store.signInSessions(selection, at: now)[...]
@@ -59,13 +50,12 @@ struct SessionAdministration {
         try await GatehouseCommand.waitForServer(store)
     }
 
-    /// Stores a command for the server, waits until the server has carried it out, and prints the number of affected
-    /// sessions.
+    /// Stores a command for the server, waits until it is carried out, and prints the number of affected sessions.
     func send(_ action: SessionCommand.Action, done: String) async throws(CommandError) {
         let count = try await stored(action)
         try await GatehouseCommand.waitForServer(store)
         let sessions = count == 1 ? "1 session" : "\(count) sessions"
-        GatehouseCommand.print("\(sessions) \(done)", on: STDOUT_FILENO)
+        GatehouseCommand.print("\(sessions) \(done)")
     }
 
     private func stored(_ action: SessionCommand.Action) async throws(CommandError) -> Int {
@@ -76,19 +66,13 @@ struct SessionAdministration {
         }
     }
 
-    /// Returns a selection of all sessions of a user.
-    ///
-    /// If `realm` is nil, the realm is the default realm. A session has the name as the realm spells it.
+    /// All sessions of a user, whose name a session has as the realm spells it; nil for the default realm.
     func selection(user: String, of realm: String?) async throws(CommandError) -> SessionSelection {
         let bound = try configuration.realm(realm)
         var name = try Username(argument: user)
         if let managed = bound.realm as? any ManagedRealm {
-            do throws(RealmError) {
-                // A user who was removed may still have sessions.
-                name = try await managed.user(name)?.name ?? name
-            } catch {
-                throw CommandError(error)
-            }
+            // A user who was removed may still have sessions.
+            name = try await CommandError.translating(realm: try await managed.user(name))?.name ?? name
         }
         return .user(realm: bound.name, name: name)
     }
@@ -101,38 +85,22 @@ struct SessionAdministration {
     }
 }
 
-/// Sessions as JSON for programs.
 enum SessionJSONText {
-    /// A session; a key without a value is left out.
-    private struct Object: Encodable {
-        let id: String
-        /// The session of the sign-in that the session was handed over from.
-        let parent: String?
-        let user: String
-        let realm: String
-        let host: String
-        let address: String?
-        let client: String
-        let started: String
-        let lastUsed: String
-        let expires: String
-    }
-
+    /// A session, whose parent is the one that it was handed over from; a key without a value is left out.
     static func text(_ session: SessionRecord) -> String {
-        let object = Object(
-            id: session.id.description,
-            parent: session.parent?.description,
-            user: session.user.username.text,
-            realm: session.user.realm,
-            host: session.host.name,
-            address: session.client.address,
-            client: session.client.userAgent,
-            started: UTCTime.text(session.created),
-            lastUsed: UTCTime.text(session.lastSeen),
-            expires: UTCTime.text(session.end)
-        )
-        // Encoding strings does not fail.
-        do { return try PrintableJSON.text(object) } catch { return "{}" }
+        let values: [String: String?] = [
+            "id": session.id.description,
+            "parent": session.parent?.description,
+            "user": session.user.username.text,
+            "realm": session.user.realm,
+            "host": session.host.name,
+            "address": session.client.address,
+            "client": session.client.userAgent,
+            "started": UTCTime.text(session.created),
+            "lastUsed": UTCTime.text(session.lastSeen),
+            "expires": UTCTime.text(session.end),
+        ]
+        return PrintableJSON.text(values.compactMapValues(\.self))
     }
 }
 

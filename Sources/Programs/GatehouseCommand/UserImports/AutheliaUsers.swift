@@ -7,13 +7,11 @@ internal import Yams
 ///
 /// Yams reads with libyaml, and Authelia with the translation of libyaml to Go, so both accept the same files.
 struct AutheliaUsers {
-    /// An error, with the number of its line.
     private struct Fault: Error {
         let line: Int
         let reason: String
     }
 
-    /// A key of a mapping, and its value.
     private struct Member {
         let key: String
         let line: Int
@@ -55,7 +53,6 @@ struct AutheliaUsers {
 
     // MARK: Documents
 
-    /// Returns the first document, and the second if there is one.
     private static func documents(_ bytes: [UInt8]) throws(Fault) -> (first: Node, second: Node?) {
         guard var text = String(validating: bytes, as: UTF8.self) else {
             let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -97,7 +94,7 @@ struct AutheliaUsers {
 
     // MARK: Values
 
-    /// Returns the members of a mapping, and after them those of the mappings that it merges by `<<`.
+    /// The members of a mapping, and after them those of the mappings that it merges by `<<`.
     private mutating func members(of node: Node, named what: String, merges: Int = 0) throws(Fault) -> [Member] {
         guard case .mapping(let mapping) = node else {
             throw Self.fault(node, "\(what) must be a mapping: keys with values")

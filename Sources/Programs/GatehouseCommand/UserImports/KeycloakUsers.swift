@@ -161,7 +161,6 @@ struct KeycloakCredential: Decodable {
     var type: String?
     var secretData: String?
     var credentialData: String?
-    /// The password in clear text.
     var value: String?
     /// True if the user must change the password in clear text.
     var temporary: Bool?
@@ -188,7 +187,6 @@ struct KeycloakCredential: Decodable {
         "pbkdf2-sha512": ("pbkdf2-sha512", 64),
     ]
 
-    /// The password: in a format that the realms read, or in clear text.
     var password: ImportedUser.Password {
         if let value, !value.isEmpty { return .clearText(Secret(Array(value.utf8))) }
         if let hashedSaltedValue, let salt, let hashIterations {

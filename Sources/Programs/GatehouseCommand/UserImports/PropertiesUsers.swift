@@ -51,7 +51,7 @@ enum JettyUsers {
         return .clearText(Secret(Array(text)))
     }
 
-    /// Returns the password in a text after `OBF:`; nil if it is malformed.
+    /// The password in a text after `OBF:`; nil if it is malformed.
     ///
     /// Four digits to the base 36 stand for a byte: each number is computed from the byte and its opposite in the password,
     /// or after a `U`, as in passwords with other characters than those of ASCII, has the byte in its high half.
@@ -114,7 +114,7 @@ enum WildFlyUsers {
         return result.finished()
     }
 
-    /// Returns the name of the realm in a comment such as `#$REALM_NAME=ApplicationRealm$ This line is ...`.
+    /// The name of the realm in a comment such as `#$REALM_NAME=ApplicationRealm$ This line is ...`.
     private static func realm(_ bytes: [UInt8]) -> String? {
         let marker = Array("$REALM_NAME=".utf8)
         for line in bytes.split(separator: 0x0A) where line.first == UInt8(ascii: "#") {

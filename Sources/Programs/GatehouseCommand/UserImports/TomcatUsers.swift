@@ -44,12 +44,16 @@ struct TomcatUsers {
             guard inheritedCount <= Self.maximumInherited else {
                 throw BadUserFile("\(place): the users have more than \(Self.maximumInherited) roles of groups in all")
             }
-            add(user, place: place, roles: roles, to: &result)
+            var fields = UserFields(place: place, name: user["username"] ?? user["name"] ?? "")
+            fields.displayName = user["fullName"] ?? user["fullname"]
+            fields.groups = roles
+            if let stored = user["password"], !stored.isEmpty { fields.password = password(stored) }
+            fields.add(to: &result)
         }
         return result.finished()
     }
 
-    /// Returns the roles of a user without repetitions; at most one more than a user may have.
+    /// The roles of a user without repetitions; at most one more than a user may have.
     private static func roles(
         of user: XMLTag,
         rolesByGroup: [UTF8Text: NameList],
@@ -70,18 +74,8 @@ struct TomcatUsers {
         return roles.names
     }
 
-    private func add(_ user: XMLTag, place: String, roles: [String], to result: inout ImportedUsers) {
-        guard let name = user["username"] ?? user["name"] else { return }
-        var fields = UserFields(place: place, name: name)
-        fields.displayName = user["fullName"] ?? user["fullname"]
-        fields.groups = roles
-        if let stored = user["password"], !stored.isEmpty { fields.password = password(stored) }
-        fields.add(to: &result)
-    }
-
-    /// The maximum number of roles that the users of a file have by groups.
-    ///
-    /// A short file could otherwise stand for any number of roles: many users, in many groups, with many roles.
+    /// The maximum number of roles that the users of a file have by groups: a short file could otherwise stand for any number
+    /// of roles, with many users in many groups with many roles.
     static let maximumInherited = 10_000_000
 
     private func password(_ stored: String) -> ImportedUser.Password {
@@ -113,27 +107,20 @@ struct TomcatUsers {
     }
 }
 
-/// The algorithm of a credential handler of Tomcat, with the names of Java.
+/// The algorithm of a credential handler of Tomcat, with the names of Java: `clear` or a digest of a
+/// `MessageDigestCredentialHandler`, or PBKDF2 of a `SecretKeyCredentialHandler`.
 package enum TomcatAlgorithm: String, Sendable, Hashable, CaseIterable {
-    /// No handler, or a `MessageDigestCredentialHandler` without an algorithm.
     case clear
-    /// `MessageDigestCredentialHandler`.
     case md5 = "MD5"
-    /// `MessageDigestCredentialHandler`; Java also calls it `SHA`.
+    /// Java also calls it `SHA`.
     case sha1 = "SHA-1"
-    /// `MessageDigestCredentialHandler`.
     case sha256 = "SHA-256"
-    /// `MessageDigestCredentialHandler`.
     case sha384 = "SHA-384"
-    /// `MessageDigestCredentialHandler`.
     case sha512 = "SHA-512"
-    /// `SecretKeyCredentialHandler` with its default algorithm.
+    /// The default of its handler.
     case pbkdf2SHA1 = "PBKDF2WithHmacSHA1"
-    /// `SecretKeyCredentialHandler`.
     case pbkdf2SHA256 = "PBKDF2WithHmacSHA256"
-    /// `SecretKeyCredentialHandler`.
     case pbkdf2SHA384 = "PBKDF2WithHmacSHA384"
-    /// `SecretKeyCredentialHandler`.
     case pbkdf2SHA512 = "PBKDF2WithHmacSHA512"
 
     /// The number of bytes of a digest.
@@ -164,7 +151,7 @@ package enum TomcatAlgorithm: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Returns a stored password in a format that the realms read; nil if the handler stores none like it.
+    /// A stored password in a format that the realms read; nil if the handler stores none like it.
     func hash(_ stored: TomcatPassword) -> String? {
         switch stored {
         case .digest(let bytes):
@@ -212,9 +199,8 @@ enum TomcatPassword {
         "sha224", "sha256", "sha384", "sha512", "smd5", "ssha", "ssha224", "ssha256", "ssha384", "ssha512",
     ]
 
-    /// Returns whether a text looks like a hash of any program, even if it is damaged.
-    ///
-    /// The hash must not become a password in clear text: everybody who has seen the file could sign in with it.
+    /// True if a text looks like a hash of any program, even if it is damaged: the hash must not become a password in clear
+    /// text, because everybody who has seen the file could sign in with it.
     static func looksLikeHash(_ stored: String) -> Bool {
         var text = stored.utf8[...]
         while let first = text.first, isBlank(first) { text = text.dropFirst() }

@@ -3,11 +3,9 @@
 internal import Bytes
 package import RealmKit
 
-/// A format of users of another product.
 package enum UserImportFormat: Sendable {
     /// The file `users_database.yml` of Authelia.
     case authelia
-    /// The export of a realm of Keycloak.
     case keycloak
     /// The file `tomcat-users.xml` of Tomcat, with the algorithms of its credential handlers.
     case tomcat([TomcatAlgorithm])
@@ -21,24 +19,10 @@ package enum UserImportFormat: Sendable {
         let bytes: [UInt8]
         let name: String
 
-        /// Creates a file.
-        ///
-        /// - Parameters:
-        ///   - bytes: The file.
-        ///   - name: The name of the file, for places.
-        package init(bytes: [UInt8], name: String) {
-            self.bytes = bytes
-            self.name = name
-        }
+        package init(bytes: [UInt8], name: String) { (self.bytes, self.name) = (bytes, name) }
     }
 
-    /// Reads the users of a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: The file.
-    ///   - name: The name of the file, for places.
-    /// - Returns: The users.
-    /// - Throws: ``BadUserFile`` with the place of the first error, if the file is not in this format.
+    /// Reads the users of a file, whose name is for the places of errors.
     package func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
         switch self {
         case .authelia: try AutheliaUsers.read(bytes, name: name)
@@ -50,15 +34,11 @@ package enum UserImportFormat: Sendable {
     }
 }
 
-/// A user in a file of another product.
 package struct ImportedUser: Sendable {
-    /// The password of a user in a file of another product.
     package enum Password: Sendable {
-        /// The user has no password.
         case none
         /// A hash, in a format that the realms read; it is not checked yet.
         case hash(String)
-        /// A password in clear text.
         case clearText(Secret)
         /// A password that cannot be taken over, with the reason.
         case unusable(String)
@@ -66,13 +46,10 @@ package struct ImportedUser: Sendable {
 
     /// The place in the file, such as `tomcat-users.xml:3` or `town.json: users[2]`.
     package let place: String
-    /// The name, the groups, the state and the attributes.
     package let record: UserRecord
-    /// The password.
     package let password: Password
 }
 
-/// The contents of a file of another product.
 package struct ImportedUsers: Sendable {
     /// The users, each name once.
     package private(set) var users: [ImportedUser] = []
@@ -88,14 +65,11 @@ package struct ImportedUsers: Sendable {
 
     /// The first place of each name, of broken users too.
     private var placeByName: [Username: String] = [:]
-    /// The names that are not imported.
     private var rejected: Set<Username> = []
 
     init() {}
 
-    /// Adds a user.
-    ///
-    /// If the name occurs twice, neither user is imported, even if one of them is broken.
+    /// Adds a user; if the name occurs twice, neither user is imported, even if one of them is broken.
     mutating func add(_ user: ImportedUser) {
         let name = user.record.name
         if let first = placeByName[name] {
@@ -125,11 +99,7 @@ package struct ImportedUsers: Sendable {
         if problems.count < Self.maximumMessages { problems.append(problem()) }
     }
 
-    /// Adds a part that is not imported.
-    ///
-    /// - Parameters:
-    ///   - what: The kind of the part, in the plural.
-    ///   - place: The place in the file.
+    /// Adds a part that is not imported, with its kind in the plural.
     mutating func omit(_ what: String, at place: String) {
         if let index = omitted.firstIndex(where: { $0.what.hasBytes(of: what) }) {
             omitted[index].count += 1
@@ -143,9 +113,7 @@ package struct ImportedUsers: Sendable {
         omitted.map { "not imported: \($0.what) (\($0.count == 1 ? "at" : "\($0.count), the first at") \($0.place))" }
     }
 
-    /// Removes the users whose names differ in case only, for a realm that ignores case.
-    ///
-    /// - Returns: The other users, and a problem for each user that was removed.
+    /// Removes the users whose names differ in case only, and adds a problem for each, for a realm that ignores case.
     package func ignoringCase() -> ImportedUsers {
         var result = self
         var namesByKey: [UTF8Text: [Username]] = [:]
@@ -158,10 +126,8 @@ package struct ImportedUsers: Sendable {
         for user in users {
             let name = user.record.name
             guard let other = others[name] else { continue }
-            let place = placeByName[other] ?? ""
-            result.addProblem(
-                "\(user.place): duplicate user \(name) (also at \(place), as \(other); the realm ignores case)"
-            )
+            let also = "also at \(placeByName[other] ?? ""), as \(other); the realm ignores case"
+            result.addProblem("\(user.place): duplicate user \(name) (\(also))")
         }
         result.users.removeAll { others[$0.record.name] != nil }
         return result
@@ -174,7 +140,6 @@ package struct ImportedUsers: Sendable {
     }
 }
 
-/// The fields of a user before they are checked.
 struct UserFields {
     let place: String
     let name: String
@@ -185,22 +150,20 @@ struct UserFields {
     var mail: String?
     var password = ImportedUser.Password.none
 
-    /// The maximum number of groups of a user.
     static let maximumGroups = 1024
 
-    /// Adds the user to the contents of a file, or the reason why the user cannot be imported.
+    /// Adds the user, or the reason why the user cannot be imported.
     func add(to users: inout ImportedUsers) {
         let checked: Username
         do throws(BadUsername) {
             checked = try Username(name)
         } catch {
-            users.addProblem("\(place): the user is ignored: \(error)")
-            return
+            return users.addProblem("\(place): the user is ignored: \(error)")
         }
         // The rule of `gatehouse user add`: HTTP Basic ends the user name at the first colon (RFC 7617).
         guard !name.utf8.contains(UInt8(ascii: ":")) else {
-            users.reject(checked, at: place, reason: "the user name has a colon, so the user could not sign in with it")
-            return
+            let reason = "the user name has a colon, so the user could not sign in with it"
+            return users.reject(checked, at: place, reason: reason)
         }
         var attributes: [UserAttribute] = []
         for (attribute, value) in [(UserAttribute.displayName, displayName), (UserAttribute.mail, mail)] {
@@ -208,8 +171,7 @@ struct UserFields {
             do throws(BadAttribute) {
                 attributes.append(try UserAttribute(name: attribute, values: [value]))
             } catch {
-                users.reject(checked, at: place, reason: "\(attribute): \(error)")
-                return
+                return users.reject(checked, at: place, reason: "\(attribute): \(error)")
             }
         }
         guard groups.count <= Self.maximumGroups else {
@@ -217,35 +179,24 @@ struct UserFields {
             return
         }
         guard groups.allSatisfy(GroupName.isUsable) else {
-            users.reject(
-                checked,
-                at: place,
-                reason: "a group's name is empty, has more than 1024 bytes, or contains control characters"
-            )
-            return
+            let reason = "a group's name is empty, has more than 1024 bytes, or contains control characters"
+            return users.reject(checked, at: place, reason: reason)
         }
-        users.add(
-            ImportedUser(
-                place: place,
-                record: UserRecord(
-                    checked,
-                    groups: groups,
-                    isEnabled: isEnabled,
-                    mustChangePassword: mustChangePassword,
-                    attributes: attributes
-                ),
-                password: password
-            )
+        let record = UserRecord(
+            checked,
+            groups: groups,
+            isEnabled: isEnabled,
+            mustChangePassword: mustChangePassword,
+            attributes: attributes
         )
+        users.add(ImportedUser(place: place, record: record, password: password))
     }
 }
 
-/// Names without repetitions, in their order.
 struct NameList {
     private(set) var names: [String] = []
     private var seen: Set<UTF8Text> = []
 
-    /// Adds a name; a name after those that show that there are too many is left out.
     mutating func insert(_ name: String) {
         // One name more than the maximum shows that there are too many.
         guard names.count <= UserFields.maximumGroups, seen.insert(UTF8Text(name)).inserted else { return }
@@ -265,12 +216,9 @@ struct NameList {
     }
 }
 
-/// The error for a file that is not in the format of its product.
+/// The error for a file that is not in the format of its product, with its place.
 package struct BadUserFile: Error, Sendable, CustomStringConvertible {
-    /// The problem, with its place in the file.
     package let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }

@@ -8,7 +8,6 @@ internal import Bytes
 /// column: document types, entities other than the five of XML, processing instructions, CDATA sections, text between
 /// elements, and more than ``maximumDepth`` levels.
 struct XMLReader {
-    /// An error with its place.
     struct Fault: Error {
         let line: Int
         let column: Int
@@ -23,12 +22,7 @@ struct XMLReader {
     /// The number of the line of an earlier index.
     private var known = (index: 0, line: 1)
 
-    /// Reads a file.
-    ///
-    /// - Parameters:
-    ///   - bytes: The file.
-    ///   - body: Receives every element at its start tag.
-    /// - Throws: ``Fault``.
+    /// Reads a file; `body` gets every element at its start tag.
     static func read(_ bytes: [UInt8], _ body: (XMLTag) throws(Fault) -> Void) throws(Fault) {
         var reader = XMLReader(bytes)
         try reader.checkCharacters()
@@ -56,9 +50,7 @@ struct XMLReader {
         guard hasRoot else { throw reader.fault("there is no element") }
     }
 
-    private init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     // MARK: Characters
 
@@ -178,7 +170,7 @@ struct XMLReader {
         return name
     }
 
-    /// Returns whether a name may contain a character; names with other letters than those of ASCII are not read.
+    /// True if a name may contain a character; names with other letters than those of ASCII are not read.
     private static func isName(_ byte: UInt8, isFirst: Bool) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
@@ -271,7 +263,6 @@ struct XMLReader {
     }
 }
 
-/// The start of an element of an XML file.
 struct XMLTag {
     let name: String
     let attributes: [(name: String, value: String)]
@@ -279,6 +270,5 @@ struct XMLTag {
     let depth: Int
     let line: Int
 
-    /// Returns the value of an attribute.
     subscript(name: String) -> String? { attributes.first { $0.name.hasBytes(of: name) }?.value }
 }

@@ -5,7 +5,7 @@ internal import CommandSupport
 internal import RealmKit
 
 extension GatehouseOptions.User {
-    struct Add: ParsableCommand {
+    struct Add: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
             abstract: "Add a user; prompts for the password."
@@ -18,62 +18,43 @@ extension GatehouseOptions.User {
         )
         var groups: [String] = []
         @OptionGroup var attributes: UserAttributeOptions
-        @Flag(name: .long, help: "Add the user without a password; the user cannot sign in until a password is set.")
+        @Flag(help: "Add the user without a password; the user cannot sign in until a password is set.")
         var noPassword = false
-        @Flag(name: .long, help: "Add the user disabled.") var disabled = false
-        @Option(
-            name: .long,
-            help: ArgumentHelp("The last day of the account, as in 2027-01-31 (UTC).", valueName: "day")
-        )
+        @Flag(help: "Add the user disabled.") var disabled = false
+        @Option(help: ArgumentHelp("The last day of the account, as in 2027-01-31 (UTC).", valueName: "day"))
         var expires: String?
-        @Flag(name: .long, help: "The user cannot sign in until the password is changed.")
-        var mustChange = false
+        @Flag(help: "The user cannot sign in until the password is changed.") var mustChange = false
         @Argument(help: "The user.") var user: String
 
         func validate() throws { try GroupOption.check(groups, option: "--group") }
+
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let administration = try UserAdministration(options, kinds: kinds)
+            let name = try Username(newUser: user)
+            let record = UserRecord(
+                name,
+                groups: groups,
+                isEnabled: !disabled,
+                expiry: try expires.map { (day) throws(CommandError) in try Day.end(of: day) },
+                mustChangePassword: mustChange,
+                attributes: try attributes.attributes()
+            )
+            // The name is checked first, so that the administrator does not type a password for a user who exists.
+            let other = try await CommandError.translating(realm: try await administration.realm.user(name))
+            if let other { throw CommandError(.userExists(other.name)) }
+            var hash: String?
+            if !noPassword { hash = try await administration.hash(try await password.read(for: user)) }
+            try await CommandError.translating(realm: try await administration.realm.add(record, hash: hash))
+            administration.report("\(Printable.line(user)) added")
+        }
     }
 }
 
-extension GatehouseOptions.User.Add: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let administration = try UserAdministration(options, kinds: kinds)
-        let name = try Username(newUser: user)
-        let record = UserRecord(
-            name,
-            groups: groups,
-            isEnabled: !disabled,
-            expiry: try expires.map { (day) throws(CommandError) in try Day.end(of: day) },
-            mustChangePassword: mustChange,
-            attributes: try attributes.attributes()
-        )
-        // The name is checked first, so that the administrator does not type a password for a user who exists.
-        do throws(RealmError) {
-            if let other = try await administration.realm.user(name) { throw .userExists(other.name) }
-        } catch {
-            throw CommandError(error)
-        }
-        var hash: String?
-        if !noPassword { hash = try await administration.hash(try await password.read(for: user)) }
-        do throws(RealmError) {
-            try await administration.realm.add(record, hash: hash)
-        } catch {
-            throw CommandError(error)
-        }
-        administration.report("\(Printable.line(user)) added")
-    }
-}
-
-/// The options for the attributes of a user.
 struct UserAttributeOptions: ParsableArguments {
-    @Option(name: .long, help: ArgumentHelp("The name of the person, for applications.", valueName: "name"))
-    var name: String?
-    @Option(name: .long, help: ArgumentHelp("The mail address, for applications.", valueName: "address"))
-    var mail: String?
+    @Option(help: ArgumentHelp("The name of the person, for applications.", valueName: "name")) var name: String?
+    @Option(help: ArgumentHelp("The mail address, for applications.", valueName: "address")) var mail: String?
 
-    /// Returns the changes; an empty text removes an attribute.
-    ///
-    /// - Returns: The changes.
-    /// - Throws: ``CommandError`` for a text that cannot be a name or a mail address.
+    /// The changes; an empty text removes an attribute.
     func changes() throws(CommandError) -> [AttributeChange] {
         var changes: [AttributeChange] = []
         if let name { changes.append(try change(UserAttribute.displayName, to: name, option: "--name")) }
@@ -87,31 +68,19 @@ struct UserAttributeOptions: ParsableArguments {
         return changes
     }
 
-    /// Returns the attributes of a new user.
-    ///
-    /// - Returns: The attributes whose options are not empty.
-    /// - Throws: ``CommandError`` as ``changes()``.
     func attributes() throws(CommandError) -> [UserAttribute] {
-        try changes().compactMap { change in
-            switch change {
-            case .set(let attribute): attribute
-            case .remove: nil
-            }
-        }
+        try changes().compactMap { if case .set(let attribute) = $0 { attribute } else { nil } }
     }
 
     private func change(_ name: String, to value: String, option: String) throws(CommandError) -> AttributeChange {
         guard !value.isEmpty else { return .remove(name) }
-        do throws(BadAttribute) {
-            return .set(try UserAttribute(name: name, values: [value]))
-        } catch {
-            throw CommandError(.usage, "\(option) cannot be used: \(error)")
-        }
+        return try Result { () throws(BadAttribute) in .set(try UserAttribute(name: name, values: [value])) }
+            .mapError { CommandError(.usage, "\(option) cannot be used: \($0)") }.get()
     }
 
     /// Returns whether a text is one address: characters other than blanks and commas around one `@`.
     ///
-    /// An application may pass the address to a mail program, and a list of addresses must not be accepted as one.
+    /// An application may pass it to a mail program, so a list of addresses must not be accepted as one.
     static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         let excluded = ",;<>\"()[]\\".unicodeScalars

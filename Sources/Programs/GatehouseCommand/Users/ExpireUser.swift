@@ -7,62 +7,51 @@ internal import RealmConfiguration
 internal import RealmKit
 
 extension GatehouseOptions.User {
-    struct Expire: ParsableCommand {
+    struct Expire: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "expire",
             abstract: "Set the last day of a user's account."
         )
         @OptionGroup var options: RealmOptions
-        @Flag(name: .long, help: "Do not ask before a day in the past is set.") var yes = false
+        @Flag(help: "Do not ask before a day in the past is set.") var yes = false
         @Argument(help: "The user.") var user: String
         @Argument(help: "The last day, as in 2027-01-31 (UTC), or never.", completion: .list(["never"]))
         var day: String
-    }
-}
 
-extension GatehouseOptions.User.Expire: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        var changes = UserChanges()
-        let end: Int? = day == "never" ? nil : try Day.end(of: day)
-        let administration = try UserAdministration(options, kinds: kinds)
-        if let end, end <= Int(WallClock.system.seconds), !yes {
-            // The user is looked up first, so that the question is not about a user who does not exist.
-            _ = try await administration.record(user)
-            try confirm()
-        }
-        changes.expiry = .some(end)
-        let done = end == nil ? "never expires" : "expires after \(day)"
-        try await administration.change(user, to: changes, done: done)
-    }
-
-    /// Asks whether a day in the past is meant.
-    ///
-    /// Without a terminal nobody can confirm it, so nothing is changed.
-    private func confirm() throws(CommandError) {
-        let consequence = "\(Printable.line(day)) is in the past: after this, \(Printable.line(user)) could not sign in"
-        guard let terminal = Terminal() else {
-            throw CommandError(.usage, "\(consequence); add --yes if this is meant")
-        }
-        let answer = terminal.readLine("\(consequence). Continue? [y/N] ") ?? ""
-        guard ["y", "yes"].contains(answer.lowercased()) else { throw CommandError(.failed, "nothing was changed") }
-    }
-}
-
-/// Days of the calendar, in UTC.
-enum Day {
-    /// Returns the end of a day in seconds since 1970.
-    ///
-    /// The end of a day is the first second of the next day.
-    static func end(of text: String) throws(CommandError) -> Int {
-        do {
-            let day = try Date(text, strategy: style)
-            guard day.formatted(style) == text else {
-                throw CommandError(.usage, "a day is written as in 2027-01-31, not \(Printable.line(text))")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            var changes = UserChanges()
+            let end: Int? = day == "never" ? nil : try Day.end(of: day)
+            let administration = try UserAdministration(options, kinds: kinds)
+            if let end, end <= Int(WallClock.system.seconds), !yes {
+                // The user is looked up first, so that the question is not about a user who does not exist.
+                _ = try await administration.record(user)
+                try confirm()
             }
-            return Int(day.timeIntervalSince1970) + 86_400
-        } catch {
+            changes.expiry = .some(end)
+            let done = end == nil ? "never expires" : "expires after \(day)"
+            try await administration.change(user, to: changes, done: done)
+        }
+
+        /// Asks whether a day in the past is meant; an error without a terminal, where nobody can confirm it.
+        private func confirm() throws(CommandError) {
+            let consequence =
+                "\(Printable.line(day)) is in the past: after this, \(Printable.line(user)) could not sign in"
+            guard let terminal = Terminal() else {
+                throw CommandError(.usage, "\(consequence); add --yes if this is meant")
+            }
+            let answer = terminal.readLine("\(consequence). Continue? [y/N] ") ?? ""
+            guard ["y", "yes"].contains(answer.lowercased()) else { throw CommandError(.failed, "nothing was changed") }
+        }
+    }
+}
+
+enum Day {
+    /// Returns the first second after a day, in seconds since 1970.
+    static func end(of text: String) throws(CommandError) -> Int {
+        guard let day = try? Date(text, strategy: style), day.formatted(style) == text else {
             throw CommandError(.usage, "a day is written as in 2027-01-31, not \(Printable.line(text))")
         }
+        return Int(day.timeIntervalSince1970) + 86_400
     }
 
     /// Returns the last day that ends at or before a time.

@@ -6,9 +6,12 @@ internal import Glibc
 
 /// A file that is read as a whole for an import.
 struct ImportFile {
-    /// The error for a file that cannot be read, or that other users of the machine may change.
     struct Fault: Error {
         let reason: String
+
+        fileprivate static func system(_ number: Int32 = errno) -> Self {
+            Self(reason: unsafe String(cString: strerror(number)))
+        }
     }
 
     /// The maximum size, 64 MiB.
@@ -31,10 +34,17 @@ struct ImportFile {
             throw Fault(reason: "it is longer than \(Self.maximumSize >> 20) MiB")
         }
         warnings = findings.map(\.text)
-        bytes = try Self.read(descriptor, count: Int(status.st_size))
+        do throws(FileBytes.Fault) {
+            bytes = try FileBytes.read(descriptor, count: Int(status.st_size))
+        } catch {
+            switch error {
+            case .system(let number): throw Fault.system(number)
+            case .isBeingWritten: throw Fault(reason: "it is being written")
+            }
+        }
     }
 
-    /// Returns the first bytes of a file, which show its format; none if it cannot be read.
+    /// The first bytes of a file, which show its format; none if it cannot be read.
     static func beginning(of path: String) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { return [] }
@@ -44,26 +54,8 @@ struct ImportFile {
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, size, 0))
         }
     }
-
-    private static func read(_ descriptor: Int32, count: Int) throws(Fault) -> [UInt8] {
-        do throws(FileBytes.Fault) {
-            return try FileBytes.read(descriptor, count: count)
-        } catch {
-            switch error {
-            case .system(let number): throw Fault.system(number)
-            case .isBeingWritten: throw Fault(reason: "it is being written")
-            }
-        }
-    }
 }
 
-extension ImportFile.Fault {
-    fileprivate static func system(_ number: Int32 = errno) -> Self {
-        Self(reason: unsafe String(cString: strerror(number)))
-    }
-}
-
-/// The format of a file of users.
 enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
     case htpasswd
     case glassfish
@@ -75,7 +67,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Returns the format of a file by the end of its name, or else by its beginning; nil for another file.
+    /// The format of a file by the end of its name, or else by its beginning; nil for another file.
     ///
     /// Files of Jetty and of WildFly end in `.properties`, so the beginning of such a file decides first.
     init?(_ file: String, beginning: @autoclosure () -> [UInt8]) {
@@ -89,7 +81,6 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Returns the format of a product by the end of a file's name; nil for another name.
     private init?(endOf file: String) {
         let name = file.split(separator: "/").last.map(String.init) ?? ""
         switch UTF8Text(name.split(separator: ".").last.map(String.init) ?? "") {
@@ -102,7 +93,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Returns the format of a product that the beginning of a file looks like; nil for another file.
+    /// The format of a product that the beginning of a file looks like; nil for another file.
     init?(beginning bytes: [UInt8]) {
         switch bytes.first(where: { (0x21...0x7E).contains($0) }) {
         case UInt8(ascii: "<"): self = .tomcat
@@ -140,8 +131,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Returns the next step if a file that begins with some bytes cannot be read in this format; nil if it looks like this
-    /// format.
+    /// The next step if a file that begins with some bytes cannot be read in this format; nil if it looks like this format.
     func advice(beginning bytes: [UInt8]) -> String? {
         guard let other = Self(beginning: bytes) else {
             return self == .htpasswd || self == .glassfish

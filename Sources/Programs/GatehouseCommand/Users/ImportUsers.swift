@@ -20,7 +20,6 @@ extension GatehouseOptions.User {
         )
         @OptionGroup var options: RealmOptions
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The group file of an htpasswd file, or the file of groups or roles of WildFly.",
                 valueName: "file"
@@ -29,7 +28,6 @@ extension GatehouseOptions.User {
         )
         var groupFile: String?
         @Option(
-            name: .long,
             help: ArgumentHelp(
                 "The format: \(ImportFormat.names). Without it, the name or the content of the file decides.",
                 valueName: "format"
@@ -45,7 +43,6 @@ extension GatehouseOptions.User {
         )
         var algorithms: [TomcatAlgorithm] = []
         @Flag(
-            name: .long,
             help:
                 "Skip users that cannot be read, and import users without a password if only that cannot be taken over."
         )
@@ -69,13 +66,11 @@ extension GatehouseOptions.User.Import: Subcommand {
             case .wildfly: try await productUsers(.wildfly, .wildfly(try roleFile()), for: administration)
             }
         let users = CountedUsers(source)
-        do throws(RealmError) {
-            try await ProgressLine.during("importing users") { (line) throws(RealmError) in
-                line.begin("importing users", of: users.count)
-                try await administration.realm.add(from: users) { line.report($0) }
-            }
-        } catch {
-            throw CommandError(error)
+        try await ProgressLine.during("importing users") { (line) throws(CommandError) in
+            line.begin("importing users", of: users.count)
+            try await CommandError.translating(
+                realm: try await administration.realm.add(from: users) { line.report($0) }
+            )
         }
         for note in users.notes { GatehouseCommand.print("\(Printable.line(file)): \(note)", on: STDERR_FILENO) }
         let withoutPassword = users.withoutPassword
@@ -103,7 +98,6 @@ extension GatehouseOptions.User.Import: Subcommand {
 
     // MARK: Files of a realm
 
-    /// Reads and checks a key file or an htpasswd file.
     private func fileUsers(
         _ kinds: [RealmKind],
         format: ImportFormat?,
@@ -142,7 +136,6 @@ extension GatehouseOptions.User.Import: Subcommand {
 
     // MARK: Files of other products
 
-    /// Reads and checks a file of another product.
     private func productUsers(
         _ format: ImportFormat,
         _ reader: UserImportFormat,
@@ -173,18 +166,14 @@ extension GatehouseOptions.User.Import: Subcommand {
         return UserArray(checked.users)
     }
 
-    /// Reads the file of groups or roles of WildFly.
     private func roleFile() throws(CommandError) -> UserImportFormat.RoleFile? {
         guard let groupFile else { return nil }
         return UserImportFormat.RoleFile(bytes: try contents(of: groupFile).bytes, name: groupFile)
     }
 
     private func contents(of file: String) throws(CommandError) -> ImportFile {
-        do throws(ImportFile.Fault) {
-            return try ImportFile(file)
-        } catch {
-            throw CommandError(.failed, "\(Printable.line(file)) cannot be imported: \(error.reason)")
-        }
+        try Result { () throws(ImportFile.Fault) in try ImportFile(file) }
+            .mapError { CommandError(.failed, "\(Printable.line(file)) cannot be imported: \($0.reason)") }.get()
     }
 
     /// Prints the problems of lines or users if they are skipped; otherwise throws them.
@@ -239,7 +228,6 @@ private final class CountedUsers: UserSource {
         }
     }
 
-    /// The messages about all users.
     var notes: [String] {
         let counts = counts.withLock(\.self)
         var notes = counts.truncating.sorted { $0.key < $1.key }.map { format, found in

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CommandSupport
 internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
 
-/// The import of users from a file of another product.
 struct ProductImport {
-    /// The users, with their hashes.
     private(set) var users: [NewUser] = []
     /// The first reasons why users cannot be imported.
     private(set) var problems: [String]
-    /// The number of users that cannot be imported.
     private(set) var problemCount: Int
     /// The reasons why passwords cannot be taken over.
     private(set) var passwordProblems: [String] = []
@@ -26,13 +22,7 @@ struct ProductImport {
     /// The costs of the hashes of users who can sign in.
     private var costs: Set<HashCost> = []
 
-    /// Checks the hashes of users, and hashes their passwords in clear text.
-    ///
-    /// - Parameters:
-    ///   - imported: The users of the file.
-    ///   - administration: The realm, with the settings for new passwords.
-    ///   - progress: Called with the number of users done so far.
-    /// - Throws: ``CommandError`` if a password cannot be hashed now.
+    /// Checks the hashes of users, and hashes their passwords in clear text; `progress` gets the number of users done so far.
     init(
         _ imported: ImportedUsers,
         for administration: UserAdministration,
@@ -77,14 +67,14 @@ struct ProductImport {
         }
     }
 
-    /// Checks a hash; returns its cost.
+    /// Checks a hash, and returns its cost.
     private static func cost(of hash: String, passwords: PasswordService) throws(BadHash) -> HashCost {
         let cost = try StoredPassword(hash).hash.cost
         if let fault = passwords.limitFault(cost) { throw BadHash(fault) }
         return cost
     }
 
-    /// Returns why the settings do not allow a password, with the setting; nil if they allow it.
+    /// The reason why the settings do not allow a password, with the setting; nil if they allow it.
     private static func refusal(of password: Secret, settings: PasswordSettings) -> String? {
         do throws(HashFault) {
             try settings.check(password)

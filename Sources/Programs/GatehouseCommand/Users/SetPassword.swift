@@ -2,29 +2,25 @@
 
 internal import ArgumentParser
 internal import CommandSupport
-internal import Dispatch
 internal import Glibc
 internal import RealmKit
 
 extension GatehouseOptions.User {
-    struct SetPassword: ParsableCommand {
+    struct SetPassword: Subcommand {
         static let configuration = CommandConfiguration(commandName: "set-password", abstract: "Set a user's password.")
         @OptionGroup var options: RealmOptions
         @OptionGroup var password: NewPasswordOptions
-        @Flag(name: .long, help: "The user cannot sign in until the password is changed.")
-        var mustChange = false
+        @Flag(help: "The user cannot sign in until the password is changed.") var mustChange = false
         @Argument(help: "The user.") var user: String
-    }
-}
 
-extension GatehouseOptions.User.SetPassword: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let administration = try UserAdministration(options, kinds: kinds)
-        let record = try await administration.record(user)
-        var changes = UserChanges()
-        changes.hash = try await administration.hash(try await password.read(for: user))
-        if mustChange || record.mustChangePassword { changes.mustChangePassword = mustChange }
-        try await administration.change(user, to: changes, done: "has a new password")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let administration = try UserAdministration(options, kinds: kinds)
+            let record = try await administration.record(user)
+            var changes = UserChanges()
+            changes.hash = try await administration.hash(try await password.read(for: user))
+            if mustChange || record.mustChangePassword { changes.mustChangePassword = mustChange }
+            try await administration.change(user, to: changes, done: "has a new password")
+        }
     }
 }
 
@@ -32,58 +28,30 @@ extension GatehouseOptions.User.SetPassword: Subcommand {
 ///
 /// A password cannot be an argument, because every user of a machine can read the arguments of processes.
 struct NewPasswordOptions: ParsableArguments {
-    @Flag(name: .long, help: "Read the new password from the first line of standard input.")
-    var passwordStdin = false
+    @Flag(help: "Read the new password from the first line of standard input.") var passwordStdin = false
 
-    /// Reads the new password.
-    ///
-    /// - Parameter name: The name of the user, for the prompt.
-    /// - Returns: The password. The caller checks it against the settings.
-    /// - Throws: ``CommandError`` when there is no password or no terminal, or when the two passwords differ.
+    /// Reads the new password, which the caller checks against the settings.
     func read(for name: String) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
-        return try await Self.inBackground { () throws(CommandError) in
+        return try await BlockingCall.run { () throws(CommandError) in
             fromInput ? try Self.fromStandardInput() : try Self.fromTerminal(name)
         }
     }
 
-    /// Reads a new password, and checks it.
+    /// Reads a new password for which `check` returns no reason against it.
     ///
     /// On the terminal, a password that is not accepted, or that is not repeated, is asked for again with the reason.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the user, for the prompt.
-    ///   - check: Returns the reason why a password is not accepted; nil if it is.
-    /// - Returns: A password that is accepted.
-    /// - Throws: ``CommandError`` when there is no password or no terminal, or when the password on standard input is not
-    ///   accepted.
     func read(
         for name: String,
         check: @escaping @Sendable (Secret) -> String?
     ) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
-        return try await Self.inBackground { () throws(CommandError) in
+        return try await BlockingCall.run { () throws(CommandError) in
             guard fromInput else { return try Self.fromTerminal(name, check: check) }
             let secret = try Self.fromStandardInput()
             if let reason = check(secret) { throw CommandError(.failed, "\(reason); nothing was written") }
             return secret
         }
-    }
-
-    private static func inBackground(
-        _ read: @escaping @Sendable () throws(CommandError) -> Secret
-    ) async throws(CommandError) -> Secret {
-        // The read blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
-        let result: Result<Secret, CommandError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                do throws(CommandError) {
-                    continuation.resume(returning: .success(try read()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-        return try result.get()
     }
 
     private static func fromStandardInput() throws(CommandError) -> Secret {
@@ -114,10 +82,7 @@ struct NewPasswordOptions: ParsableArguments {
     }
 
     private static let nothingWritten = CommandError(.failed, "no password was given; nothing was written")
-    private static let noTerminal = CommandError(
-        .usage,
-        "there is no terminal for the prompt; use --password-stdin"
-    )
+    private static let noTerminal = CommandError(.usage, "there is no terminal for the prompt; use --password-stdin")
 
     private static func prompt(_ name: String) -> String { "New password for \(Printable.line(name)): " }
 

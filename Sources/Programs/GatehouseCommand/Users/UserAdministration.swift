@@ -18,22 +18,13 @@ struct UserAdministration {
     let services: RealmServices
     let stateFolder: String
 
-    init(
-        _ options: RealmOptions,
-        kinds: [RealmKind],
-        access: StateAccess = .createIfMissing
-    ) throws(CommandError) {
+    init(_ options: RealmOptions, kinds: [RealmKind], access: StateAccess = .createIfMissing) throws(CommandError) {
         let program = GatehouseCommand.services(access, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
         try self.init(configuration, realm: options.realm)
     }
 
-    /// Selects a realm of a configuration.
-    ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - name: The name of the realm; nil for the default realm.
-    /// - Throws: ``CommandError`` if the users of the realm cannot be changed.
+    /// Selects a realm whose users can be changed; nil for the default realm.
     init(_ configuration: Configuration, realm name: String? = nil) throws(CommandError) {
         let bound = try configuration.realm(name) { $0 is any ManagedRealm }
         guard let realm = bound.realm as? any ManagedRealm else {
@@ -54,7 +45,7 @@ struct UserAdministration {
         stateFolder = configuration.server.stateFolder.value
     }
 
-    /// Returns the error for a realm whose users cannot be listed or changed, with the realms whose users can.
+    /// The error for a realm whose users cannot be listed or changed, with the realms whose users can.
     static func missing(
         _ action: String,
         of bound: BoundRealm,
@@ -72,31 +63,20 @@ struct UserAdministration {
         )
     }
 
-    /// Returns the user with a name.
     func record(_ text: String) async throws(CommandError) -> UserRecord {
         try await UserDirectory.record(text, of: realm)
     }
 
-    /// Changes a user, and prints what was done.
     func change(_ text: String, to changes: UserChanges, done: String) async throws(CommandError) {
         // A realm that ignores the case of names has another spelling.
         let name = try await record(text).name
-        do throws(RealmError) {
-            try await realm.change(name, changes)
-        } catch {
-            throw CommandError(error)
-        }
+        try await CommandError.translating(realm: try await realm.change(name, changes))
         let isServed = StateFolder.Lock.isServerRunning(in: stateFolder)
         report("\(Printable.line(name.text)) \(done)", note: isServed ? "open sessions end within seconds" : nil)
     }
 
-    /// Removes a user, and ends the user's sessions.
     func remove(_ name: Username) async throws(CommandError) {
-        do throws(RealmError) {
-            try await realm.remove(name)
-        } catch {
-            throw CommandError(error)
-        }
+        try await CommandError.translating(realm: try await realm.remove(name))
         // Without a store there are no sessions.
         guard let source = services[LazyStore.self],
             unsafe access("\(source.folder)/\(GatehouseStore.fileName)", F_OK) == 0
@@ -110,15 +90,10 @@ struct UserAdministration {
         try await SessionAdministration(configuration, store: store).endSessions(of: name, in: realmName)
     }
 
-    /// Hashes a new password.
-    ///
-    /// Throws an error if the settings do not allow the password.
+    /// Hashes a new password, if the settings allow it.
     func hash(_ password: Secret) async throws(CommandError) -> String {
-        do throws(HashFault) {
-            try settings.check(password)
-        } catch {
-            throw CommandError(.failed, error.description)
-        }
+        try Result { () throws(HashFault) in try settings.check(password) }
+            .mapError { CommandError(.failed, $0.description) }.get()
         do throws(LoginFault) {
             return try await passwords.hash(password)
         } catch {
@@ -129,22 +104,15 @@ struct UserAdministration {
     /// Prints what the command has done, with the name of the realm.
     func report(_ text: String, note: String? = nil) {
         let details = ["realm \(realmName)", note].compactMap(\.self).joined(separator: "; ")
-        GatehouseCommand.print("\(text) (\(details))", on: STDOUT_FILENO)
+        GatehouseCommand.print("\(text) (\(details))")
     }
 }
 
-/// A realm whose users can be listed.
 struct UserDirectory {
     let realm: any UserListingRealm
     private let bound: BoundRealm
     private let store: LazyStore?
 
-    /// Selects a realm of a configuration.
-    ///
-    /// - Parameters:
-    ///   - options: The options that name the configuration and the realm.
-    ///   - kinds: The types of realms that the program contains.
-    /// - Throws: ``CommandError`` if the users of the realm cannot be listed.
     init(_ options: RealmOptions, kinds: [RealmKind]) throws(CommandError) {
         let program = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
@@ -158,9 +126,7 @@ struct UserDirectory {
         self.realm = realm
     }
 
-    /// Returns the text of users with their locks.
-    ///
-    /// If the locks cannot be read, a message is printed, and the users are shown without them.
+    /// The text of users with their locks; if these cannot be read, a message is printed, and users are shown without them.
     func text() async -> UserText {
         var locks = AccountLocks.none
         do throws(CommandError) {
@@ -170,27 +136,22 @@ struct UserDirectory {
         }
         let now = WallClock.system.seconds
         // A realm that keeps the users itself knows all values of their records.
-        return UserText(at: now, isComplete: realm is any ManagedRealm) { [bound] user in
+        return UserText(now: now, isComplete: realm is any ManagedRealm) { [bound] user in
             locks.record(of: user.name, in: bound)?.lockout(at: now)
         }
     }
 
-    /// Returns all users.
     func users() async throws(CommandError) -> [UserRecord] {
-        do throws(RealmError) { return try await realm.users() } catch { throw CommandError(error) }
+        try await CommandError.translating(realm: try await realm.users())
     }
 
-    /// Returns the user with a name.
     func record(_ text: String) async throws(CommandError) -> UserRecord { try await Self.record(text, of: realm) }
 
-    /// Returns the user of a realm with a name.
     static func record(_ text: String, of realm: any UserListingRealm) async throws(CommandError) -> UserRecord {
         let name = try Username(argument: text)
-        do throws(RealmError) {
-            guard let record = try await realm.user(name) else { throw RealmError.noSuchUser(name) }
-            return record
-        } catch {
-            throw CommandError(error)
+        guard let record = try await CommandError.translating(realm: try await realm.user(name)) else {
+            throw CommandError(.noSuchUser(name))
         }
+        return record
     }
 }

@@ -15,67 +15,54 @@ extension GatehouseOptions {
             discussion: "A running server applies changes within a second, and ends sessions that are no longer valid.",
             subcommands: [
                 List.self, Show.self, Add.self, SetPassword.self, Remove.self, Groups.self, Attributes.self,
-                Enable.self,
-                Disable.self, Unlock.self, Expire.self, Import.self,
+                Enable.self, Disable.self, Unlock.self, Expire.self, Import.self,
             ]
         )
     }
 }
 
 extension GatehouseOptions.User {
-    struct List: ParsableCommand {
+    struct List: Subcommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all users.")
         @OptionGroup var options: RealmOptions
-        @Flag(name: .long, help: "Print JSON.") var json = false
-    }
-}
+        @Flag(help: "Print JSON.") var json = false
 
-extension GatehouseOptions.User.List: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let directory = try UserDirectory(options, kinds: kinds)
-        let users = try await directory.users()
-        let text = await directory.text()
-        GatehouseCommand.print(json ? text.json(users) : text.table(users), on: STDOUT_FILENO)
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let directory = try UserDirectory(options, kinds: kinds)
+            let users = try await directory.users()
+            let text = await directory.text()
+            GatehouseCommand.print(json ? text.json(users) : text.table(users))
+        }
     }
-}
 
-extension GatehouseOptions.User {
-    struct Show: ParsableCommand {
+    struct Show: Subcommand {
         static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a user.")
         @OptionGroup var options: RealmOptions
-        @Flag(name: .long, help: "Print JSON.") var json = false
+        @Flag(help: "Print JSON.") var json = false
         @Argument(help: "The user.") var user: String
-    }
-}
 
-extension GatehouseOptions.User.Show: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let directory = try UserDirectory(options, kinds: kinds)
-        let record = try await directory.record(user)
-        let text = await directory.text()
-        GatehouseCommand.print(json ? text.json(record) : text.details(record), on: STDOUT_FILENO)
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let directory = try UserDirectory(options, kinds: kinds)
+            let record = try await directory.record(user)
+            let text = await directory.text()
+            GatehouseCommand.print(json ? text.json(record) : text.details(record))
+        }
     }
-}
 
-extension GatehouseOptions.User {
-    struct Remove: ParsableCommand {
+    struct Remove: Subcommand {
         static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a user.")
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
-    }
-}
 
-extension GatehouseOptions.User.Remove: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        let administration = try UserAdministration(options, kinds: kinds)
-        let name = try await administration.record(user).name
-        try await administration.remove(name)
-        administration.report("\(Printable.line(name.text)) removed")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            let administration = try UserAdministration(options, kinds: kinds)
+            let name = try await administration.record(user).name
+            try await administration.remove(name)
+            administration.report("\(Printable.line(name.text)) removed")
+        }
     }
-}
 
-extension GatehouseOptions.User {
-    struct Attributes: ParsableCommand {
+    struct Attributes: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "attributes",
             abstract: "Set a user's name or mail address; an empty text removes it."
@@ -83,70 +70,56 @@ extension GatehouseOptions.User {
         @OptionGroup var options: RealmOptions
         @OptionGroup var attributes: UserAttributeOptions
         @Argument(help: "The user.") var user: String
-    }
-}
 
-extension GatehouseOptions.User.Attributes: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        var changes = UserChanges()
-        changes.attributes = try attributes.changes()
-        guard !changes.attributes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
-        try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "changed")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            var changes = UserChanges()
+            changes.attributes = try attributes.changes()
+            guard !changes.attributes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
+            try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "changed")
+        }
     }
-}
 
-extension GatehouseOptions.User {
-    struct Enable: ParsableCommand {
+    struct Enable: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "enable",
             abstract: "Enable a user: allow sign-in again."
         )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
-    }
-}
 
-extension GatehouseOptions.User.Enable: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        var changes = UserChanges()
-        changes.isEnabled = true
-        try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "enabled")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            var changes = UserChanges()
+            changes.isEnabled = true
+            try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "enabled")
+        }
     }
-}
 
-extension GatehouseOptions.User {
-    struct Disable: ParsableCommand {
+    struct Disable: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "disable",
             abstract: "Disable a user: reject sign-in."
         )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
-    }
-}
 
-extension GatehouseOptions.User.Disable: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        var changes = UserChanges()
-        changes.isEnabled = false
-        try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "disabled")
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            var changes = UserChanges()
+            changes.isEnabled = false
+            try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "disabled")
+        }
     }
-}
 
-extension GatehouseOptions.User {
-    struct Unlock: ParsableCommand {
+    struct Unlock: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "unlock",
             abstract: "Unlock a user: clear the failed logins and the lock."
         )
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
-    }
-}
 
-extension GatehouseOptions.User.Unlock: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        try await LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
-            .clear(user: user, of: options.realm)
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            try await LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
+                .clear(user: user, of: options.realm)
+        }
     }
 }

@@ -3,66 +3,57 @@
 internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
-internal import Dispatch
-internal import Glibc
 internal import RealmKit
 internal import Store
 
 extension GatehouseOptions.User {
-    struct Groups: ParsableCommand {
+    struct Groups: Subcommand {
         static let configuration = CommandConfiguration(
             commandName: "groups",
             abstract: "Show or change a user's groups."
         )
         @OptionGroup var options: RealmOptions
-        @Option(
-            name: .long,
-            help: ArgumentHelp("A group to add; repeatable. A name has no comma.", valueName: "name")
-        )
+        @Option(help: ArgumentHelp("A group to add; repeatable. A name has no comma.", valueName: "name"))
         var add: [String] = []
-        @Option(name: .long, help: ArgumentHelp("A group to remove; repeatable.", valueName: "name"))
-        var remove: [String] = []
+        @Option(help: ArgumentHelp("A group to remove; repeatable.", valueName: "name")) var remove: [String] = []
         @Argument(help: "The user.") var user: String
 
         // A group with a comma can still be removed: earlier versions and other programs may have added it.
         func validate() throws { try GroupOption.check(add, option: "--add") }
-    }
-}
 
-extension GatehouseOptions.User.Groups: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
-        guard !add.isEmpty || !remove.isEmpty else {
-            let record = try await UserDirectory(options, kinds: kinds).record(user)
-            for group in record.groups { GatehouseCommand.print(Printable.line(group), on: STDOUT_FILENO) }
-            return
+        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            guard !add.isEmpty || !remove.isEmpty else {
+                let record = try await UserDirectory(options, kinds: kinds).record(user)
+                for group in record.groups { GatehouseCommand.print(Printable.line(group)) }
+                return
+            }
+            let administration = try UserAdministration(options, kinds: kinds)
+            // Without the lock, two commands could read the same groups, and the second command would overwrite the change of
+            // the first command.
+            let lock = try await StateFolderLock(administration.stateFolder)
+            defer { withExtendedLifetime(lock) {} }
+            let record = try await administration.record(user)
+            // By bytes, as rules compare groups.
+            let (present, removed) = (record.groups.map { UTF8Text($0) }, remove.map { UTF8Text($0) })
+            for group in remove where !present.contains(UTF8Text(group)) {
+                throw CommandError(.failed, "\(Printable.line(user)) is not in the group \(Printable.line(group))")
+            }
+            var changes = UserChanges()
+            let kept = present.filter { !removed.contains($0) }
+            changes.groups = (kept + add.map { UTF8Text($0) }.filter { !kept.contains($0) }).map(\.string)
+            let groups = GroupName.list((changes.groups ?? []).map(Printable.line))
+            try await administration.change(
+                user,
+                to: changes,
+                done: groups.isEmpty ? "is in no group" : "is in \(groups)"
+            )
         }
-        let administration = try UserAdministration(options, kinds: kinds)
-        // Without the lock, two commands could read the same groups, and the second command would overwrite the change of
-        // the first command.
-        let lock = try await StateFolderLock(administration.stateFolder)
-        defer { withExtendedLifetime(lock) {} }
-        let record = try await administration.record(user)
-        // By bytes, as rules compare groups.
-        let (present, removed) = (record.groups.map { UTF8Text($0) }, remove.map { UTF8Text($0) })
-        for group in remove where !present.contains(UTF8Text(group)) {
-            throw CommandError(.failed, "\(Printable.line(user)) is not in the group \(Printable.line(group))")
-        }
-        var changes = UserChanges()
-        let kept = present.filter { !removed.contains($0) }
-        changes.groups = (kept + add.map { UTF8Text($0) }.filter { !kept.contains($0) }).map(\.string)
-        let groups = GroupName.list((changes.groups ?? []).map(Printable.line))
-        try await administration.change(user, to: changes, done: groups.isEmpty ? "is in no group" : "is in \(groups)")
     }
 }
 
 /// An option that takes the name of one group, and is repeated for several groups.
 enum GroupOption {
-    /// Refuses a value with a comma, which is a list of groups in other programs.
-    ///
-    /// - Parameters:
-    ///   - values: The values of the option.
-    ///   - option: The name of the option.
-    /// - Throws: `ValidationError` with the options to write instead.
+    /// Refuses a value with a comma, which is a list of groups in other programs, with the options to write instead.
     static func check(_ values: [String], option: String) throws {
         guard let list = values.first(where: { $0.utf8.contains(UInt8(ascii: ",")) }) else { return }
         let names = list.unicodeScalars.split(separator: ",").map { part in
@@ -73,32 +64,19 @@ enum GroupOption {
     }
 }
 
-/// A lock for a command that reads a user, and then writes a change that depends on what it has read.
-///
-/// Other such commands wait until this object is released. All commands of a configuration use the same lock, because it
-/// is on the state folder.
+/// A lock on the state folder for a command that reads a user, and then writes a change that depends on what it has read:
+/// other such commands wait until this object is released.
 final class StateFolderLock: Sendable {
     private let lock: StateFolder.Lock
 
-    /// Waits for the lock.
-    ///
-    /// - Parameter folder: The state folder; it is created if it is missing.
-    /// - Throws: ``CommandError`` when the folder cannot be used, or another command holds the lock for too long.
+    /// Waits for the lock; the folder is created if it is missing.
     init(_ folder: String) async throws(CommandError) {
-        // The wait blocks its thread. On a thread of the Swift tasks it would hold up other tasks.
-        let locked: Result<StateFolder.Lock, StateFolder.Fault> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                do throws(StateFolder.Fault) {
-                    continuation.resume(returning: .success(try StateFolder.Lock(try StateFolder(folder))))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
+        do throws(StateFolder.Fault) {
+            lock = try await BlockingCall.run { () throws(StateFolder.Fault) in
+                try StateFolder.Lock(try StateFolder(folder))
             }
-        }
-        switch locked {
-        case .success(let lock): self.lock = lock
-        case .failure(let fault):
-            throw CommandError(.unavailable, "the state folder cannot be used: \(fault.reason)")
+        } catch {
+            throw CommandError(.unavailable, "the state folder cannot be used: \(error.reason)")
         }
     }
 }

@@ -4,22 +4,13 @@ internal import CommandSupport
 internal import RealmKit
 internal import Throttle
 
-/// Users as text for administrators, and as JSON for programs.
 struct UserText {
     /// The time in seconds since 1970.
     let now: Int
-    /// True if the realm keeps the users itself.
-    ///
-    /// Otherwise their passwords are not known, and a list has no groups.
+    /// True if the realm keeps the users itself: otherwise their passwords are not known, and a list has no groups.
     let isComplete: Bool
     /// Returns the lock of a user's account; nil if it is not locked.
     let lock: (UserRecord) -> Lockout?
-
-    init(at now: Int, isComplete: Bool, lock: @escaping (UserRecord) -> Lockout?) {
-        self.now = now
-        self.isComplete = isComplete
-        self.lock = lock
-    }
 
     func table(_ users: [UserRecord]) -> String {
         guard !users.isEmpty else { return "there are no users" }
@@ -33,10 +24,7 @@ struct UserText {
             return Table.lines([["user", "state", "name", "mail"]] + rows).joined(separator: "\n")
         }
         let rows = users.map { user in
-            [
-                user.name.text, state(user), user.format ?? "no password",
-                GroupName.list(user.groups, separator: " "),
-            ]
+            [user.name.text, state(user), user.format ?? "no password", GroupName.list(user.groups, separator: " ")]
         }
         return Table.lines([["user", "state", "password", "groups"]] + rows).joined(separator: "\n")
     }
@@ -50,7 +38,7 @@ struct UserText {
         ).joined(separator: "\n")
     }
 
-    /// Returns the label of an attribute: the name of its option, if there is one.
+    /// The label of an attribute: the name of its option, if there is one.
     private static func label(of attribute: String) -> String {
         attribute.utf8.elementsEqual(UserAttribute.displayName.utf8) ? "name" : attribute
     }
@@ -61,20 +49,20 @@ struct UserText {
 
     func json(_ user: UserRecord) -> String {
         let lock = lock(user)
-        let value = JSONUser(
-            user: user.name.text,
-            groups: user.groups,
-            enabled: user.isEnabled,
-            expires: user.expiry,
-            expired: user.expiry.map { $0 <= now },
-            mustChangePassword: user.mustChangePassword,
-            lockedUntil: lock?.end,
-            failedLogins: lock?.failures,
-            password: user.format,
-            attributes: user.attributes.isEmpty ? nil : user.attributes.valuesByName
+        return PrintableJSON.text(
+            JSONUser(
+                user: user.name.text,
+                groups: user.groups,
+                enabled: user.isEnabled,
+                expires: user.expiry,
+                expired: user.expiry.map { $0 <= now },
+                mustChangePassword: user.mustChangePassword,
+                lockedUntil: lock?.end,
+                failedLogins: lock?.failures,
+                password: user.format,
+                attributes: user.attributes.isEmpty ? nil : user.attributes.valuesByName
+            )
         )
-        // Encoding strings, numbers and lists does not fail.
-        do { return try PrintableJSON.text(value) } catch { return "{}" }
     }
 
     private struct JSONUser: Encodable {
@@ -82,10 +70,8 @@ struct UserText {
         let groups: [String]
         let enabled: Bool
         let expires: Int?
-        /// Nil for an account that never expires.
         let expired: Bool?
         let mustChangePassword: Bool
-        /// Nil for an account that is not locked.
         let lockedUntil: Int?
         let failedLogins: Int?
         let password: String?
@@ -96,12 +82,7 @@ struct UserText {
         Self.state(user, at: now) + (lock(user).map { ", locked \($0.text)" } ?? "")
     }
 
-    /// Returns the state of an account in words, without its lock.
-    ///
-    /// - Parameters:
-    ///   - user: The account.
-    ///   - now: The time in seconds since 1970.
-    /// - Returns: The state, such as `enabled` or `disabled, expired after 2027-01-31`.
+    /// The state of an account without its lock, such as `enabled` or `disabled, expired after 2027-01-31`.
     static func state(_ user: UserRecord, at now: Int) -> String {
         var words = [user.isEnabled ? "enabled" : "disabled"]
         if user.mustChangePassword { words.append("must change password") }
