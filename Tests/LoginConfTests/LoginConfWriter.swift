@@ -57,11 +57,8 @@ enum LoginConfWriter {
     ///
     /// The value is expanded without properties, so that every reference except `${/}` is an error.
     private static func isKeptByExpansion(_ value: String) -> Bool {
-        do throws(Expander.Fault) {
-            let expanded = try Expander(syntax: .jdk, expansion: .none).bytes(of: value)
-            return expanded.elementsEqual(value.utf8)
-        } catch {
-            return false
-        }
+        let (text, expander) = (SourceText(name: "", bytes: []), Expander(syntax: .jdk, expansion: .none))
+        let expanded = try? expander.bytes(of: value, at: SourceRange(0, 0), in: text)
+        return expanded?.elementsEqual(value.utf8) ?? false
     }
 }
