@@ -83,8 +83,8 @@ struct Site {
         for number in 0..<count {
             let field = "Basic \(Data("user\(number):secret".utf8).base64EncodedString())"
             let credentials = BasicScheme.read(field.utf8Span.span, count: 1)
-            guard case .login(let login) = controller.evaluate(request, credentials: { credentials }),
-                case .allowed = await controller.completeLogin(login).decision
+            guard case .afterLogin(let login) = controller.decide(request, credentials: { credentials }),
+                case .allowed = await controller.complete(login).decision
             else { throw Growth.Failure.login }
             presented.append(credentials)
         }
@@ -152,9 +152,8 @@ struct RequestScenario: Scenario {
 
     private func isAllowed(_ index: Int) -> Bool {
         let presented = credentials[index % credentials.count]
-        switch controller.evaluate(requests[index % requests.count], credentials: { presented }) {
-        case .decided(.allowed, _, _), .decided(.open, _, _): return true
-        case .decided, .login: return false
-        }
+        guard case .now(let result) = controller.decide(requests[index % requests.count], credentials: { presented })
+        else { return false }
+        return !result.decision.isRefusal
     }
 }

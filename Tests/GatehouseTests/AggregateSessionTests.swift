@@ -119,11 +119,11 @@ private struct MeadowModule: LoginModule {
     @Test(arguments: ["a", "d"])
     func `a change in either realm ends the sessions of this user and of no other`(realm: String) async throws {
         let (ann, bob) = (try await signedIn("ann@x"), try await signedIn("bob@x"))
-        await server.watch.refresh()
+        await server.service.refresher.refresh()
         #expect(server.sessions.count == 2)
         let name = realm == "a" ? "ann@x" : "ann"
         change(realm, name, to: ["Others"], reporting: try users(name))
-        await server.watch.refresh()
+        await server.service.refresher.refresh()
         #expect(try await ann.get("/staff").status != 200)
         #expect(try await bob.get("/staff").status == 200)
         #expect(server.sessions.count == 1)
@@ -138,7 +138,7 @@ private struct MeadowModule: LoginModule {
         change("d", "ann", to: [])
         #expect(try await status("ann@x") == 200, "the credentials are cached")
         change("d", "ann", to: [], reporting: try users("ann"))
-        await server.watch.refresh()
+        await server.service.refresher.refresh()
         #expect(try await status("ann@x") == 403)
         #expect(try await status("bob@x") == 200)
     }
@@ -146,7 +146,7 @@ private struct MeadowModule: LoginModule {
     @Test func `a change of unknown users ends the sessions whose state has changed`() async throws {
         let (ann, bob) = (try await signedIn("ann@x"), try await signedIn("bob@x"))
         change("d", "ann", to: nil, reporting: .all)
-        await server.watch.refresh()
+        await server.service.refresher.refresh()
         #expect(try await ann.get("/staff").status != 200)
         #expect(try await bob.get("/staff").status == 200)
     }

@@ -51,9 +51,7 @@ public struct ProtectedByRules<Context: RealmRequestContext>: RouterMiddleware {
             case .denied:
                 RequestLog(logger: context.logger).logRefusal(
                     of: request,
-                    after: .noMatchingRule,
-                    by: nil,
-                    user: nil,
+                    after: AccessResult(.noMatchingRule, by: nil),
                     address: context.identity.peer
                 )
                 return routeGuard.rejection(of: nil).response(to: request)

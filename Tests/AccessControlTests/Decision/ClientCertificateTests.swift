@@ -115,12 +115,12 @@ import Testing
         return try [template, authority].map { try Certificate(der: $0.der, context: "test") }
     }
 
-    private func evaluate(_ site: Site, _ chain: [Certificate]) throws -> Evaluation {
+    private func decide(_ site: Site, _ chain: [Certificate]) throws -> AccessController.Answer {
         var client = RequestClient(address: "192.0.2.1")
         client.certificate = ClientCertificate(chain)
         let path = try #require(RequestPath(target: "/"))
         let request = AccessRequest(method: "GET", path: PathReadings(path), host: .notNeeded, client: client)
-        return site.controller.evaluate(request) { .nothing }
+        return site.controller.decide(request) { .nothing }
     }
 
     private enum Result: Equatable {
@@ -132,12 +132,15 @@ import Testing
     }
 
     private func result(_ site: Site, _ chain: [Certificate]) async throws -> Result {
-        switch try evaluate(site, chain) {
-        case .decided(.allowed(let user), _, _): return .cached(user.username.text)
-        case .decided(.certificateNeeded, _, _): return .certificateNeeded("")
-        case .decided: return .other
-        case .login(let login):
-            let completed = await site.controller.completeLogin(login)
+        switch try decide(site, chain) {
+        case .now(let result):
+            switch result.decision {
+            case .allowed(let user): return .cached(user.username.text)
+            case .certificateNeeded: return .certificateNeeded("")
+            default: return .other
+            }
+        case .afterLogin(let login):
+            let completed = await site.controller.complete(login)
             switch completed.decision {
             case .allowed(let user): return .loggedIn(user.username.text)
             case .certificateNeeded: return .certificateNeeded(completed.certificateFault?.log ?? "")
@@ -169,12 +172,12 @@ import Testing
 
     @Test func `a certificate that expires during the login is refused`() async throws {
         let site = try Site()
-        guard case .login(let login) = try evaluate(site, Self.chain()) else {
+        guard case .afterLogin(let login) = try decide(site, Self.chain()) else {
             Issue.record("no login")
             return
         }
         site.advance(seconds: 61)
-        let completed = await site.controller.completeLogin(login)
+        let completed = await site.controller.complete(login)
         guard case .certificateNeeded = completed.decision else {
             Issue.record("\(completed.decision)")
             return

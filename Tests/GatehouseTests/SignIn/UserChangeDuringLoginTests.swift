@@ -103,11 +103,11 @@ private struct HamletModule: LoginModule {
         for _ in 0..<100 {
             HamletRealm.changes.withLock { [key, ann = try Username("ann")] in $0[key] = [ann] }
             await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<8 { group.addTask { await server.watch.refresh("hamlet") } }
+                for _ in 0..<8 { group.addTask { await server.service.refresher.refresh("hamlet") } }
                 for await isDone in group { #expect(isDone) }
             }
             #expect(HamletRealm.changes.withLock { $0[key] } == nil)
         }
-        #expect(await server.watch.refresh("nowhere"))
+        #expect(await server.service.refresher.refresh("nowhere"))
     }
 }

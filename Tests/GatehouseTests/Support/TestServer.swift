@@ -22,28 +22,28 @@ import Throttle
 @testable import HTTPServer
 @testable import SignIn
 
-/// A server without sockets.
+/// A server without sockets: the service and the responder of the product, with clocks and stores of a test.
 ///
 /// Requests and responses are passed as bytes.
 final class TestServer: Sendable {
     let configuration: Configuration
-    let accessController: AccessController
-    let state: SignInState
-    let signIn: SignInResponder
-    let realmAPI: RealmAPI?
-    let watch: RealmRefresher
+    let service: SignInService
+    let components: AccessComponents
     let responder: GatehouseResponder
     let log = LogLines()
 
-    var sessions: SessionTable { state.sessions }
+    var accessController: AccessController { components.accessController }
+    var realmAPI: RealmAPI? { components.realmAPI }
+    var state: SignInState { service.state }
+    var sessions: SessionTable { service.state.sessions }
 
     /// - Parameters:
     ///   - text: A realms.conf.
     ///   - store: The store of sessions.
-    ///   - clock: The clock of sessions and pages.
+    ///   - clock: The clock of the server.
     ///   - lanes: The lanes that are used.
     ///   - places: The requests in progress.
-    ///   - throttle: The throttle of logins; nil for none.
+    ///   - throttle: The throttle of logins; nil for one that neither delays nor locks.
     ///   - announcements: The store of the message to all users.
     ///   - kinds: Further types of realms and modules, in addition to the built-in types.
     ///   - others: The contents of the other files, by path.
@@ -54,7 +54,7 @@ final class TestServer: Sendable {
         clock: any LoginClock = SystemClock(),
         lanes: GatehouseResponder.Lanes = .both,
         places: RequestPlaces = RequestPlaces(HTTPLimits()),
-        throttle: (any LoginThrottle)? = nil,
+        throttle: FailureThrottle? = nil,
         announcements: (any AnnouncementStore)? = nil,
         kinds: [RealmKind] = [],
         files others: [String: [UInt8]] = [:]
@@ -65,68 +65,32 @@ final class TestServer: Sendable {
         )
         configuration = try ConfigurationLoader(builtInRealms + kinds, files: files, clock: SystemClock())
             .load("realms.conf")
-        var authenticator = configuration.authenticator
-        if let throttle { authenticator = authenticator.throttled(by: throttle) }
-        let settings = configuration.server
         let wall = WallClock { Int(1_800_000_000 + clock.now / 1_000_000_000) }
-        let sessionLog = SessionLog(log.logger)
-        let logouts = LogoutQueue(clock: clock, logger: log.logger)
-        let sessions = SessionTable(
-            settings.sessions,
-            store: store,
-            clock: clock,
-            wall: wall,
-            onWrongHost: { session, host in sessionLog.logWrongHost(session, at: host) },
-            onEnd: { session, _ in logouts.add(session.identity) }
-        )
-        state = SignInState(
-            sessions: sessions,
-            tickets: try SignInTickets(),
-            settings: settings.signIn,
-            clock: clock,
-            wallClock: wall,
-            logouts: logouts,
-            announcementStore: announcements,
-            log: sessionLog
-        )
-        let rules = ProtectionRules(configuration.rules, preflightHosts: settings.preflightHosts)
-        let context = try PageContext(configuration, isCertificateTrusted: true)
-        accessController = AccessController(
-            rules: rules,
-            authenticator: authenticator,
-            sessions: sessions,
-            credentialCache: try CredentialCache(lifetime: 3_600_000_000_000),
-            clock: SystemClock(),
-            wallClock: .system
-        )
-        watch = RealmRefresher(clock: clock, logger: log.logger)
-        watch.use(configuration.realms, accessController: accessController, pool: nil)
-        let site = SignInSite(
+        service = try SignInService(
             configuration,
-            rules: rules,
-            authenticator: authenticator,
-            state: state,
-            refresher: watch,
-            context: context,
-            generation: 0
-        )
-        signIn = SignInResponder(site: site)
-        let programLog = ProgramLog(log.logger)
-        realmAPI = settings.realmAPI.map { settings in
-            let programs = Programs(settings.clients, throttle: throttle as? FailureThrottle)
-            return RealmAPI(site: site, programs: programs, log: programLog)
-        }
-        responder = GatehouseResponder(
-            accessController: accessController,
-            signIn: signIn,
-            realmAPI: realmAPI,
-            responses: PreparedResponses(ResponseRenderer(rules: configuration.rules, context: context)),
-            identityTokens: try IdentityTokenSource(settings, clock: wall),
-            proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
+            logger: log.logger,
+            sessions: store,
+            announcements: announcements,
+            clock: clock,
+            wallClock: wall
+        ) { _, _ in throttle ?? Self.throttleWithoutEffect(clock) }
+        components = try service.components(for: configuration, isCertificateTrusted: true)
+        responder = try GatehouseResponder(
+            configuration,
+            components,
             log: AccessLog(LoggerAccessLog(log.logger), clock: SystemClock(), isEnabled: true),
             places: places,
+            wallClock: wall,
             lanes: lanes
         )
+    }
+
+    private static func throttleWithoutEffect(_ clock: any LoginClock) -> FailureThrottle {
+        var settings = ThrottleSettings()
+        settings.failures = 1_000_000
+        settings.sourceFailures = 1_000_000
+        settings.delay = .zero
+        return FailureThrottle(settings, clock: clock, wall: { 0 }, jitter: { 0 })
     }
 
     /// Sends a request, half-closes the connection, and returns the bytes of the response.

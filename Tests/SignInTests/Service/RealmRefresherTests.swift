@@ -85,13 +85,13 @@ private struct VillageModule: ImmediateLoginModule {
     private func isCached(_ name: String, from peer: String? = nil) async throws -> Bool {
         let token = Data("\(name):x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
-        switch accessController.evaluate(
+        switch accessController.decide(
             request(path, peer),
             credentials: { BasicScheme.read([UTF8Text("Basic \(token)")]) }
         ) {
-        case .decided: return true
-        case .login(let login):
-            _ = await accessController.completeLogin(login)
+        case .now: return true
+        case .afterLogin(let login):
+            _ = await accessController.complete(login)
             return false
         }
     }
@@ -157,7 +157,7 @@ private struct VillageModule: ImmediateLoginModule {
         let token = Data("ann:x".utf8).base64EncodedString()
         let path = try #require(RequestPath(target: "/"))
         guard
-            case .login(let login) = accessController.evaluate(
+            case .afterLogin(let login) = accessController.decide(
                 request(path),
                 credentials: { BasicScheme.read([UTF8Text("Basic \(token)")]) }
             )
@@ -167,7 +167,7 @@ private struct VillageModule: ImmediateLoginModule {
         }
         village.changed.withLock { [ann = try Username("ann")] in $0 = .some([ann]) }
         await refresher.refresh()
-        _ = await accessController.completeLogin(login)
+        _ = await accessController.complete(login)
         #expect(try await !isCached("ann"))
     }
 }

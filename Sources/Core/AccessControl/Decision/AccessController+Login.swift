@@ -24,18 +24,7 @@ extension AccessController {
         package let compiled: ProtectionRules.CompiledRule
     }
 
-    /// The result of a login.
-    package struct CompletedLogin: Sendable {
-        package var decision: AccessDecision
-        /// The report of the attempt that decided; nil if no module was called.
-        package var report: LoginReport?
-        /// The cached credentials that decided, after a rejected certificate.
-        package var authentication: ExistingAuthentication?
-        /// The reason why the certificate was rejected, for the log.
-        package var certificateFault: LoginFault?
-    }
-
-    /// Returns whether ``completeLogin(_:)`` may begin on an event loop: it then waits only for the throttle, because
+    /// Returns whether ``complete(_:)`` may begin on an event loop: it then waits only for the throttle, because
     /// all modules of the realms are immediate.
     ///
     /// A login with a certificate or in many realms takes too long.
@@ -51,10 +40,10 @@ extension AccessController {
     ///
     /// The schemes are tried in the order of the rule, and for each scheme the realms in their order: if the
     /// certificate is rejected, the password is checked.
-    package func completeLogin(_ login: Login) async -> CompletedLogin {
+    package func complete(_ login: Login) async -> AccessResult {
         var isUnavailable = false
         var wasRejected = false
-        var last = CompletedLogin(decision: challenge(of: login.compiled.rule))
+        var last = AccessResult(challenge(of: login.compiled.rule), by: login.compiled)
         for attempt in login.attempts {
             let outcome: MultiRealmLoginReport.Outcome
             switch attempt.method {

@@ -6,8 +6,8 @@ package import Sessions
 
 /// Decides about requests, in two steps.
 ///
-/// The first step, ``evaluate(_:credentials:)``, never waits, so it can run on an event loop. The second step,
-/// ``completeLogin(_:)``, logs the user in if the decision needs a login. The server's own pages, forward
+/// The first step, ``decide(_:credentials:)``, never waits, so it can run on an event loop. The second step,
+/// ``complete(_:)``, logs the user in if the decision needs a login. The server's own pages, forward
 /// authentication and the middleware all use this type.
 package struct AccessController: Sendable {
     package private(set) var rules: ProtectionRules
@@ -48,9 +48,16 @@ package struct AccessController: Sendable {
 
     // MARK: Decisions
 
+    /// When a decision is made.
+    package enum Answer: Sendable {
+        case now(AccessResult)
+        /// A realm must check the credentials first: see ``AccessController/complete(_:)``.
+        case afterLogin(Login)
+    }
+
     /// Decides about a request, or returns the login that the decision needs; `credentials` reads the `Authorization`
     /// fields, and is called only if the decision depends on them.
-    package func evaluate(_ request: AccessRequest, credentials: () -> BasicScheme.Presented) -> Evaluation {
+    package func decide(_ request: AccessRequest, credentials: () -> BasicScheme.Presented) -> Answer {
         if let method = request.preflightMethod, case .parsed(let host) = request.host,
             let compiled = rules.ruleAllowingPreflight(
                 for: method,
@@ -59,31 +66,27 @@ package struct AccessController: Sendable {
                 from: request.address
             )
         {
-            return .decided(.open, nil, by: compiled)
+            return .now(AccessResult(.open, by: compiled))
         }
         let compiled: ProtectionRules.CompiledRule
         switch match(request) {
-        case .ambiguousHost: return .decided(.malformed("the host is ambiguous"), nil, by: nil)
-        case .ambiguousPath(let reason): return .decided(.malformed(reason), nil, by: nil)
-        case .none: return .decided(.noMatchingRule, nil, by: nil)
-        case .uncovered(let allowed, let rules):
-            return .decided(.methodNotAllowed(allowed), nil, by: rules.first)
+        case .ambiguousHost: return .now(AccessResult(.malformed("the host is ambiguous"), by: nil))
+        case .ambiguousPath(let reason): return .now(AccessResult(.malformed(reason), by: nil))
+        case .none: return .now(AccessResult(.noMatchingRule, by: nil))
+        case .uncovered(let allowed, let rules): return .now(AccessResult(.methodNotAllowed(allowed), by: rules.first))
         case .rule(let matching): compiled = matching
         }
-        guard compiled.matches(peer: request.address) else { return .decided(.forbidden(nil), nil, by: compiled) }
+        guard compiled.matches(peer: request.address) else { return .now(AccessResult(.forbidden(nil), by: compiled)) }
         switch compiled.rule.access {
-        case .open: return .decided(.open, nil, by: compiled)
-        case .nobody: return .decided(.forbidden(nil), nil, by: compiled)
+        case .open: return .now(AccessResult(.open, by: compiled))
+        case .nobody: return .now(AccessResult(.forbidden(nil), by: compiled))
         case .users: break
         }
         if let (session, token) = session(of: request, for: compiled) {
-            return .decided(
-                decision(about: session.user, isAllowed: compiled.allows(session.user)),
-                .session(session, token),
-                by: compiled
-            )
+            let decision = decision(about: session.user, isAllowed: compiled.allows(session.user))
+            return .now(AccessResult(decision, .session(session, token), by: compiled))
         }
-        return evaluate(request, by: compiled, credentials: credentials)
+        return decide(request, by: compiled, credentials: credentials)
     }
 
     private func match(_ request: AccessRequest) -> ProtectionRules.Match {
@@ -108,11 +111,11 @@ package struct AccessController: Sendable {
     }
 
     /// Decides about a request without a session, by the schemes of the rule in their order.
-    private func evaluate(
+    private func decide(
         _ request: AccessRequest,
         by compiled: ProtectionRules.CompiledRule,
         credentials: () -> BasicScheme.Presented
-    ) -> Evaluation {
+    ) -> Answer {
         // A certificate that has expired since the handshake is never used. If a login follows, the log shows it.
         let certificate = request.certificate.flatMap { $0.isValid(at: wallClock.seconds) ? $0 : nil }
         var attempts: [Login.Attempt] = []
@@ -133,7 +136,7 @@ package struct AccessController: Sendable {
             case .basic:
                 switch credentials() {
                 case .nothing: continue
-                case .malformed(let reason): return .decided(.malformed(reason), nil, by: compiled)
+                case .malformed(let reason): return .now(AccessResult(.malformed(reason), by: compiled))
                 case .unusable:
                     wasRejected = true
                     continue
@@ -149,18 +152,15 @@ package struct AccessController: Sendable {
             )
             // After an attempt of another scheme the result of that attempt decides first.
             if attempts.isEmpty, let key, let entry = credentialCache.entry(for: key, at: clock.now) {
-                return .decided(
-                    decision(about: entry.user, isAllowed: entry.isAllowed(by: compiled)),
-                    .credentials(entry),
-                    by: compiled
-                )
+                let decision = decision(about: entry.user, isAllowed: entry.isAllowed(by: compiled))
+                return .now(AccessResult(decision, .credentials(entry), by: compiled))
             }
             attempts.append(Login.Attempt(method: presented, key: key))
         }
         guard !attempts.isEmpty else {
-            return .decided(challenge(of: compiled.rule, wasRejected: wasRejected), nil, by: compiled)
+            return .now(AccessResult(challenge(of: compiled.rule, wasRejected: wasRejected), by: compiled))
         }
-        return .login(
+        return .afterLogin(
             Login(attempts: attempts, certificate: certificate, address: request.address, compiled: compiled)
         )
     }

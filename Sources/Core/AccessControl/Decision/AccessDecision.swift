@@ -36,13 +36,26 @@ package enum AccessDecision: Sendable {
     }
 }
 
-/// The result of ``AccessController/evaluate(_:credentials:)``.
-package enum Evaluation: Sendable {
-    /// The decision, the authentication that it is based on, and the rule that decides or, if the rules for the path
-    /// are for other methods, one of these.
-    case decided(AccessDecision, ExistingAuthentication?, by: ProtectionRules.CompiledRule?)
-    /// A realm must check the credentials: see ``AccessController/completeLogin(_:)``.
-    case login(AccessController.Login)
+/// A decision, with what its response and its line in the log need.
+package struct AccessResult: Sendable {
+    package var decision: AccessDecision
+    /// The authentication before this request that the decision is based on; after a login, the cached credentials that
+    /// decided after a rejected certificate.
+    package var authentication: ExistingAuthentication?
+    /// The rule that decides or, if the rules for the path are for other methods, one of these.
+    package var rule: ProtectionRules.CompiledRule?
+    /// The report of the login that decided; nil if no module was called.
+    package var report: LoginReport?
+    /// The reason why the certificate was rejected, for the log.
+    package var certificateFault: LoginFault?
+
+    package init(
+        _ decision: AccessDecision,
+        _ authentication: ExistingAuthentication? = nil,
+        by rule: ProtectionRules.CompiledRule?
+    ) {
+        (self.decision, self.authentication, self.rule) = (decision, authentication, rule)
+    }
 }
 
 /// An authentication that took place before this request.

@@ -69,32 +69,30 @@ extension GatehouseResponder {
             cookies: received.client.cookies,
             isPage: kind == .page
         )
-        switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
-        case .decided(.malformed(let reason), _, nil):
-            let claim = described.claim(from: proxy)
-            return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
-        case .decided(.noMatchingRule, _, _):
-            received.rule = ruleText(nil, of: .noMatchingRule)
-            return reject(received, because: "no rule matches", remark: nil, claim: described.claim(from: proxy))
-        case .decided(let decision, let authentication, let rule):
-            received.rule = ruleText(rule, of: decision)
-            check.encoding = rule?.rule.identityFields ?? .percent
-            let response = forwardAuth.prepared(decision, for: check, authentication: authentication)
-            return reply(to: received, with: response, for: authentication)
-        case .login(let login):
-            check.encoding = login.compiled.rule.identityFields
-            guard let place = places.take(for: received.client.address) else {
-                let response = forwardAuth.prepared(.unavailable, for: check, authentication: nil)
-                return refuse(received, with: response)
+        switch accessController.decide(request, credentials: { Self.credentials(head) }) {
+        case .now(let result):
+            note(result, in: &received)
+            switch (result.decision, result.rule) {
+            case (.malformed(let reason), nil):
+                received.rule = ""
+                let claim = described.claim(from: proxy)
+                return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
+            case (.noMatchingRule, _):
+                let claim = described.claim(from: proxy)
+                return reject(received, because: "no rule matches", remark: nil, claim: claim)
+            case (_, let rule):
+                check.encoding = rule?.rule.identityFields ?? .percent
+                let response = forwardAuth.prepared(result.decision, for: check, authentication: result.authentication)
+                return reply(to: received, with: response, for: result.authentication)
             }
-            return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received, check] in
-                defer { place.release() }
-                let completed = await accessController.completeLogin(login)
-                var received = received
-                received.rule = ruleText(login.compiled, of: completed.decision)
-                let authentication = completed.authentication
-                let response = forwardAuth.prepared(completed.decision, for: check, authentication: authentication)
-                return finish(response, to: received, after: completed.report, for: authentication)
+        case .afterLogin(let login):
+            check.encoding = login.compiled.rule.identityFields
+            return complete(
+                login,
+                for: received,
+                busy: forwardAuth.prepared(.unavailable, for: check, authentication: nil)
+            ) { [forwardAuth, check] result in
+                forwardAuth.prepared(result.decision, for: check, authentication: result.authentication)
             }
         }
     }

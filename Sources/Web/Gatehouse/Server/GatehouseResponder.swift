@@ -6,14 +6,16 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
+internal import OpenSSLKit
+internal import RealmConfiguration
 internal import RealmKit
 internal import SignIn
 
 /// Responds to the requests of the server.
 ///
 /// It finds the client and the route, decides, makes the response, and writes a line of the access log. On the event
-/// loop, each request is passed to ``AccessController/evaluate(_:credentials:)``. If the decision needs a login, a task
-/// calls ``AccessController/completeLogin(_:)``.
+/// loop, each request is passed to ``AccessController/decide(_:credentials:)``. If the decision needs a login, a task calls
+/// ``AccessController/complete(_:)``.
 ///
 /// It is a class, because a copy of a structure of this size costs some twenty reference counts.
 final class GatehouseResponder: Responder {
@@ -49,28 +51,23 @@ final class GatehouseResponder: Responder {
     var routes: Routes { responses.renderer.context.routes }
 
     init(
-        accessController: AccessController,
-        signIn: SignInResponder?,
-        realmAPI: RealmAPI? = nil,
-        responses: PreparedResponses,
-        identityTokens: IdentityTokenSource? = nil,
-        proxies: TrustedProxies = TrustedProxies(),
+        _ configuration: Configuration,
+        _ components: AccessComponents,
         log: AccessLog,
         places: RequestPlaces,
-        requestsCertificates: Bool = false,
+        wallClock: WallClock = .system,
         lanes: Lanes = .both
-    ) {
-        self.accessController = accessController
-        self.signIn = signIn
-        hasSignIn = signIn != nil
-        self.realmAPI = realmAPI
-        self.responses = responses
-        self.proxies = proxies
-        self.log = log
-        self.places = places
-        self.requestsCertificates = requestsCertificates
-        self.lanes = lanes
-        forwardAuth = ForwardAuth(responses.renderer, tokens: identityTokens)
+    ) throws(OpenSSLError) {
+        let settings = configuration.server
+        accessController = components.accessController
+        hasSignIn = configuration.rules.contains { $0.schemes.contains(.form) }
+        signIn = hasSignIn ? components.signIn : nil
+        realmAPI = components.realmAPI
+        responses = PreparedResponses(components.renderer)
+        forwardAuth = ForwardAuth(components.renderer, tokens: try IdentityTokenSource(settings, clock: wallClock))
+        proxies = TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost)
+        requestsCertificates = settings.tls.clientCertificates != .none
+        (self.log, self.places, self.lanes) = (log, places, lanes)
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
@@ -155,75 +152,79 @@ final class GatehouseResponder: Responder {
             client: received.client,
             rules: accessController.rules
         )
-        switch accessController.evaluate(request, credentials: { Self.credentials(head) }) {
-        case .decided(let decision, let authentication, let rule):
-            let response = response(
-                to: received,
-                after: decision,
-                clientKind: received.clientKind(head),
-                target: head.target,
-                authority: received.client.authority(head)
-            )
+        switch accessController.decide(request, credentials: { Self.credentials(head) }) {
+        case .now(let result):
+            var received = received
             // A request that no rule matches is not refused here.
-            guard rule == nil || !decision.isRefusal else {
-                var refused = received
-                refused.rule = ruleText(rule, of: decision)
-                return reply(to: refused, with: response, for: authentication)
-            }
-            return reply(to: received, with: response, for: authentication)
-        case .login(let login):
-            guard let place = places.take(for: received.client.address) else { return refuse(received) }
-            let clientKind = received.clientKind(head)
-            let target = head.target
-            let authority = received.client.authority(head)
-            return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received] in
-                defer { place.release() }
-                let completed = await accessController.completeLogin(login)
-                let response = response(
-                    to: received,
-                    after: completed.decision,
-                    clientKind: clientKind,
-                    target: target,
-                    authority: authority
-                )
-                var received = received
-                received.rule = ruleText(login.compiled, of: completed.decision)
-                if let fault = completed.certificateFault {
-                    received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
-                }
-                let prepared = responses.prepared(response, as: received.representation, for: completed.authentication)
-                return finish(prepared, to: received, after: completed.report, for: completed.authentication)
+            if result.rule != nil { note(result, in: &received) }
+            let origin = result.decision.isRefusal ? Origin(received, head) : nil
+            return reply(
+                to: received,
+                with: response(to: received, from: origin, after: result),
+                for: result.authentication
+            )
+        case .afterLogin(let login):
+            let origin = Origin(received, head)
+            return complete(login, for: received) { [self, received] result in
+                let response = response(to: received, from: origin, after: result)
+                return responses.prepared(response, as: received.representation, for: result.authentication)
             }
         }
     }
 
-    /// Returns the rule of a refused request for the access log; empty for an allowed request.
-    func ruleText(_ compiled: ProtectionRules.CompiledRule?, of decision: AccessDecision) -> String {
-        guard log.isEnabled, decision.isRefusal else { return "" }
-        guard case .forbidden(let user) = decision, let rule = compiled?.rule else {
-            return LogText.rule(compiled?.rule)
+    /// Answers a request after the login that the decision needs; `busy` is the response if too many requests are in
+    /// progress, nil for the page with status 503.
+    func complete(
+        _ login: AccessController.Login,
+        for received: ReceivedRequest,
+        busy: @autoclosure () -> PreparedResponse? = nil,
+        _ respond: @escaping @Sendable (AccessResult) -> PreparedResponse
+    ) -> ResponseMode {
+        guard let place = places.take(for: received.client.address) else { return refuse(received, with: busy()) }
+        return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received] in
+            defer { place.release() }
+            let result = await accessController.complete(login)
+            var received = received
+            note(result, in: &received)
+            return finish(respond(result), to: received, after: result.report, for: result.authentication)
         }
-        guard let user else { return LogText.rule(rule) + LogText.denial(rule) }
-        let (needs, has) = rule.shortfall(of: user)
-        return "\(LogText.rule(rule)) needs=\(LogText.quoted(needs)) has=\(LogText.quoted(has))"
+    }
+
+    /// Notes the rule of a refused request, and a rejected certificate, for the access log.
+    func note(_ result: AccessResult, in received: inout ReceivedRequest) {
+        guard log.isEnabled else { return }
+        received.rule = LogText.refusal(result)
+        if let fault = result.certificateFault {
+            received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
+        }
     }
 
     static func credentials(_ head: borrowing RequestHead) -> BasicScheme.Presented {
         head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) } ?? .nothing
     }
 
+    /// What the response to a refused request depends on.
+    private struct Origin {
+        let kind: ClientKind
+        let request: SignInLinks.Requested
+
+        init(_ received: ReceivedRequest, _ head: borrowing RequestHead) {
+            kind = received.clientKind(head)
+            request = .init(head.target, at: received.client.authority(head), cookies: received.client.cookies)
+        }
+    }
+
+    /// `origin` is nil only for a request that is not refused.
     private func response(
         to received: ReceivedRequest,
-        after decision: AccessDecision,
-        clientKind: @autoclosure () -> ClientKind,
-        target: @autoclosure () -> String,
-        authority: @autoclosure () -> String
+        from origin: Origin?,
+        after result: AccessResult
     ) -> StandardResponse {
-        let outcome = decision.outcome(
+        let outcome = result.decision.outcome(
             signInBy: hasSignIn ? responses.renderer.context.links : nil,
             isSafe: received.isSafe,
-            clientKind: clientKind(),
-            request: .init(target(), at: authority(), cookies: received.client.cookies)
+            clientKind: origin?.kind ?? .other,
+            request: origin?.request ?? .init("", at: "", cookies: received.client.cookies)
         )
         let user: SignedInUser?
         switch outcome {

@@ -95,24 +95,13 @@ extension GatehouseServer {
         _ tls: ServerTLS,
         isReload: Bool = false
     ) throws -> any Responder {
-        let settings = configuration.server
         let components = try signIn.components(
             for: configuration,
             isCertificateTrusted: !tls.certificate.isDevelopment,
             isReload: isReload
         )
-        let hasForm = configuration.rules.contains { $0.schemes.contains(.form) }
-        let responder = GatehouseResponder(
-            accessController: components.accessController,
-            signIn: hasForm ? components.signIn : nil,
-            realmAPI: components.realmAPI,
-            responses: PreparedResponses(components.renderer),
-            identityTokens: try IdentityTokenSource(settings, clock: .system),
-            proxies: TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost),
-            log: AccessLog(accessLog, clock: SystemClock(), isEnabled: settings.hasAccessLog),
-            places: places,
-            requestsCertificates: settings.tls.clientCertificates != .none
-        )
+        let log = AccessLog(accessLog, clock: SystemClock(), isEnabled: configuration.server.hasAccessLog)
+        let responder = try GatehouseResponder(configuration, components, log: log, places: places)
         guard let metrics else { return responder }
         return MeasuredResponder(responder: responder, metrics: metrics.requests)
     }

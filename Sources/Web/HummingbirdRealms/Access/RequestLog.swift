@@ -26,27 +26,19 @@ struct RequestLog {
         )
     }
 
-    /// Logs the refusal of a request by a rule; does nothing if the decision is not a refusal.
+    /// Logs the refusal of a request by a rule; does nothing if the request is allowed.
     ///
     /// A request without credentials is logged at the level `debug`, because most sign-ins begin with one. The user is
     /// that of the session or of the cached credentials.
-    func logRefusal(
-        of request: Request,
-        after decision: AccessDecision,
-        by rule: ProtectRule?,
-        user: SignedInUser?,
-        address: String?
-    ) {
-        var user = user
+    func logRefusal(of request: Request, after result: AccessResult, address: String?) {
+        var user = result.authentication?.user
         let reason: String
-        var denial = ""
         var level = Logger.Level.info
-        switch decision {
+        switch result.decision {
         case .allowed, .open: return
         case .noMatchingRule: reason = "no-rule"
         case .forbidden(let forbidden):
             reason = "forbidden"
-            if forbidden == nil, let rule { denial = LogText.denial(rule) }
             user = forbidden ?? user
         case .challenge(_, let wasRejected):
             reason = wasRejected ? "credentials-rejected" : "no-credentials"
@@ -56,7 +48,7 @@ struct RequestLog {
         case .malformed: reason = "malformed"
         case .unavailable: reason = "unavailable"
         }
-        log("\(reason)\(LogText.rule(rule))\(denial)", request: request, user: user, address: address, level: level)
+        log("\(reason)\(LogText.refusal(result))", request: request, user: user, address: address, level: level)
     }
 
     /// Logs the refusal of a request by a requirement of a route, which is not a rule of realms.conf.

@@ -96,36 +96,32 @@ struct RouteGuard: Sendable {
             rules: accessController.rules,
             isActivity: isActivity
         )
-        let evaluation = accessController.evaluate(accessRequest) {
+        let answer = accessController.decide(accessRequest) {
             BasicScheme.read(request.headers.texts(of: .authorization))
         }
-        let (decision, authentication, loggedRule): (AccessDecision, ExistingAuthentication?, ProtectRule?)
-        switch evaluation {
-        case .decided(let decided, let found, let compiled):
-            // ProtectedByRules decides about requests that no rule matches.
-            (decision, authentication, loggedRule) = (decided, found, compiled?.rule)
-        case .login(let login):
-            let completed = await accessController.completeLogin(login)
-            let rule = login.compiled.rule
-            (decision, authentication) = (completed.decision, completed.authentication)
-            // The line of a rejected login names the rule already.
-            loggedRule = completed.report?.refusal == nil ? rule : nil
-            if let report = completed.report {
-                let isRefused = report.refusal != nil
-                RequestLog(logger: logger).logLogin(report, rule: usesPath && isRefused ? LogText.rule(rule) : "")
-            }
+        let result: AccessResult
+        switch answer {
+        case .now(let decided): result = decided
+        case .afterLogin(let login): result = await accessController.complete(login)
         }
-        // Without paths, the rule is not one of realms.conf, and the route may need no user.
-        if usesPath, decision.isRefusal, let loggedRule {
-            RequestLog(logger: logger).logRefusal(
-                of: request,
-                after: decision,
-                by: loggedRule,
-                user: authentication?.user,
-                address: client.address
-            )
+        let log = RequestLog(logger: logger)
+        let isLoginRefused = result.report?.refusal != nil
+        if let report = result.report {
+            log.logLogin(report, rule: usesPath && isLoginRefused ? LogText.rule(result.rule?.rule) : "")
         }
-        return result(decision, authentication, request: request, path: path, client: client, logger: logger)
+        // Without paths, the rule is not one of realms.conf, and the route may need no user. ProtectedByRules decides about
+        // requests that no rule matches. The line of a rejected login names the rule already.
+        if usesPath, result.rule != nil, !isLoginRefused {
+            log.logRefusal(of: request, after: result, address: client.address)
+        }
+        return self.result(
+            result.decision,
+            result.authentication,
+            request: request,
+            path: path,
+            client: client,
+            logger: logger
+        )
     }
 
     /// Returns the rejection of a request that does not meet the requirements of its route.

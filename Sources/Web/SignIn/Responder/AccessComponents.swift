@@ -27,7 +27,6 @@ extension SignInService {
         isCertificateTrusted: Bool,
         isReload: Bool = false
     ) throws(OpenSSLError) -> AccessComponents {
-        let clock = SystemClock()
         let settings = configuration.server
         let rules = ProtectionRules(configuration.rules, preflightHosts: settings.preflightHosts)
         let acceptedLogins = try AcceptedLogins(
@@ -44,7 +43,7 @@ extension SignInService {
             credentialCache: try CredentialCache(lifetime: settings.credentialCache.nanoseconds),
             acceptedLogins: acceptedLogins,
             clock: clock,
-            wallClock: WallClock.system
+            wallClock: wallClock
         )
         refresher.use(
             configuration.realms,

@@ -35,9 +35,18 @@ package enum LogText {
     /// `rule="realms.conf:8:9 /staff"`; `rule=none` if no rule matches.
     package static func rule(_ rule: ProtectRule?) -> String { " rule=\(ruleName(rule))" }
 
-    /// Returns the statement of a rule that denies a request of any user.
-    package static func denial(_ rule: ProtectRule) -> String {
-        rule.access == .nobody ? " denied-by=nobody" : " denied-by=networks"
+    /// Returns a space and the rule that refuses a request, with what it needs and the user has; empty for an allowed
+    /// request.
+    package static func refusal(_ result: AccessResult) -> String {
+        guard result.decision.isRefusal else { return "" }
+        guard case .forbidden(let user) = result.decision, let refusing = result.rule?.rule else {
+            return rule(result.rule?.rule)
+        }
+        guard let user else {
+            return rule(refusing) + (refusing.access == .nobody ? " denied-by=nobody" : " denied-by=networks")
+        }
+        let (needs, has) = refusing.shortfall(of: user)
+        return "\(rule(refusing)) needs=\(quoted(needs)) has=\(quoted(has))"
     }
 
     /// Returns the rule as ``rule(_:)`` does, without the name of the field.

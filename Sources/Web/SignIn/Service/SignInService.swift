@@ -10,9 +10,9 @@ internal import Passwords
 package import RealmConfiguration
 internal import RealmKit
 internal import Sessions
-package import Store
+internal import Store
 internal import Synchronization
-package import Throttle
+internal import Throttle
 
 /// The state of the sign-in: sessions, failed logins and the checks for changed users.
 ///
@@ -25,31 +25,63 @@ package final class SignInService: Sendable {
     /// Counts logins; nil if there are no metrics.
     let loginMetrics: LoginMetrics?
     private let metrics: ServiceMetrics?
+    let clock: any LoginClock
+    let wallClock: WallClock
     /// The lock of the state folder while the server runs.
     private let stateLock = Mutex<StateFolder.Lock?>(nil)
 
     /// The service for a configuration, whose stored state is read by ``restore(_:)``.
-    package init(
+    package convenience init(
         _ configuration: Configuration,
         logger: Logger,
-        metrics factory: (any MetricsFactory)? = nil
+        metrics: (any MetricsFactory)? = nil
     ) throws(ConfigurationErrors) {
-        self.logger = logger
-        loginMetrics = factory.map { LoginMetrics($0) }
-        metrics = factory.map { ServiceMetrics($0) }
-        loginMetrics?.begin(configuration.realms.map(\.name))
-        refresher = RealmRefresher(clock: SystemClock(), logger: logger)
         do {
-            throttle = try FailureThrottle.make(
+            let store = try configuration.services[LazyStore.self]?.store()
+            try self.init(
                 configuration,
-                refresher: refresher,
                 logger: logger,
-                onLock: { [metrics] in metrics?.countLock($0) }
-            )
-            state = try SignInState.make(configuration, logger: logger)
+                metrics: metrics,
+                sessions: store,
+                announcements: store,
+                clock: SystemClock(),
+                wallClock: .system
+            ) { refresher, metrics in
+                FailureThrottle.make(configuration, store: store, refresher: refresher, logger: logger) {
+                    metrics?.countLock($0)
+                }
+            }
         } catch {
             throw configuration.server.stateFolder.errors("\(error)")
         }
+    }
+
+    /// A service with stores, clocks and a throttle of its own.
+    init(
+        _ configuration: Configuration,
+        logger: Logger,
+        metrics factory: (any MetricsFactory)? = nil,
+        sessions: (any SessionStore)?,
+        announcements: (any AnnouncementStore)?,
+        clock: any LoginClock,
+        wallClock: WallClock,
+        throttle: (RealmRefresher, ServiceMetrics?) -> FailureThrottle
+    ) throws {
+        self.logger = logger
+        (self.clock, self.wallClock) = (clock, wallClock)
+        loginMetrics = factory.map { LoginMetrics($0) }
+        metrics = factory.map { ServiceMetrics($0) }
+        loginMetrics?.begin(configuration.realms.map(\.name))
+        refresher = RealmRefresher(clock: clock, logger: logger)
+        self.throttle = throttle(refresher, metrics)
+        state = try SignInState(
+            configuration.server,
+            store: sessions,
+            announcementStore: announcements,
+            clock: clock,
+            wallClock: wallClock,
+            logger: logger
+        )
     }
 
     /// Locks the state folder, and reads the stored locks and sessions, and the message to all users.
@@ -144,18 +176,19 @@ extension FailureThrottle {
     static let storingInterval = Duration.milliseconds(250)
 
     /// Returns the throttle of a server, whose counters are stored if the configuration has a store.
-    package static func make(
+    static func make(
         _ configuration: Configuration,
+        store: (any ThrottleStore)?,
         refresher: RealmRefresher,
         logger: Logger,
-        onLock: @escaping @Sendable (ThrottleKey) -> Void = { _ in }
-    ) throws(StoreFault) -> FailureThrottle {
+        onLock: @escaping @Sendable (ThrottleKey) -> Void
+    ) -> FailureThrottle {
         FailureThrottle(
             configuration.server.throttle,
             clock: SystemClock(),
             wall: { WallClock.system.seconds },
             jitter: { Double.random(in: 0...1) },
-            store: try configuration.services[LazyStore.self]?.store(),
+            store: store,
             onLock: { lockout, _ in
                 onLock(lockout.key)
                 if let network = FailureThrottle.networkOfTokens(lockout.key) {

@@ -51,52 +51,35 @@ final class SignInState: Sendable {
     }
 
     init(
-        sessions: SessionTable,
-        tickets: SignInTickets,
-        settings: SignInSettings,
+        _ settings: ServerSettings,
+        store: (any SessionStore)?,
+        announcementStore: (any AnnouncementStore)?,
         clock: any LoginClock,
         wallClock: WallClock,
-        logouts: LogoutQueue,
-        announcementStore: (any AnnouncementStore)? = nil,
-        log: SessionLog
-    ) {
-        self.sessions = sessions
-        announcement = AnnouncementReader(announcementStore, clock: clock, wallClock: wallClock)
-        self.tickets = tickets
-        handOverCodes = HandOverCodes(clock: clock)
-        pendingLogins = PendingLogins(limit: settings.waiting, lifetime: settings.time.nanoseconds, clock: clock)
-        self.clock = clock
-        self.wallClock = wallClock
-        self.logouts = logouts
-        self.log = log
-    }
-
-    /// Returns the state of a server, whose sessions are stored if the configuration has a store.
-    static func make(_ configuration: Configuration, logger: Logger) throws -> SignInState {
+        logger: Logger
+    ) throws {
         let log = SessionLog(logger)
-        let logouts = LogoutQueue(clock: SystemClock(), logger: logger)
-        let store = try configuration.services[LazyStore.self]?.store()
-        let sessions = SessionTable(
-            configuration.server.sessions,
+        let logouts = LogoutQueue(clock: clock, logger: logger)
+        sessions = SessionTable(
+            settings.sessions,
             store: store,
-            clock: SystemClock(),
-            wall: WallClock.system,
+            clock: clock,
+            wall: wallClock,
             onWrongHost: { session, host in log.logWrongHost(session, at: host) },
             onEnd: { session, cause in
                 log.logEnd(session, cause)
                 logouts.add(session.identity)
             }
         )
-        return SignInState(
-            sessions: sessions,
-            tickets: try SignInTickets(),
-            settings: configuration.server.signIn,
-            clock: SystemClock(),
-            wallClock: WallClock.system,
-            logouts: logouts,
-            announcementStore: store,
-            log: log
+        announcement = AnnouncementReader(announcementStore, clock: clock, wallClock: wallClock)
+        tickets = try SignInTickets()
+        handOverCodes = HandOverCodes(clock: clock)
+        pendingLogins = PendingLogins(
+            limit: settings.signIn.waiting,
+            lifetime: settings.signIn.time.nanoseconds,
+            clock: clock
         )
+        (self.clock, self.wallClock, self.logouts, self.log) = (clock, wallClock, logouts, log)
     }
 
     /// Ends expired sessions and pending logins, runs logouts, and reads the message to all users, until the task is
