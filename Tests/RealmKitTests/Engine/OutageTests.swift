@@ -18,54 +18,75 @@ struct OutageTests {
         let table: ActionTable
         var level = 0
         let fault: Outcome?
-    }
 
-    /// Returns the stacks of all possible logins while the same modules are down.
-    private func stacks(_ tableEntries: [TableEntry]) -> [LoginStack] {
-        let up = tableEntries.indices.filter { tableEntries[$0].fault == nil }
-        var combinations: [[Int: Outcome]] = [[:]]
-        for index in up {
-            combinations = combinations.flatMap { combination in
-                Self.answers.map { answer in combination.merging([index: answer]) { $1 } }
-            }
-        }
-        return combinations.map { combination in
-            let entries = tableEntries.enumerated().map { index, tableEntry in
-                LoginStack.Entry(
-                    FixedVerdictModule(tableEntry.fault ?? combination[index] ?? .ignored, index: index),
-                    tableEntry.table,
-                    control: "table",
-                    name: "module",
-                    level: tableEntry.level
-                )
-            }
-            return LoginStack(name: "lane", entries, clock: ManualClock())
+        /// The outcomes of the module, one for each that the table tells apart.
+        var outcomes: [Outcome] {
+            if let fault { return [fault] }
+            let all = OutageTests.answers + LoginFailure.allCases.map(Outcome.failure)
+            return all.enumerated().filter { index, outcome in
+                !all[..<index].contains { table[$0] == table[outcome] && ($0 == .success) == (outcome == .success) }
+            }.map(\.element)
         }
     }
 
-    private func reports(_ stacks: [LoginStack], mayGrant: Bool) async throws -> [LoginReport] {
+    /// A login, and true if only modules that are down had an outage.
+    private typealias Trial = (report: LoginReport, isComparable: Bool)
+
+    /// Logs in with all possible outcomes of the modules.
+    private func trials(_ tableEntries: [TableEntry], mayGrant: Bool) async throws -> [Trial] {
         let request = try request()
-        var reports: [LoginReport] = []
-        for stack in stacks {
-            reports.append(await stack.login(request, asking: PreparedConversation.silent, mayGrant: mayGrant))
+        var combinations: [[Outcome]] = [[]]
+        for entry in tableEntries {
+            combinations = combinations.flatMap { combination in entry.outcomes.map { combination + [$0] } }
         }
-        return reports
+        var trials: [Trial] = []
+        for combination in combinations {
+            let entries = zip(tableEntries, combination).enumerated().map { index, item in
+                let module = FixedVerdictModule(item.1, index: index)
+                return LoginStack.Entry(module, item.0.table, control: "table", name: "module", level: item.0.level)
+            }
+            let stack = LoginStack(name: "lane", entries, clock: ManualClock())
+            let report = await stack.login(request, asking: PreparedConversation.silent, mayGrant: mayGrant)
+            trials.append((report, zip(tableEntries, combination).allSatisfy { $0.fault != nil || !$1.isOutage }))
+        }
+        return trials
     }
 
+    /// Returns the outage that all refusals must report: the failures of modules that are down contribute to a refusal if
+    /// they counted, or if no failure counted.
+    private func outage(_ trials: [Trial], down: Set<Int>) -> Outage? {
+        let refusals = trials.map(\.report).filter(\.isRefusedInLogin)
+        let failures = refusals.map { report in
+            let steps = report.steps.filter { $0.phase == .login }
+            let hasCounted = steps.last?.state == .refusing
+            let met = steps.filter { down.contains($0.index) && (!hasCounted || [.bad, .die].contains($0.action)) }
+            return Set(met.map(\.outcome))
+        }
+        guard !failures.contains([]) else { return nil }
+        return Outage(
+            mayBeShown: !failures.contains([.failure(.internalError)]),
+            excludesSuccess: refusals.count == trials.count,
+            isOverload: failures.allSatisfy { $0.contains(.failure(.overloaded)) }
+        )
+    }
+
+    /// Compares the outages that refusals report with that of the logins that were possible.
     private func check(_ tableEntries: [TableEntry]) async throws {
-        let stacks = stacks(tableEntries)
-        let open = try await reports(stacks, mayGrant: true)
-        let refused = open.filter { $0.refusal != nil }
-        let outages = Set(refused.map(\.outage))
-        #expect(outages.count <= 1, "the refusals differ: \(outages)")
-        if outages.contains(where: { $0?.excludesSuccess == true }) { #expect(refused.count == open.count) }
+        let trials = try await trials(tableEntries, mayGrant: true)
+        let expected = outage(trials, down: Set(tableEntries.indices.filter { tableEntries[$0].fault != nil }))
+        let refusals = trials.filter { $0.isComparable && $0.report.isRefusedInLogin }
+        for (report, _) in refusals { #expect(report.outage == expected, "\(report.calls)") }
         // A login to a locked account is refused like other refused logins.
-        let closed = try await reports(stacks, mayGrant: false)
-        if !refused.isEmpty { #expect(Set(closed.map(\.outage)) == outages) }
+        guard !refusals.isEmpty else { return }
+        for (report, isComparable) in try await self.trials(tableEntries, mayGrant: false) where isComparable {
+            #expect(report.outage == expected, "locked: \(report.calls)")
+        }
     }
 
     @Test(arguments: 0..<300)
-    func `while modules are unavailable, all refusals report the same outage`(seed: UInt64) async throws {
+    func `while modules are unavailable, all refusals report the outage of the logins that are possible`(
+        seed: UInt64
+    ) async throws {
         var random = Random(seed: seed)
         let tableEntries = (0..<(1 + random.below(4))).map { _ in
             TableEntry(
@@ -127,6 +148,12 @@ struct OutageTests {
                 #expect(report.isUnavailable)
             }
         }
+    }
+
+    @Test func `the outage of a stack with many modules is computed`() async throws {
+        let wrong = LoginStack.Entry.optional(FixedVerdictModule(.failure(.wrongCredentials)))
+        let stack = LoginStack(name: "lane", Array(repeating: wrong, count: 100) + [Self.down], clock: ManualClock())
+        #expect(try await stack.login().outage == Outage(mayBeShown: true, excludesSuccess: true))
     }
 
     @Test func `a requisite module before an unavailable module prevents the report of an outage`() async throws {
@@ -219,4 +246,9 @@ struct OutageTests {
         let report = await stack(.required(module)).login(try request(), asking: conversation)
         #expect(report.presentedSecret == isPresent)
     }
+}
+
+extension LoginReport {
+    /// True if the login phase refused the user.
+    fileprivate var isRefusedInLogin: Bool { refusal != nil && !steps.contains { $0.phase == .commit } }
 }

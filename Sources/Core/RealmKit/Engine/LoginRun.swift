@@ -14,9 +14,9 @@ struct LoginRun: ~Copyable, Sendable {
     private let mayGrant: Bool
 
     private var phase: LoginPhase
-    private var position = 0
-    private var level = 0
     private var walk = StackWalk()
+    // After the login phase: the next of its calls to repeat.
+    private var position = 0
     private var hasEnded = false
     /// True if the run is to be held before its commit phase.
     private let waitsForDecision: Bool
@@ -77,9 +77,8 @@ struct LoginRun: ~Copyable, Sendable {
         while !hasEnded {
             switch phase {
             case .login:
-                if position < stack.rules.count {
-                    if let call = enterNext() { return call }
-                    continue
+                if let entry = walk.nextModule(in: stack) {
+                    return ModuleCall(entry: entry, phase: .login, round: trace.count, succeeded: false)
                 }
                 trace.reachedCount = trace.count
                 if !(walk.grants && mayGrant) {
@@ -91,7 +90,11 @@ struct LoginRun: ~Copyable, Sendable {
                     begin(.commit)
                 }
             case .commit:
-                if position < trace.reachedCount { return commitNext() }
+                while position < trace.reachedCount {
+                    let step = trace[position]
+                    if walk.advance(to: Int(step.entry), in: stack) { return call(again: step) }
+                    position += 1
+                }
                 if walk.grants { grant() } else { refuse(.commit) }
             case .abort:
                 if position < trace.reachedCount { return call(again: trace[position]) }
@@ -115,32 +118,6 @@ struct LoginRun: ~Copyable, Sendable {
     /// The user whom a held run will establish, unless a commit fails.
     var expectedName: Username { record.expectedName(trace) }
 
-    /// Returns the call of the next module; nil if the entry has no module, because it begins a sub-stack.
-    @inline(__always)
-    private mutating func enterNext() -> ModuleCall? {
-        enter(level: stack.rules[position].level)
-        if stack.rules[position].isSubstack {
-            position += 1
-            return nil
-        }
-        return ModuleCall(entry: position, phase: .login, round: trace.count, succeeded: false)
-    }
-
-    private mutating func enter(level entered: Int) {
-        if entered > level { walk.enter(level: entered) }
-        level = entered
-    }
-
-    /// Returns the commit call of the next module; sub-stacks are entered as in the login phase.
-    private mutating func commitNext() -> ModuleCall {
-        let step = trace[position]
-        if !stack.isFlat {
-            let last = position > 0 ? Int(trace[position - 1].entry) + 1 : 0
-            for rule in stack.rules[last...Int(step.entry)] { enter(level: rule.level) }
-        }
-        return call(again: step)
-    }
-
     private func call(again step: StepRecord) -> ModuleCall {
         ModuleCall(
             entry: Int(step.entry),
@@ -153,7 +130,6 @@ struct LoginRun: ~Copyable, Sendable {
     private mutating func begin(_ next: LoginPhase) {
         phase = next
         position = 0
-        level = 0
         walk = StackWalk()
     }
 
@@ -185,51 +161,32 @@ struct LoginRun: ~Copyable, Sendable {
 
     @inline(__always)
     mutating func process(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
-        let action: Action
-        let next: StackWalk.Next
-        var noted = answer.outcome
+        var outcome = answer.outcome
+        var action = stack.rules[call.entry].action(for: outcome, in: call.phase)
         switch call.phase {
         case .login:
-            let rule = stack.rules[call.entry]
             // A locked login is evaluated as if the password were wrong. Otherwise the response or its time could
             // reveal that the password was right.
-            let isCounted = mayGrant || !record.mayDependOnSecret(answer.outcome, of: call.round)
-            let outcome = isCounted ? answer.outcome : .failure(.wrongCredentials)
-            if !isCounted {
-                record.restoreSharedState(before: call.round)
-                if answer.outcome.isOutage { trace.hidesOutage = true }
-            }
-            if noted != .success { noted = outcome }
-            action = rule.table[outcome]
-            next = walk.count(outcome, of: call.entry, as: action, level: rule.level)
-            proceed(next)
+            guard !mayGrant, record.mayDependOnSecret(outcome, of: call.round) else { break }
+            record.restoreSharedState(before: call.round)
+            if outcome.isOutage { trace.hidesOutage = true }
+            outcome = .failure(.wrongCredentials)
+            action = stack.rules[call.entry].action(for: outcome, in: .login)
         case .commit:
-            let rule = stack.rules[call.entry]
             // If a module did not succeed and has nothing to commit, its outcome in the login phase counts again.
-            let isAsBefore = answer.outcome == .ignored && !call.succeeded
-            action = isAsBefore ? trace[position].action.ignoringJump : rule.actionAfterLogin(answer.outcome)
-            let counts = isAsBefore && action != .ignore
-            let outcome = counts ? trace[position].outcome : answer.outcome
-            next = walk.count(outcome, of: call.entry, as: action, level: rule.level)
-            position += 1
+            let before = trace[position]
+            if outcome == .ignored, !call.succeeded, before.action.counts {
+                (outcome, action) = (before.outcome, before.action)
+            }
             if answer.outcome == .success { committedCount += 1 }
-            if case .leave(let left) = next { leaveCommit(of: call.entry, level: left) }
-        case .abort:
-            action = .ignore
             position += 1
-        case .logout:
-            action = stack.rules[call.entry].actionAfterLogin(answer.outcome).withoutLeaving
-            _ = walk.count(answer.outcome, of: call.entry, as: action, level: 0)
+        case .abort, .logout:
             position += 1
         }
+        walk.count(outcome, of: call.entry, as: action, in: stack)
+        let noted = call.phase == .login && answer.outcome != .success ? outcome : answer.outcome
         record.close(round: call.round)
         note(call, answer: answer, outcome: noted, action: action, isTimed: isTimed)
-    }
-
-    /// Skips the rest of a sub-stack, or of the stack, in the commit phase.
-    private mutating func leaveCommit(of entry: Int, level left: Int) {
-        let next = stack.rules[(entry + 1)...].firstIndex { $0.level < left } ?? stack.rules.count
-        while position < trace.reachedCount, Int(trace[position].entry) < next { position += 1 }
     }
 
     /// Refuses a login that was cancelled in a call, or before it.
@@ -240,29 +197,6 @@ struct LoginRun: ~Copyable, Sendable {
         }
         trace.refusal = .module(index: call.entry, phase: call.phase, failure: .unavailable)
         begin(.abort)
-    }
-
-    private mutating func proceed(_ next: StackWalk.Next) {
-        let current = position
-        position += 1
-        switch next {
-        case .following: break
-        case .leave(let left):
-            while position < stack.rules.count, stack.rules[position].level >= left { position += 1 }
-        case .skip(let count):
-            for _ in 0..<count where !skipOne(at: stack.rules[current].level) {
-                walk.countBadJump(of: current)
-                return
-            }
-        }
-    }
-
-    /// Skips one entry; a sub-stack with all its entries counts as one entry.
-    private mutating func skipOne(at level: Int) -> Bool {
-        guard position < stack.rules.count, stack.rules[position].level >= level else { return false }
-        position += 1
-        while position < stack.rules.count, stack.rules[position].level > level { position += 1 }
-        return true
     }
 
     @inline(__always)
@@ -279,7 +213,7 @@ struct LoginRun: ~Copyable, Sendable {
             phase: call.phase,
             outcome: outcome,
             action: action,
-            state: call.phase == .abort ? .refusing : LoginStep.State(walk.impression)
+            state: call.phase == .abort ? .refusing : walk.state
         )
         if case .fault(let fault) = answer { trace.append(fault) }
         trace.append(step)
@@ -306,36 +240,5 @@ struct LoginRun: ~Copyable, Sendable {
     mutating func logoutReport() -> LogoutReport {
         record.seal(&trace)
         return LogoutReport(record: record)
-    }
-}
-
-extension Action {
-    /// The action for a module that succeeded, after the login phase: the modules to call are fixed, so a jump skips none.
-    var countingJumpAsSuccess: Action {
-        if case .jump = self { .ok } else { self }
-    }
-
-    /// The action for a module that did not succeed, after the login phase.
-    var ignoringJump: Action {
-        if case .jump = self { .ignore } else { self }
-    }
-
-    /// The action in a logout, which calls every module.
-    var withoutLeaving: Action {
-        switch self {
-        case .done: .ok
-        case .die: .bad
-        case .ok, .bad, .ignore, .reset, .jump: self
-        }
-    }
-}
-
-extension LoginStep.State {
-    init(_ impression: StackWalk.Impression) {
-        switch impression {
-        case .undecided: self = .undecided
-        case .good: self = .granting
-        case .bad: self = .refusing
-        }
     }
 }

@@ -123,8 +123,6 @@ public final class LoginStack: Sendable {
     let rules: ContiguousArray<EntryRule>
     package let clock: any LoginClock
     let timers: TimerQueue
-    /// True if the stack has no sub-stacks.
-    let isFlat: Bool
     /// True if all modules are immediate, so that ``loginNow(_:measuringDurations:)`` returns a report.
     public let isImmediate: Bool
     /// The configuration of all modules as text, without secrets, for comparing two configurations.
@@ -144,7 +142,6 @@ public final class LoginStack: Sendable {
         self.clock = clock
         timers = TimerQueue(clock)
         configurationTexts = entries.flatMap { [$0.name, $0.control, "\($0.settings.count)"] + $0.settings }
-        isFlat = entries.allSatisfy { $0.level == 0 }
         isImmediate = entries.allSatisfy { entry in
             if case .waiting = entry.kind { false } else { true }
         }

@@ -31,13 +31,12 @@ extension Outage {
             down[Int(trace[round].entry)] = Self.possibleOutcomes(of: trace[round].outcome, in: round, of: record)
         }
         if down.isEmpty, trace.cancelledAt == nil { return nil }
-        var walks = PossibleWalks(rules: stack.rules, down: down, cancelledAt: trace.cancelledAt)
-        walks.explore()
-        guard walks.isComplete, walks.allRefusalsMeetOutage else { return nil }
+        var walks = PossibleWalks(stack: stack, down: down, cancelledAt: trace.cancelledAt)
+        guard walks.explore(), walks.inEveryRefusal.contains(.outage) else { return nil }
         self.init(
-            mayBeShown: walks.allRefusalsMeetUnavailable,
+            mayBeShown: walks.inEveryRefusal.contains(.unavailable),
             excludesSuccess: !walks.canGrant,
-            isOverload: walks.allRefusalsMeetOverload
+            isOverload: walks.inEveryRefusal.contains(.overloaded)
         )
     }
 
@@ -62,147 +61,66 @@ extension Outcome {
 
 /// All evaluations of a stack that are possible while some modules are down, and the other ones can have any outcome.
 private struct PossibleWalks {
-    let rules: ContiguousArray<EntryRule>
+    let stack: LoginStack
     /// The outcomes of the modules that are down, by entry.
     let down: [Int: [Outcome]]
     /// The entry at which the login was cancelled: no evaluation gets further.
     let cancelledAt: Int?
 
-    /// False if there are too many evaluations, as in a stack with many jumps and sub-stacks.
-    private(set) var isComplete = true
     private(set) var canGrant = false
-    /// True if an unavailable or broken module contributes to each refusal.
-    private(set) var allRefusalsMeetOutage = true
-    private(set) var allRefusalsMeetUnavailable = true
-    private(set) var allRefusalsMeetOverload = true
+    /// The failures of modules that are down that contribute to each refusal.
+    private(set) var inEveryRefusal: Failures = [.outage, .unavailable, .overloaded]
 
-    private static let maximumStates = 5000
-
-    /// As ``StackWalk/Impression``.
-    private enum Impression: UInt8, Hashable {
-        case undecided
-        case good
-        /// A table has counted a failure as a success; the login is refused at the end.
-        case goodByFailure
-        case bad
-    }
-
-    /// The failures of modules that are down, in the evaluation up to a state.
-    private struct FailuresMet: OptionSet, Hashable {
+    struct Failures: OptionSet, Hashable {
         let rawValue: UInt8
-        static let unavailable = FailuresMet(rawValue: 1)
-        static let broken = FailuresMet(rawValue: 2)
-        static let countedUnavailable = FailuresMet(rawValue: 4)
-        static let countedBroken = FailuresMet(rawValue: 8)
-        static let overloaded = FailuresMet(rawValue: 16)
-        static let countedOverloaded = FailuresMet(rawValue: 32)
+        static let outage = Failures(rawValue: 1)
+        static let unavailable = Failures(rawValue: 2)
+        static let overloaded = Failures(rawValue: 4)
     }
 
     /// A state in an evaluation; two evaluations that reach the same state continue in the same way.
-    private struct WalkState: Hashable {
-        var position = 0
-        var level = 0
-        var impression = Impression.undecided
-        var saved: [Impression] = []
-        var failuresMet: FailuresMet = []
+    private struct State: Hashable {
+        var walk = StackWalk()
+        /// The failures of modules that are down.
+        var met: Failures = []
+        /// Those of them that were counted.
+        var counted: Failures = []
     }
 
-    mutating func explore() {
-        var open = [WalkState()]
-        var seen: Set<WalkState> = []
-        while var state = open.popLast() {
-            guard seen.insert(state).inserted else { continue }
-            guard seen.count <= Self.maximumStates else {
-                isComplete = false
-                return
-            }
-            guard state.position < rules.count else {
-                end(state)
-                continue
-            }
-            let rule = rules[state.position]
-            if rule.level > state.level {
-                while state.saved.count < rule.level { state.saved.append(state.impression) }
-                state.saved[rule.level - 1] = state.impression
-            }
-            state.level = rule.level
-            if cancelledAt == state.position {
-                state.impression = .bad
-                state.failuresMet.insert(.countedUnavailable)
-                end(state)
-            } else if rule.isSubstack {
-                state.position += 1
-                open.append(state)
-            } else if let outcomes = down[state.position] {
-                for outcome in outcomes { open.append(next(state, outcome: outcome, isDown: outcome.isOutage)) }
-            } else {
-                for outcome in Self.outcomes { open.append(next(state, outcome: outcome, isDown: false)) }
-            }
-        }
-    }
-
+    private static let maximumStates = 5000
     private static let outcomes = [Outcome.success, .ignored] + LoginFailure.allCases.map { Outcome.failure($0) }
 
-    private mutating func end(_ state: WalkState) {
-        guard state.impression != .good else {
-            canGrant = true
-            return
+    /// Returns false if there are too many evaluations, as in a stack with many jumps and sub-stacks.
+    mutating func explore() -> Bool {
+        var open = [State()]
+        var seen: Set<State> = []
+        while var state = open.popLast() {
+            guard seen.insert(state).inserted else { continue }
+            guard seen.count <= Self.maximumStates else { return false }
+            guard let entry = state.walk.nextModule(in: stack) else {
+                // An uncounted failure decides only if no other outcome counts.
+                let failures = state.walk.state == .refusing ? state.counted : state.met
+                if state.walk.grants { canGrant = true } else { inEveryRefusal.formIntersection(failures) }
+                continue
+            }
+            if entry == cancelledAt {
+                inEveryRefusal.formIntersection(state.counted.union([.outage, .unavailable]))
+                continue
+            }
+            for outcome in down[entry] ?? Self.outcomes { open.append(next(state, outcome, of: entry)) }
         }
-        // An uncounted failure decides only if no other outcome counts.
-        let counts = state.impression == .bad
-        let isDown =
-            state.failuresMet.contains(.countedUnavailable) || (!counts && state.failuresMet.contains(.unavailable))
-        let isBroken = state.failuresMet.contains(.countedBroken) || (!counts && state.failuresMet.contains(.broken))
-        let isOverload =
-            state.failuresMet.contains(.countedOverloaded) || (!counts && state.failuresMet.contains(.overloaded))
-        if !isDown { allRefusalsMeetUnavailable = false }
-        if !isOverload { allRefusalsMeetOverload = false }
-        if !isDown, !isBroken { allRefusalsMeetOutage = false }
-    }
-
-    private func next(_ from: WalkState, outcome: Outcome, isDown: Bool) -> WalkState {
-        var state = from
-        let action = rules[state.position].table[outcome]
-        state.position += 1
-        let isOverload = isDown && outcome == .failure(.overloaded)
-        if isDown { state.failuresMet.insert(outcome.failure == .internalError ? .broken : .unavailable) }
-        if isOverload { state.failuresMet.insert(.overloaded) }
-        switch action {
-        case .ok, .done:
-            if state.impression == .undecided || state.impression == .good {
-                state.impression = outcome == .success ? .good : .goodByFailure
-            }
-            if action == .done, state.impression != .bad { leave(&state) }
-        case .bad, .die:
-            state.impression = .bad
-            if isDown {
-                state.failuresMet.insert(outcome.failure == .internalError ? .countedBroken : .countedUnavailable)
-            }
-            if isOverload { state.failuresMet.insert(.countedOverloaded) }
-            if action == .die { leave(&state) }
-        case .ignore: break
-        case .reset:
-            state.impression =
-                state.level == 0 || state.saved.count < state.level ? .undecided : state.saved[state.level - 1]
-        case .jump(let count):
-            for _ in 0..<count {
-                guard skipOne(&state) else {
-                    state.impression = .bad
-                    break
-                }
-            }
-        }
-        return state
-    }
-
-    private func leave(_ state: inout WalkState) {
-        while state.position < rules.count, rules[state.position].level >= state.level { state.position += 1 }
-    }
-
-    private func skipOne(_ state: inout WalkState) -> Bool {
-        guard state.position < rules.count, rules[state.position].level >= state.level else { return false }
-        state.position += 1
-        while state.position < rules.count, rules[state.position].level > state.level { state.position += 1 }
         return true
+    }
+
+    private func next(_ from: State, _ outcome: Outcome, of entry: Int) -> State {
+        var state = from
+        let countsAsFailure = state.walk.count(outcome, of: entry, as: stack.rules[entry].table[outcome], in: stack)
+        state.walk.forgetCauses()
+        guard down[entry] != nil, outcome.isOutage else { return state }
+        var failures: Failures = outcome == .failure(.internalError) ? .outage : [.outage, .unavailable]
+        if outcome == .failure(.overloaded) { failures.insert(.overloaded) }
+        state.met.formUnion(failures)
+        if countsAsFailure { state.counted.formUnion(failures) }
+        return state
     }
 }

@@ -1,95 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes the decision of a stack from the outcomes of its modules, one after the other, in one phase.
+/// A walk through a stack in one phase: the position, and the decision that follows from the outcomes so far.
+///
+/// It alone gives the actions their meaning. The engine calls the modules that the walk reaches; ``Outage`` continues copies
+/// with other outcomes.
 ///
 /// Source: `_pam_dispatch_aux` of Linux-PAM for actions, levels, jumps and the check at the end; `LoginContext.invoke`
 /// of the JDK for the failure to report (the first failure that counted, otherwise the first failure that did not
 /// count).
-struct StackWalk {
-    /// The impression of the outcomes so far, a term of Linux-PAM.
-    enum Impression: UInt8, Sendable {
-        /// Nothing has counted yet.
-        case undecided
-        /// A success has counted, and no failure.
-        case good
-        /// A failure has counted.
-        case bad
-    }
-
+struct StackWalk: Hashable, Sendable {
     /// The outcome that decides, and the entry of its module.
-    struct Cause {
+    struct Cause: Hashable {
         let outcome: Outcome
         let entry: UInt16
-
-        init(outcome: Outcome, entry: Int) {
-            self.outcome = outcome
-            self.entry = UInt16(truncatingIfNeeded: entry)
-        }
     }
 
-    /// The next entry of the walk.
-    enum Next {
-        case following
-        case leave(level: Int)
-        case skip(Int)
+    /// The decision so far: the impression and the status of Linux-PAM.
+    private struct Standing: Hashable {
+        var state = LoginStep.State.undecided
+        var cause = Cause(outcome: .ignored, entry: 0)
     }
 
-    private(set) var impression = Impression.undecided
-    private var cause: Cause?
+    private var position = 0
+    private var standing = Standing()
+    /// The decision at the beginning of each open sub-stack, which `reset` restores; their number is the level.
+    private var opened: [Standing] = []
     private var firstUncountedFailure: Cause?
-    // The impressions that `reset` restores: the first is for level 1. At level 0 `reset` restores the initial state.
-    private var saved: [(impression: Impression, cause: Cause?)] = []
 
-    mutating func enter(level: Int) {
-        while saved.count < level { saved.append((impression, cause)) }
-        saved[level - 1] = (impression, cause)
-    }
-
-    @inline(__always)
-    mutating func count(_ outcome: Outcome, of entry: Int, as action: Action, level: Int) -> Next {
-        switch action {
-        case .ok, .done:
-            // If a table counts a failure as ok, the impression is good, but the login is refused at the end.
-            if impression == .undecided || (impression == .good && cause?.outcome == .success) {
-                impression = .good
-                cause = Cause(outcome: outcome, entry: entry)
-            }
-            if action == .done, impression == .good { return .leave(level: level) }
-        case .bad, .die:
-            if impression != .bad {
-                impression = .bad
-                cause = Cause(outcome: outcome, entry: entry)
-            }
-            if action == .die { return .leave(level: level) }
-        case .ignore:
-            noteUncounted(outcome, of: entry)
-        case .reset:
-            (impression, cause) = level == 0 || saved.count < level ? (.undecided, nil) : saved[level - 1]
-        case .jump(let count):
-            noteUncounted(outcome, of: entry)
-            return .skip(Int(count))
-        }
-        return .following
-    }
-
-    /// Counts a jump past the end as a failure.
-    mutating func countBadJump(of entry: Int) {
-        impression = .bad
-        cause = Cause(outcome: .failure(.permissionDenied), entry: entry)
-    }
-
-    private mutating func noteUncounted(_ outcome: Outcome, of entry: Int) {
-        if outcome.failure != nil, firstUncountedFailure == nil {
-            firstUncountedFailure = Cause(outcome: outcome, entry: entry)
-        }
-    }
+    var state: LoginStep.State { standing.state }
 
     /// True if a success has counted, and no failure: a login without modules, or that all modules ignored, is refused.
-    var grants: Bool { impression == .good && cause?.outcome == .success }
+    var grants: Bool { standing.state == .granting && standing.cause.outcome == .success }
 
     /// The failure to report when the walk does not grant; nil if no module failed.
     var failure: Cause? {
-        if let cause, cause.outcome.failure != nil { return cause }
-        return impression == .bad ? cause : firstUncountedFailure
+        standing.state == .refusing || standing.cause.outcome.failure != nil ? standing.cause : firstUncountedFailure
+    }
+
+    /// Moves to the next module and returns its entry; nil at the end.
+    @inline(__always)
+    mutating func nextModule(in stack: LoginStack) -> Int? {
+        while position < stack.rules.count {
+            enter(level: stack.rules[position].level)
+            if !stack.rules[position].isSubstack { return position }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Moves to a module that a former walk has reached; returns false if this walk has left its part of the stack.
+    mutating func advance(to entry: Int, in stack: LoginStack) -> Bool {
+        guard position <= entry else { return false }
+        for index in position...entry { enter(level: stack.rules[index].level) }
+        position = entry
+        return true
+    }
+
+    private mutating func enter(level: Int) {
+        if opened.count > level { opened.removeLast(opened.count - level) }
+        while opened.count < level { opened.append(standing) }
+    }
+
+    /// Counts the outcome of a module, and moves behind it, or further; returns true if it counts as a failure.
+    @inline(__always)
+    @discardableResult
+    mutating func count(
+        _ outcome: Outcome,
+        of entry: Int,
+        as action: Action,
+        in stack: LoginStack
+    ) -> Bool {
+        let cause = Cause(outcome: outcome, entry: UInt16(truncatingIfNeeded: entry))
+        position = entry + 1
+        switch action {
+        case .ok, .done:
+            // If a table counts a failure as ok, the state is granting, but the login is refused at the end.
+            if standing.state == .undecided || grants { standing = Standing(state: .granting, cause: cause) }
+            if action == .done, standing.state == .granting { skip(downTo: opened.count, in: stack) }
+        case .bad, .die:
+            if standing.state != .refusing { standing = Standing(state: .refusing, cause: cause) }
+            if action == .die { skip(downTo: opened.count, in: stack) }
+            return true
+        case .ignore, .jump:
+            if outcome.failure != nil, firstUncountedFailure == nil { firstUncountedFailure = cause }
+            if case .jump(let count) = action, !skip(count, in: stack) {
+                standing = Standing(
+                    state: .refusing,
+                    cause: Cause(outcome: .failure(.permissionDenied), entry: cause.entry)
+                )
+            }
+        case .reset:
+            standing = opened.last ?? Standing()
+        }
+        return false
+    }
+
+    /// Skips entries of the current level, each with the sub-stack that follows it; returns false if there are too few.
+    private mutating func skip(_ count: UInt8, in stack: LoginStack) -> Bool {
+        for _ in 0..<count {
+            guard position < stack.rules.count, stack.rules[position].level >= opened.count else { return false }
+            position += 1
+            skip(downTo: opened.count + 1, in: stack)
+        }
+        return true
+    }
+
+    private mutating func skip(downTo level: Int, in stack: LoginStack) {
+        while position < stack.rules.count, stack.rules[position].level >= level { position += 1 }
+    }
+
+    /// Forgets which modules decided, so that walks are equal that continue and end in the same way; to be called after each
+    /// outcome, before the walk opens a sub-stack.
+    mutating func forgetCauses() {
+        standing.cause = Cause(outcome: grants ? .success : .ignored, entry: 0)
+        firstUncountedFailure = nil
+    }
+}
+
+/// The part of an entry that decides how the outcome of its module counts, without references, so that reading it changes
+/// no reference count.
+struct EntryRule: Sendable {
+    let table: ActionTable
+    /// The depth of the sub-stack that contains the entry; 0 for the stack itself.
+    let level: Int
+    /// True if the entry begins a sub-stack and has no module.
+    let isSubstack: Bool
+
+    init(_ entry: LoginStack.Entry) {
+        table = entry.table
+        level = entry.level
+        if case .substack = entry.kind { isSubstack = true } else { isSubstack = false }
+    }
+
+    /// Returns the action for an outcome.
+    ///
+    /// After the login phase the modules to call are fixed, so a jump skips none, and an ignored call never counts. A logout
+    /// calls all of them.
+    func action(for outcome: Outcome, in phase: LoginPhase) -> Action {
+        switch (table[outcome], phase) {
+        case (let action, .login): action
+        case (_, .abort): .ignore
+        case _ where outcome == .ignored: .ignore
+        case (.jump, _), (.done, .logout): .ok
+        case (.die, .logout): .bad
+        case (let action, _): action
+        }
+    }
+}
+
+extension Action {
+    /// True if the outcome itself has an effect on the decision.
+    var counts: Bool {
+        switch self {
+        case .ok, .done, .bad, .die, .reset: true
+        case .ignore, .jump: false
+        }
     }
 }
