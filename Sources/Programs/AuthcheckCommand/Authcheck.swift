@@ -4,7 +4,6 @@ internal import AccessControl
 internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
-internal import HelperProcesses
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
@@ -33,9 +32,7 @@ public enum Authcheck {
         state: ProgramState = .none,
         remote: RemoteTransport? = nil
     ) async -> Never {
-        ProcessMemory.protect()
-        let arguments = DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
-        exit(await run(arguments, kinds: kinds, state: state, remote: remote).rawValue)
+        exit(await run(CommandStart.arguments(), kinds: kinds, state: state, remote: remote).rawValue)
     }
 
     static func run(

@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import CommandSupport
-internal import GatehouseVersion
 internal import OpenSSLKit
 
 /// The arguments of `authcheck`.
@@ -28,7 +27,7 @@ struct AuthcheckOptions: ParsableCommand {
 
             Exit status: 0 accepted, 1 refused, 2 wrong arguments, 3 wrong configuration, 4 the realm could not decide.
             """,
-        version: BuildVersion.line("authcheck") + "\n" + OpenSSLVersion.loaded
+        version: CommandStart.version(of: "authcheck")
     )
 
     @OptionGroup var source: ConfigurationOptions

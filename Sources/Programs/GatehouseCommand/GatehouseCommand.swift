@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
-internal import HelperProcesses
 internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
@@ -27,9 +26,7 @@ public enum GatehouseCommand {
     ///
     /// - Parameter kinds: The types of realms and modules that the program contains.
     public static func main(_ kinds: [RealmKind]) async -> Never {
-        ProcessMemory.protect()
-        let arguments = DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
-        let status = await run(arguments, kinds: kinds)
+        let status = await run(CommandStart.arguments(), kinds: kinds)
         LineWriter.standardOutput.flush()
         LineWriter.standardError.flush()
         exit(status)

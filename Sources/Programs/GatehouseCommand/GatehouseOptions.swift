@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import GatehouseVersion
+internal import CommandSupport
 internal import LoginConf
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 internal import Store
@@ -20,7 +19,7 @@ struct GatehouseOptions: CommandGroup {
             Exit status: 0 success, 1 the command failed, 2 wrong arguments, 3 wrong configuration, \
             4 a realm or the store is not available now, 5 success, but the output could not be written.
             """,
-        version: BuildVersion.line("gatehouse") + "\n" + OpenSSLVersion.loaded,
+        version: CommandStart.version(of: "gatehouse"),
         subcommands: [
             Init.self, Serve.self, Check.self, Health.self, Explain.self, User.self, RealmTests.self, Hash.self,
             Lockouts.self, Sessions.self, Message.self, Log.self, TranslationTexts.self,

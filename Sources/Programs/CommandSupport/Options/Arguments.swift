@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import GatehouseVersion
+internal import HelperProcesses
+internal import OpenSSLKit
+
+/// What every command does first.
+package enum CommandStart {
+    /// Prevents other processes of the user from reading the memory of this one, and returns its arguments.
+    package static func arguments() -> [String] {
+        ProcessMemory.protect()
+        return DefinitionArgument.separated(Array(CommandLine.arguments.dropFirst()))
+    }
+
+    /// The text of `--version`.
+    package static func version(of program: String) -> String {
+        BuildVersion.line(program) + "\n" + OpenSSLVersion.loaded
+    }
+}
 
 /// The argument `--password`, which the commands reject, because every user of a machine can read arguments.
 package enum PasswordArgument {

@@ -7,7 +7,6 @@ internal import ConfiguredTLS
 internal import Glibc
 internal import HTTPSClient
 internal import LoginConf
-internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 
@@ -75,19 +74,20 @@ extension GatehouseOptions {
                 }
             }
             let url = "https://\(asked)/health"
-            let presented = PresentedKey()
-            let status: Int
+            let answer: HTTPSProbe
             do throws(HTTPSClientError) {
-                status = try await self.status(of: HTTPSURL(url), presented)
+                answer = try await HTTPSProbe(HTTPSURL(url), userAgent: "gatehouse-health", timeout: .seconds(timeout))
             } catch {
                 throw errors
                     ?? CommandError(error.code == .invalidRequest ? .usage : .unavailable, "\(url): \(error.cause)")
             }
             // A rule may protect the page: then the answer is 401, and the server runs.
-            guard status < 500 else { throw errors ?? CommandError(.unavailable, "\(url): the answer is \(status)") }
-            GatehouseCommand.print("\(url): the answer is \(status)")
+            guard answer.status < 500 else {
+                throw errors ?? CommandError(.unavailable, "\(url): the answer is \(answer.status)")
+            }
+            GatehouseCommand.print("\(url): the answer is \(answer.status)")
             // The server may run with older files than those of its configuration.
-            if let certificate = presented.certificate,
+            if let certificate = answer.certificate,
                 let text = ExpiringCertificates.warning(certificate, "of \(url)", at: .system)
             {
                 warnings.append(text)
@@ -102,26 +102,6 @@ extension GatehouseOptions {
             // A server that listens on all addresses of the machine also listens on the loopback address.
             let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
             return "\(ServerSettings.Address(host: host, port: address.port))"
-        }
-
-        /// The status of a response, whatever certificate the server has.
-        private func status(of url: HTTPSURL, _ presented: PresentedKey) async throws(HTTPSClientError) -> Int {
-            do throws(HTTPSClientError) {
-                return try await status(of: url, trust: .noServer(recording: presented))
-            } catch {
-                guard error.code == .certificateRejected, let digest = presented.digest else { throw error }
-                return try await status(of: url, trust: .pinnedKeys([KeyPin(digest)]))
-            }
-        }
-
-        private func status(of url: HTTPSURL, trust: HTTPSTrust) async throws(HTTPSClientError) -> Int {
-            var configuration = HTTPSClientConfiguration(trust: trust)
-            configuration.userAgent = "gatehouse-health"
-            configuration.connectTimeout = .seconds(timeout)
-            configuration.timeout = .seconds(timeout)
-            let client = try HTTPSClient(configuration)
-            defer { client.close() }
-            return try await client.response(to: HTTPSRequest("GET", url)).response.status
         }
     }
 }
