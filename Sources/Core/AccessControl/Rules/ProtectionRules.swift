@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-
 /// The rules of a configuration, of which one decides about a request.
 ///
 /// 1. Rules for a host name are evaluated first, then rules for a domain, the longest domain first, and then rules for
