@@ -60,6 +60,7 @@ let system = [
 let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     "Sources/Base": [
         "Bytes": [],
+        "Files": [],
         "GatehouseVersion": ["CGatehouseBuild"],
         "HTTPLimits": [],
         "NIOOpenSSL": ["OpenSSLKit", "NIOCore"],
@@ -69,9 +70,9 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     "Sources/Core": [
         "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Workers", "HTTPTypes"],
         "Passwords": ["Bytes", "CArgon2", "CCrypt", "OpenSSLKit", "RealmKit", "Workers"],
-        "RealmKit": ["Bytes", "Workers"],
+        "RealmKit": ["Bytes", "Files", "Workers"],
         "Sessions": ["Bytes", "OpenSSLKit", "RealmKit"],
-        "Store": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", "GRDB"],
+        "Store": ["Bytes", "Files", "OpenSSLKit", "RealmKit", "Sessions", "Throttle", "GRDB"],
         "Throttle": ["Bytes", "RealmKit"],
     ],
     "Sources/Realms": [
@@ -82,27 +83,27 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "HTTPSClient": [
             "Bytes", "NIOOpenSSL", "OpenSSLKit", "RealmKit", "DequeModule", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
-        "HelperProcesses": ["Bytes", "CHelperSpawn", "RealmKit", "Workers"],
+        "HelperProcesses": ["Bytes", "CHelperSpawn", "Files", "RealmKit", "Workers"],
         "PAMMessages": [],
-        "RealmBasics": ["Bytes", "OpenSSLKit", "RealmKit"],
-        "RealmExec": ["Bytes", "HelperProcesses", "RealmKit", "Workers"],
-        "RealmFile": ["Bytes", "OpenSSLKit", "Passwords", "RealmKit"],
-        "RealmLDAP": ["Bytes", "CLDAP", "OpenSSLKit", "RealmKit", "ServerConnections", "Workers"],
-        "RealmPAM": ["Bytes", "HelperProcesses", "PAMMessages", "RealmKit", "Workers"],
-        "RealmRemote": ["Bytes", "HTTPSClient", "OpenSSLKit", "RealmKit", "ServerConnections", "Workers"],
+        "RealmBasics": ["Bytes", "Files", "OpenSSLKit", "RealmKit"],
+        "RealmExec": ["Bytes", "Files", "HelperProcesses", "RealmKit", "Workers"],
+        "RealmFile": ["Bytes", "Files", "OpenSSLKit", "Passwords", "RealmKit"],
+        "RealmLDAP": ["Bytes", "CLDAP", "Files", "OpenSSLKit", "RealmKit", "ServerConnections", "Workers"],
+        "RealmPAM": ["Bytes", "Files", "HelperProcesses", "PAMMessages", "RealmKit", "Workers"],
+        "RealmRemote": ["Bytes", "Files", "HTTPSClient", "OpenSSLKit", "RealmKit", "ServerConnections", "Workers"],
         "RealmSQL": [
-            "Bytes", "CPostgres", "OpenSSLKit", "Passwords", "RealmKit", "ServerConnections",
+            "Bytes", "CPostgres", "Files", "OpenSSLKit", "Passwords", "RealmKit", "ServerConnections",
             "Workers", "GRDB",
         ],
         "RealmStore": ["Bytes", "OpenSSLKit", "Passwords", "RealmKit", "Store"],
         "RealmsWithoutStore": ["RealmBasics", "RealmExec", "RealmFile", "RealmKit"],
-        "ServerConnections": ["Bytes", "OpenSSLKit", "RealmKit", "Workers", "DequeModule"],
+        "ServerConnections": ["Bytes", "Files", "OpenSSLKit", "RealmKit", "Workers", "DequeModule"],
     ],
     "Sources/Text": [
         "LoginConf": ["RealmKit"],
         "RealmConfiguration": [
-            "AccessControl", "Bytes", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit", "Sessions",
-            "Throttle",
+            "AccessControl", "Bytes", "Files", "HTTPLimits", "LoginConf", "OpenSSLKit", "Passwords", "RealmKit",
+            "Sessions", "Throttle",
         ],
     ],
     "Sources/Web": [
@@ -132,7 +133,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     ],
     "Sources/Programs": [
         "AuthcheckCommand": [
-            "AccessControl", "Bytes", "CommandSupport", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
+            "AccessControl", "Bytes", "CommandSupport", "Files", "LoginConf", "OpenSSLKit", "RealmConfiguration",
+            "RealmKit",
             "ArgumentParser",
         ],
         // Apart from the command, so that programs of one's own need no client of HTTPS.
@@ -142,7 +144,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
             "ArgumentParser",
         ],
         "GatehouseCommand": [
-            "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Gatehouse", "HTTPSClient", "LoginConf",
+            "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Files", "Gatehouse", "HTTPSClient",
+            "LoginConf",
             "Passwords", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "Throttle", "ArgumentParser",
             "ServiceLifecycle", "Logging", "UnixSignals", "Yams",
         ],
@@ -188,6 +191,7 @@ let tested: KeyValuePairs<String, [String]> = [
     "Bytes": [],
     "ConfiguredTLS": ["BuiltInRealms", "TLSTesting"],
     "DirectoryTesting": [],
+    "Files": [],
     "Gatehouse": ["BuiltInRealms", "GatehouseCommand", "Store", "Throttle", "NIOEmbedded"],
     "GatehouseCommand": ["OpenSSLKit"],
     "HTTPSClient": ["HTTPSTesting", "TLSTesting"],

@@ -2,7 +2,7 @@
 
 import AccessControl
 import BuiltInRealms
-import Bytes
+import Files
 import LoginConf
 import RealmConfiguration
 import RealmKit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
 internal import CommandSupport
+internal import Files
 internal import Glibc
 internal import LoginConf
 internal import RealmConfiguration

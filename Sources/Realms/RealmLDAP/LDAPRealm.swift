@@ -2,6 +2,7 @@
 
 #if LDAP
 internal import Bytes
+internal import Files
 public import RealmKit
 internal import ServerConnections
 

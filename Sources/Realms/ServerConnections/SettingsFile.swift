@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
-internal import Glibc
+internal import Files
 package import OpenSSLKit
 package import RealmKit
 
@@ -14,29 +13,20 @@ package enum SettingsFile {
 
     /// Returns the bytes of a file; other users must not be able to read one with a private key.
     package static func read(_ path: String, setting: String, isPrivateKey: Bool = false) throws(BadRealm) -> Secret {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw fault(path, setting: setting) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw fault(path, setting: setting) }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumBytes else {
-            throw BadRealm("\(path) is not a file of at most \(maximumBytes) bytes", setting: setting)
-        }
-        if isPrivateKey, let finding = FileTrust.error(path, as: .privateKey, opened: status) {
-            throw BadRealm(finding.text, setting: setting)
-        }
-        return try Secret(capacity: Int(status.st_size)) { output throws(BadRealm) in
-            try unsafe output.withUnsafeMutableBufferPointer { buffer, count throws(BadRealm) in
-                while count < buffer.count {
-                    let free = unsafe UnsafeMutableRawBufferPointer(
-                        rebasing: UnsafeMutableRawBufferPointer(buffer)[count...]
-                    )
-                    let taken = unsafe Glibc.read(descriptor, free.baseAddress, free.count)
-                    if taken < 0, errno == EINTR { continue }
-                    guard taken >= 0 else { throw fault(path, setting: setting) }
-                    if taken == 0 { return }
-                    count += taken
-                }
+        do throws(UnreadableFile) {
+            let (file, status) = try OpenFile.regular(path)
+            guard status.size <= maximumBytes else { throw UnreadableFile.tooLong(.bytes(maximumBytes)) }
+            if isPrivateKey { _ = try FileTrust.check(path, as: .privateKey, opened: status) }
+            return try UnreadableFile.reporting { () throws(SystemError) in
+                try Secret(capacity: status.size) { output throws(SystemError) in try file.fill(&output) }
+            }
+        } catch {
+            switch error {
+            case .notRegular, .tooLong:
+                throw BadRealm("\(path) is not a file of at most \(maximumBytes) bytes", setting: setting)
+            case .untrusted(let finding): throw BadRealm(finding.text, setting: setting)
+            case .system, .beingWritten:
+                throw BadRealm("\(path) cannot be read: \(error.reason)", setting: setting)
             }
         }
     }
@@ -47,10 +37,6 @@ package enum SettingsFile {
         return try Result { () throws(OpenSSLError) in
             try text.withBytes { bytes throws(OpenSSLError) in try Certificate.chain(pem: bytes, name: path) }
         }.mapError { BadRealm("\($0)", setting: setting) }.get()
-    }
-
-    private static func fault(_ path: String, setting: String) -> BadRealm {
-        BadRealm("\(path) cannot be read: \(unsafe String(cString: strerror(errno)))", setting: setting)
     }
 }
 

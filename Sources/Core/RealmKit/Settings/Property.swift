@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Bytes
+package import Files
 
 /// The declaration of a property of a realm, or of an option of a module: its name, its kind and its default.
 public struct Property: Sendable, Hashable {

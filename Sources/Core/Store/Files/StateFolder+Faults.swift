@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
+internal import Files
 internal import Glibc
 
 extension StateFolder {
@@ -13,15 +13,15 @@ extension StateFolder {
 
     /// Returns why a missing folder cannot be created, for administrators, without creating it; nil if it can be.
     package static func creationFault(of path: String) -> CreationFault? {
-        guard let (made, missing, number) = firstMissingPart(of: path) else { return nil }
-        guard number == ENOENT else {
-            let reason = "\(missing): \(unsafe String(cString: strerror(number)))"
-            return number == EACCES ? .notPermitted(reason) : .impossible(reason)
+        guard let (made, missing, error) = firstMissingPart(of: path) else { return nil }
+        guard error.number == ENOENT else {
+            let reason = "\(missing): \(error)"
+            return error.number == EACCES ? .notPermitted(reason) : .impossible(reason)
         }
         if let kernel = kernelFileSystem(of: made) { return .impossible("\(kernel) is a file system of the kernel") }
         if isLink(missing) { return .impossible("\(missing) is a link that leads nowhere") }
         guard unsafe faccessat(AT_FDCWD, made, W_OK | X_OK, AT_EACCESS) == 0 else {
-            return .notPermitted("\(made): \(unsafe String(cString: strerror(errno)))")
+            return .notPermitted("\(made): \(SystemError.last)")
         }
         return nil
     }
@@ -30,26 +30,23 @@ extension StateFolder {
     ///
     /// Such a link is not a missing folder: the folder may be on a file system that is not mounted.
     static func brokenLink(in path: String) -> String? {
-        guard let (_, missing, number) = firstMissingPart(of: path), number == ENOENT, isLink(missing) else {
+        guard let (_, missing, error) = firstMissingPart(of: path), error.number == ENOENT, isLink(missing) else {
             return nil
         }
         return missing
     }
 
-    private static func isLink(_ path: String) -> Bool {
-        var link = stat()
-        return unsafe lstat(path, &link) == 0
-    }
+    /// Returns whether a path that leads nowhere is a link.
+    private static func isLink(_ path: String) -> Bool { (try? FileStatus(ofLink: path)) != nil }
 
     /// Returns the last existing folder of a path, the path of the next part, and the error of stat(2) for it.
     ///
     /// A file, a loop of links or a folder without the right to enter it also ends the existing folders.
-    private static func firstMissingPart(of path: String) -> (made: String, missing: String, number: Int32)? {
+    private static func firstMissingPart(of path: String) -> (made: String, missing: String, error: SystemError)? {
         var made = path.hasPrefix("/") ? "/" : "."
-        var status = stat()
         for part in path.split(separator: "/") {
             let next = made.hasSuffix("/") ? "\(made)\(part)" : "\(made)/\(part)"
-            guard unsafe stat(next, &status) == 0 else { return (made, next, errno) }
+            do throws(SystemError) { _ = try FileStatus(of: next) } catch { return (made, next, error) }
             made = next
         }
         return nil
@@ -57,9 +54,9 @@ extension StateFolder {
 
     /// Returns the file system of the kernel that contains a folder; access(2) permits root writing there.
     private static func kernelFileSystem(of path: String) -> String? {
-        var (root, own, kernel) = (stat(), stat(), stat())
-        guard unsafe stat("/", &root) == 0, unsafe stat(path, &own) == 0, own.st_dev != root.st_dev else { return nil }
-        return ["/proc", "/sys"].first { unsafe stat($0, &kernel) == 0 && kernel.st_dev == own.st_dev }
+        let device = { (path: String) in (try? FileStatus(of: path))?.identity.device }
+        guard let root = device("/"), let own = device(path), own != root else { return nil }
+        return ["/proc", "/sys"].first { device($0) == own }
     }
 }
 
@@ -76,9 +73,8 @@ enum FileOwner {
 
     /// Returns the sentence about a file or folder that exists and belongs to another user; nil otherwise.
     static func fault(of path: String) -> String? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_uid != geteuid() else { return nil }
-        return fault(path, status.st_uid)
+        guard let status = try? FileStatus(of: path), status.owner != geteuid() else { return nil }
+        return fault(path, status.owner)
     }
 
     /// Returns what to do about an error number: a semicolon and a sentence; empty if it is not known.

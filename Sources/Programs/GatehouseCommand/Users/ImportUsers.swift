@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CommandSupport
+internal import Files
 internal import Glibc
 internal import Passwords
 internal import RealmKit
@@ -82,7 +83,7 @@ extension GatehouseOptions.User.Import: Subcommand {
 
     /// Returns the format; nil if the lines of the file decide.
     private func checkedFormat() throws(CommandError) -> ImportFormat? {
-        let format = format ?? ImportFormat(file, beginning: ImportFile.beginning(of: file))
+        let format = format ?? ImportFormat(file, beginning: ImportFormat.beginning(of: file))
         guard algorithms.isEmpty || format == .tomcat else {
             throw CommandError(.usage, "--algorithm is for --format tomcat only")
         }
@@ -121,7 +122,7 @@ extension GatehouseOptions.User.Import: Subcommand {
                 ) { line.report($0) }
             }
         } catch {
-            let advice = format?.advice(beginning: ImportFile.beginning(of: file)).map { "; \($0)" } ?? ""
+            let advice = format?.advice(beginning: ImportFormat.beginning(of: file)).map { "; \($0)" } ?? ""
             throw CommandError(.failed, "\(Printable.line(file)) cannot be imported: \(error.message)\(advice)")
         }
         // Warnings about the whole file, such as its mode, do not prevent the import.
@@ -171,9 +172,10 @@ extension GatehouseOptions.User.Import: Subcommand {
         return UserImportFormat.RoleFile(bytes: try contents(of: groupFile).bytes, name: groupFile)
     }
 
-    private func contents(of file: String) throws(CommandError) -> ImportFile {
-        try Result { () throws(ImportFile.Fault) in try ImportFile(file) }
-            .mapError { CommandError(.failed, "\(Printable.line(file)) cannot be imported: \($0.reason)") }.get()
+    private func contents(of file: String) throws(CommandError) -> FileContents {
+        try Result { () throws(UnreadableFile) in
+            try FileContents(file, as: .passwordHashes, limit: .mebibytes(64), mayGrow: false)
+        }.mapError { CommandError(.failed, "\(Printable.line(file)) cannot be imported: \($0.reason)") }.get()
     }
 
     /// Prints the problems of lines or users if they are skipped; otherwise throws them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
 internal import CHelperSpawn
+internal import Files
 internal import Glibc
 
 /// A program to start as a helper, with its limits.

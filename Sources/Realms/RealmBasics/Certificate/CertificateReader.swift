@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
 internal import OpenSSLKit
 internal import RealmKit
 
@@ -13,7 +14,7 @@ struct CertificateReader: Sendable {
     let mapping: MappingFile?
     let clock: WallClock
 
-    init(_ settings: CertificateSettings, clock: WallClock, log: RealmLog?) throws(MappingFault) {
+    init(_ settings: CertificateSettings, clock: WallClock, log: RealmLog?) throws(FileFault) {
         self.settings = settings
         self.clock = clock
         mapping = if let path = settings.mappingFile { try MappingFile(path, log: log) } else { nil }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
 internal import OpenSSLKit
 public import RealmKit
 
@@ -44,7 +45,7 @@ public struct CertificateRealm: Realm {
         warnings =
             Self.warnings("issuers", settings.issuers.accepted ?? [])
             + Self.warnings("issuer-domains", settings.issuers.domains?.map(\.issuer) ?? [])
-        reader = try Result { () throws(MappingFault) in
+        reader = try Result { () throws(FileFault) in
             try CertificateReader(settings, clock: clock, log: properties.services[RealmLog.self])
         }.mapError { BadRealm($0.description, setting: "mapping-file") }.get()
     }
@@ -126,7 +127,7 @@ public struct CertificateLoginModule: CertificateNamingModule {
             throw BadModule("this program has no clock that checks certificates")
         }
         let settings = try CertificateSettings(options)
-        reader = try Result { () throws(MappingFault) in
+        reader = try Result { () throws(FileFault) in
             try CertificateReader(settings, clock: clock, log: options.services[RealmLog.self])
         }.mapError { BadModule($0.description, setting: "mapping-file") }.get()
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
+internal import Files
 internal import Glibc
 internal import OpenSSLKit
 internal import RealmKit
@@ -9,30 +9,23 @@ internal import RealmKit
 final class OpenedFile: Sendable {
     let name: String
     let size: Int
-    private let descriptor: Int32
+    private let file: OpenFile
     /// In bytes; also the maximum length of a line.
     private let partSize: Int
 
     /// Opens a file; throws if every user of the machine may change it.
     init(_ name: String, partSize: Int) throws(FileFault) {
-        guard let path = FileSnapshot.resolve(name) else { throw .system(name) }
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .system(name) }
         self.name = name
-        self.descriptor = descriptor
         self.partSize = partSize
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            let fault = FileFault.system(name)
-            close(descriptor)
-            throw fault
+        let path = try FilePermissions.resolve(name)
+        do throws(UnreadableFile) {
+            let (file, status) = try OpenFile.regular(path)
+            (self.file, size) = (file, status.size)
+            _ = try FileTrust.check(name, as: .passwordHashes, opened: status)
+        } catch {
+            throw FileFault(name, error)
         }
-        size = Int(status.st_size)
-        guard status.st_mode & S_IFMT == S_IFREG else { throw FileFault("\(name): it is not a regular file") }
-        try FilePermissions.checkTrust(of: name, as: .passwordHashes, opened: status)
     }
-
-    deinit { close(descriptor) }
 
     /// Whole lines.
     struct Part {
@@ -86,16 +79,9 @@ final class OpenedFile: Sendable {
 
     /// Returns the number of bytes, 0 at the end of the file.
     private func append(to bytes: inout [UInt8], from offset: Int) throws(RealmError) -> Int {
-        var (count, number): (Int, Int32) = (0, 0)
-        let next = unsafe [UInt8](unsafeUninitializedCapacity: partSize) { buffer, filled in
-            repeat {
-                count = unsafe pread(descriptor, buffer.baseAddress, partSize, offset)
-            } while count < 0 && errno == EINTR
-            number = errno
-            filled = max(count, 0)
-        }
-        guard count >= 0 else { throw .unavailable(FileFault(name, number: number).description) }
-        bytes += next
-        return count
+        let part = try Result { () throws(SystemError) in try file.part(ofAtMost: partSize, at: offset) }
+            .mapError { RealmError.unavailable(FileFault(name, $0).description) }.get()
+        bytes += part
+        return part.count
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import Files
 internal import Passwords
 internal import RealmKit
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
+
 struct TextLine: Sendable {
     /// From 1.
     let number: Int

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Files
 internal import RealmKit
 internal import Synchronization
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Files
 internal import Glibc
 internal import RealmKit
 internal import Synchronization
@@ -66,7 +67,7 @@ extension UserFiles {
     private func lock() throws(FileFault) -> [FileLock] {
         var files: Set<String> = []
         for path in [settings.file, settings.groupFile, settings.attributeFile].compactMap(\.self) {
-            files.insert(try FilePermissions.locate(path).path)
+            files.insert(try FilePermissions.resolve(path))
         }
         var locks: [FileLock] = []
         for file in files.sorted() { locks.append(try FileLock(of: file, timeLimit: Self.timeLimit)) }

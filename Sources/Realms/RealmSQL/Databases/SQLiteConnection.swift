@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import Files
 internal import Foundation
 internal import GRDB
 internal import Glibc
@@ -11,23 +12,21 @@ internal import Workers
 final class SQLiteConnection: DatabaseConnection {
     private let queue: DatabaseQueue
     private let path: String
-    private let file: FileIdentity
+    private let file: OwnedFile
     private let current: CurrentCall
     private let queryTimeout: Duration
 
     /// The identity of a file, independent of its name, with its owner, group and mode.
-    private struct FileIdentity: Equatable {
-        let device: dev_t
-        let number: ino_t
+    private struct OwnedFile: Equatable {
+        let identity: FileIdentity
         let user: uid_t
         let group: gid_t
         let mode: mode_t
 
         init?(_ path: String) {
-            var status = stat()
-            guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            (device, number) = (status.st_dev, status.st_ino)
-            (user, group, mode) = (status.st_uid, status.st_gid, status.st_mode)
+            guard let status = try? FileStatus(of: path), status.isRegular else { return nil }
+            identity = status.identity
+            (user, group, mode) = (status.owner, status.group, status.mode)
         }
     }
 
@@ -39,7 +38,7 @@ final class SQLiteConnection: DatabaseConnection {
     }
 
     init(_ path: String, isReadOnly: Bool, queryTimeout: Duration) throws(ServerFault) {
-        guard let file = FileIdentity(path) else { throw ServerFault(.unreachable, "there is no file \(path)") }
+        guard let file = OwnedFile(path) else { throw ServerFault(.unreachable, "there is no file \(path)") }
         // SQLite reads its log and its journal as parts of the database.
         for suffix in ["", "-wal", "-shm", "-journal"] {
             guard let finding = FileTrust.error(path + suffix, as: .users) else { continue }
@@ -67,7 +66,7 @@ final class SQLiteConnection: DatabaseConnection {
     /// True if the file was neither removed nor replaced: SQLite would continue to use the old one.
     ///
     /// A new owner or mode is checked when the file is opened again.
-    var isUsable: Bool { FileIdentity(path) == file }
+    var isUsable: Bool { OwnedFile(path) == file }
 
     func close() {
         // Otherwise the file is closed when the object is released.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Bytes
+package import Files
 internal import Glibc
 public import LoginConf
 
@@ -18,7 +18,8 @@ public struct ConfigurationFiles: Sendable {
     }
 
     /// The maximum size of a file: 16 MiB.
-    public static let maximumSize = 16 << 20
+    public static let maximumSize = limit.byteCount
+    private static let limit = FileLimit.mebibytes(16)
 
     /// Reads a whole file.
     public let read: @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>
@@ -53,50 +54,16 @@ public struct ConfigurationFiles: Sendable {
     /// The files and environment variables of the system.
     public static let system = ConfigurationFiles(
         read: { path in
-            Result { () throws(Expansion.UnreadableFile) in try SystemFile.contents(of: path) }
+            Result { () throws(UnreadableFile) in
+                Contents(bytes: try FileContents(path, as: nil, limit: limit, mayGrow: true).bytes)
+            }.mapError { fault in
+                let isFolder = fault == .notRegular(isFolder: true)
+                return Expansion.UnreadableFile(isFolder ? "it is a directory" : fault.reason)
+            }
         },
         environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } },
         findings: { path, use, stateFolder in FileTrust.findings(path, as: use, stateFolder: stateFolder) }
     )
-}
-
-private enum SystemFile {
-    static func contents(of path: String) throws(Expansion.UnreadableFile) -> ConfigurationFiles.Contents {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw fault() }
-        defer { close(descriptor) }
-        // The open descriptor is checked, not the path, so that the file cannot be replaced between check and read.
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw fault() }
-        // Only regular files are allowed: a read from a pipe may return only the first part of the data.
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            let isFolder = status.st_mode & S_IFMT == S_IFDIR
-            throw Expansion.UnreadableFile(isFolder ? "it is a directory" : "it is not a regular file")
-        }
-        return ConfigurationFiles.Contents(bytes: try bytes(of: descriptor))
-    }
-
-    private static func bytes(of descriptor: Int32) throws(Expansion.UnreadableFile) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count == 0 { return bytes }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw fault()
-            }
-            bytes += chunk[..<count]
-            guard bytes.count <= ConfigurationFiles.maximumSize else {
-                throw Expansion.UnreadableFile("it is longer than \(ConfigurationFiles.maximumSize >> 20) MiB")
-            }
-        }
-    }
-
-    private static func fault() -> Expansion.UnreadableFile {
-        let number = errno
-        return Expansion.UnreadableFile(unsafe String(cString: strerror(number)))
-    }
 }
 
 /// The default path of realms.conf.

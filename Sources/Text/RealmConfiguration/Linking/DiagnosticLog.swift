@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
+internal import Files
 internal import LoginConf
 
 /// The errors and warnings of a configuration in the order in which they were found, without duplicates.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
+internal import Files
 internal import LoginConf
 internal import RealmKit
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AccessControl
-internal import Bytes
+internal import Files
 internal import LoginConf
 
 /// Reads the `languages` and `translation` statements of the `sign-in` block, and the translation files.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import Files
 internal import OpenSSLKit
 internal import RealmKit
 
@@ -30,14 +31,14 @@ struct CertificateMapping: Sendable {
     private var byFingerprint: [Digest: Entry] = [:]
     private var byNames: [Names: Entry] = [:]
     /// The names that no certificate has, with their places.
-    private(set) var warnings: [MappingFault] = []
+    private(set) var warnings: [FileFault] = []
 
     /// Throws the first error, with its place.
-    init(_ bytes: [UInt8], path: String) throws(MappingFault) {
+    init(_ bytes: [UInt8], path: String) throws(FileFault) {
         var number = 0
         for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
             number += 1
-            let place = MappingFault.Place(path: path, line: number)
+            let place = MappingPlace(path: path, line: number)
             let words = try MappingWords.read(line.last == 0x0D ? line.dropLast() : line, at: place)
             if !words.isEmpty { try add(words, at: place) }
         }
@@ -54,7 +55,7 @@ struct CertificateMapping: Sendable {
             .sorted { $0.line < $1.line }.map(\.groups)
     }
 
-    private mutating func add(_ words: [MappingWords.Word], at place: MappingFault.Place) throws(MappingFault) {
+    private mutating func add(_ words: [MappingWords.Word], at place: MappingPlace) throws(FileFault) {
         var rest = words[...]
         let first = rest.removeFirst()
         switch first.text {
@@ -90,8 +91,8 @@ struct CertificateMapping: Sendable {
     private static func entry(
         _ rest: inout ArraySlice<MappingWords.Word>,
         after last: MappingWords.Word,
-        at place: MappingFault.Place
-    ) throws(MappingFault) -> Entry {
+        at place: MappingPlace
+    ) throws(FileFault) -> Entry {
         guard let keyword = rest.popFirst(), keyword.text == "user" else {
             throw place.fault("user is missing", at: last.column)
         }
@@ -112,8 +113,8 @@ struct CertificateMapping: Sendable {
     private static func value(
         of keyword: MappingWords.Word,
         in rest: inout ArraySlice<MappingWords.Word>,
-        at place: MappingFault.Place
-    ) throws(MappingFault) -> MappingWords.Word {
+        at place: MappingPlace
+    ) throws(FileFault) -> MappingWords.Word {
         guard let word = rest.popFirst(), !word.text.isEmpty else {
             throw place.fault("\(keyword.text) needs a value", at: keyword.column)
         }
@@ -146,7 +147,7 @@ enum MappingWords {
     }
 
     /// Reads the words of a line; a comment begins with `#` at the start of a word.
-    static func read(_ line: ArraySlice<UInt8>, at place: MappingFault.Place) throws(MappingFault) -> [Word] {
+    static func read(_ line: ArraySlice<UInt8>, at place: MappingPlace) throws(FileFault) -> [Word] {
         var words: [Word] = []
         var index = line.startIndex
         func column(_ index: Int) -> Int { index - line.startIndex + 1 }

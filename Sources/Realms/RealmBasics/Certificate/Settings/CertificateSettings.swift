@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
+internal import Files
 internal import RealmKit
 
 /// The settings for names in certificates: properties of the realm, or options of the module in another realm.

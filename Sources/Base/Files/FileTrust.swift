@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Glibc
+internal import Glibc
 
 /// The check of a file that decides something: whether other users of this machine could change, replace or read it.
 ///
@@ -105,15 +105,15 @@ package enum FileTrust {
         _ path: String,
         as use: Use,
         stateFolder: String? = nil,
-        opened: stat? = nil
+        opened: FileStatus? = nil
     ) -> [Finding] {
         var owners: Set<uid_t> = [0, geteuid()]
-        var status = stat()
-        if let stateFolder, unsafe stat(stateFolder, &status) == 0 { owners.insert(status.st_uid) }
+        // A folder that is missing has no owner.
+        if let stateFolder, let status = try? FileStatus(of: stateFolder) { owners.insert(status.owner) }
         let way = FileWay(to: path)
         var findings: [Finding] = []
         if let file = way.file {
-            let isReachable = way.folders.allSatisfy { $0.status.st_mode & S_IXOTH != 0 }
+            let isReachable = way.folders.allSatisfy { $0.status.mode & S_IXOTH != 0 }
             findings = dangers(opened ?? file.status, use, owners, isReachable: isReachable).map {
                 Finding($0, of: file.path, as: use)
             }
@@ -126,148 +126,41 @@ package enum FileTrust {
     }
 
     /// Returns the first error about a file; nil if there is none.
-    package static func error(_ path: String, as use: Use, opened: stat? = nil) -> Finding? {
-        findings(path, as: use, opened: opened).first(where: \.isError)
+    package static func error(_ path: String, as use: Use) -> Finding? {
+        findings(path, as: use).first(where: \.isError)
     }
 
-    private static func dangers(_ status: stat, _ use: Use, _ owners: Set<uid_t>, isReachable: Bool) -> [Danger] {
+    /// Returns the warnings about an open file; throws its first error.
+    package static func check(
+        _ path: String,
+        as use: Use,
+        opened: FileStatus
+    ) throws(UnreadableFile) -> [String] {
+        let findings = findings(path, as: use, opened: opened)
+        if let error = findings.first(where: \.isError) { throw .untrusted(error) }
+        return findings.map(\.text)
+    }
+
+    private static func dangers(_ status: FileStatus, _ use: Use, _ owners: Set<uid_t>, isReachable: Bool) -> [Danger] {
         let danger = writeDanger(status, owners)
         let reading: Danger?
         switch use {
         case .settings, .certificates, .users, .ownFile, .program: reading = nil
-        case .passwordHashes, .secret: reading = status.st_mode & S_IROTH != 0 && isReachable ? .everyoneReads : nil
+        case .passwordHashes, .secret: reading = status.mode & S_IROTH != 0 && isReachable ? .everyoneReads : nil
         case .privateKey:
             // A service whose key belongs to root reads it as a member of the file's group. libpq has this rule too.
-            reading = status.st_mode & (status.st_uid == 0 ? 0o027 : 0o077) != 0 ? .othersRead : nil
+            reading = status.mode & (status.owner == 0 ? 0o027 : 0o077) != 0 ? .othersRead : nil
             if danger != .otherOwner { return [reading].compactMap(\.self) }
         }
         return [danger, reading].compactMap(\.self)
     }
 
     /// Returns how other users could change a file, or replace the files of a folder; nil if they cannot.
-    private static func writeDanger(_ status: stat, _ owners: Set<uid_t>) -> Danger? {
-        guard owners.contains(status.st_uid) else { return .otherOwner }
-        let kind = status.st_mode & S_IFMT
+    private static func writeDanger(_ status: FileStatus, _ owners: Set<uid_t>) -> Danger? {
+        guard owners.contains(status.owner) else { return .otherOwner }
         // The mode of a symbolic link has no meaning.
-        guard kind != S_IFLNK, kind != S_IFDIR || status.st_mode & S_ISVTX == 0 else { return nil }
-        if status.st_mode & S_IWOTH != 0 { return .everyoneWrites }
-        return status.st_mode & S_IWGRP != 0 && !SystemAccount.isPrivateGroup(of: status) ? .groupWrites : nil
-    }
-}
-
-/// The users and groups of the system.
-package enum SystemAccount {
-    /// Returns the name of a user; nil if the system has no user of the number.
-    package static func name(_ user: uid_t) -> String? {
-        var entry = unsafe passwd()
-        var found = unsafe UnsafeMutablePointer<passwd>?.none
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        let result = unsafe getpwuid_r(user, &entry, &buffer, buffer.count, &found)
-        guard result == 0, case .some = unsafe found, let name = unsafe entry.pw_name else { return nil }
-        return unsafe String(cString: name)
-    }
-
-    /// Returns whether the group of a file has the name of the file's owner and no other members; false for root.
-    static func isPrivateGroup(of status: stat) -> Bool {
-        guard status.st_uid != 0, let owner = name(status.st_uid) else { return false }
-        var entry = unsafe group()
-        var found = unsafe UnsafeMutablePointer<group>?.none
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        let result = unsafe getgrgid_r(status.st_gid, &entry, &buffer, buffer.count, &found)
-        guard result == 0, case .some = unsafe found, let name = unsafe entry.gr_name,
-            unsafe String(cString: name).utf8.elementsEqual(owner.utf8), var member = unsafe entry.gr_mem
-        else { return false }
-        while let text = unsafe member.pointee {
-            guard unsafe String(cString: text).utf8.elementsEqual(owner.utf8) else { return false }
-            unsafe member += 1
-        }
-        return true
-    }
-}
-
-/// The contents of an open file, which is read as a whole.
-package enum FileBytes {
-    package enum Fault: Error {
-        /// An error of the system, by its number.
-        case system(Int32)
-        /// The file does not have the expected size, because it is being written.
-        case isBeingWritten
-    }
-
-    /// Reads the bytes of a file from its present place to its end, which must be as many as expected.
-    package static func read(_ descriptor: Int32, count: Int) throws(Fault) -> [UInt8] {
-        var number: Int32 = 0
-        // Reading one byte more than the size shows whether the file has grown.
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count + 1) { buffer, filled in
-            while filled < count + 1 {
-                let room = count + 1 - filled
-                let got = unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + filled }, room)
-                if got < 0, errno == EINTR { continue }
-                if got < 0 { number = errno }
-                guard got > 0 else { return }
-                filled += got
-            }
-        }
-        guard number == 0 else { throw .system(number) }
-        guard bytes.count == count else { throw .isBeingWritten }
-        return bytes
-    }
-}
-
-/// The file at the end of a path, and the folders and symbolic links on the way to it, the first of which is `/`.
-private struct FileWay {
-    struct Place {
-        let path: String
-        let status: stat
-    }
-
-    /// The number of links after which Linux gives up (path_resolution(7)).
-    private static let maximumLinks = 40
-
-    private(set) var folders: [Place] = []
-    /// Nil if it is missing.
-    private(set) var file: Place?
-
-    init(to path: String) {
-        var rest = Self.parts(path)
-        if !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) {
-            rest = Self.parts(unsafe String(cString: folder)) + rest
-            unsafe free(folder)
-        }
-        var folder: [Substring] = []
-        var links = 0
-        var status = stat()
-        if unsafe lstat("/", &status) == 0 { folders.append(Place(path: "/", status: status)) }
-        while !rest.isEmpty {
-            let part = rest.removeFirst()
-            guard part != ".." else {
-                _ = folder.popLast()
-                continue
-            }
-            let place = "/" + (folder + [part]).joined(separator: "/")
-            guard unsafe lstat(place, &status) == 0 else { return }
-            let isLink = status.st_mode & S_IFMT == S_IFLNK
-            if !isLink, rest.isEmpty {
-                file = Place(path: place, status: status)
-                return
-            }
-            folders.append(Place(path: place, status: status))
-            guard isLink else {
-                folder.append(part)
-                continue
-            }
-            links += 1
-            guard links <= Self.maximumLinks, let target = Self.target(of: place) else { return }
-            if target.hasPrefix("/") { folder = [] }
-            rest = Self.parts(target) + rest
-        }
-    }
-
-    private static func parts(_ path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
-
-    private static func target(of link: String) -> String? {
-        var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink(link, &text, text.count)
-        return count > 0 ? String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+        guard !status.isLink, !status.isFolder || status.mode & S_ISVTX == 0 else { return nil }
+        if status.mode & S_IWOTH != 0 { return .everyoneWrites }
+        return status.mode & S_IWGRP != 0 && !SystemAccount.isPrivateGroup(of: status) ? .groupWrites : nil
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bytes
+import Files
 import Glibc
 import Testing
 
@@ -137,25 +137,5 @@ struct FileTrustTests {
         #expect(findings(.settings, stateFolder: "\(root.path)/state") == [])
         unsafe chown(file, user, 0)
         #expect(findings(.settings, stateFolder: "\(root.path)/state").count == 1)
-    }
-}
-
-/// A new folder in /tmp, removed with this object.
-private final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        var name = Array("/tmp/gatehouse-trust-XXXXXX".utf8CString)
-        try #require(unsafe mkdtemp(&name) != nil)
-        path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        unsafe chmod(path, 0o755)
-    }
-
-    deinit { unsafe system("rm -rf '\(path)'") }
-
-    func write(_ file: String) throws {
-        let descriptor = unsafe open(file, O_WRONLY | O_CREAT, 0o600)
-        try #require(descriptor >= 0)
-        close(descriptor)
     }
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a file is not read.
+package enum UnreadableFile: Error, Sendable, Hashable {
+    case system(SystemError)
+    case notRegular(isFolder: Bool)
+    case tooLong(FileLimit)
+    /// The file does not have the size that it had when it was opened.
+    case beingWritten
+    case untrusted(FileTrust.Finding)
+
+    package var reason: String {
+        switch self {
+        case .system(let error): "\(error)"
+        case .notRegular: "it is not a regular file"
+        case .tooLong(let limit): "it is longer than \(limit)"
+        case .beingWritten: "it is being written"
+        case .untrusted(let finding): finding.text
+        }
+    }
+
+    package static func reporting<Value>(_ body: () throws(SystemError) -> Value) throws(UnreadableFile) -> Value {
+        try Result(catching: body).mapError { UnreadableFile.system($0) }.get()
+    }
+}
+
+/// What is wrong with a file.
+package struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// For the administrator, with the name of the file.
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    /// Appends the system's reason to what has failed.
+    package init(_ what: String, _ error: SystemError) { description = "\(what): \(error)" }
+
+    package init(_ name: String, _ fault: UnreadableFile) {
+        // The text of a finding names the file.
+        if case .untrusted = fault { description = fault.reason } else { description = "\(name): \(fault.reason)" }
+    }
+}
+
+/// The maximum size of a file, in the unit in which a message names it.
+package enum FileLimit: Sendable, Hashable, CustomStringConvertible {
+    case bytes(Int)
+    case mebibytes(Int)
+
+    package var byteCount: Int {
+        switch self {
+        case .bytes(let count): count
+        case .mebibytes(let count): count << 20
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .bytes(let count): "\(count) bytes"
+        case .mebibytes(let count): "\(count) MiB"
+        }
+    }
+}
+
+/// The bytes of a regular file, and what was known of it when it was opened.
+package struct FileContents: Sendable {
+    package let bytes: [UInt8]
+    package let stamp: FileStamp
+    /// About the owner and the mode of the file and of the folders above it.
+    package let warnings: [String]
+
+    /// Reads a file, behind links; one that other users may change is refused as its use says.
+    ///
+    /// Without a use, its owner and its mode are not checked. A file that is written in place must have the size that
+    /// it had when it was opened.
+    package init(
+        _ path: String,
+        as use: FileTrust.Use?,
+        limit: FileLimit,
+        mayGrow: Bool
+    ) throws(UnreadableFile) {
+        let (file, status) = try OpenFile.regular(path)
+        stamp = status.stamp
+        warnings = if let use { try FileTrust.check(path, as: use, opened: status) } else { [] }
+        bytes = try mayGrow ? file.contents(limit: limit) : file.contents(of: status, limit: limit)
+    }
+}
+
+extension OpenFile {
+    /// Opens a regular file for reading, behind links, and returns its status.
+    ///
+    /// The open file is checked, not its path, so that it cannot be replaced between the check and the read. A pipe is
+    /// refused: a read would wait, or return a first part.
+    package static func regular(_ path: String) throws(UnreadableFile) -> (file: OpenFile, status: FileStatus) {
+        let (file, status) = try UnreadableFile.reporting { () throws(SystemError) in
+            let file = try OpenFile(path, .reading)
+            return (file, try file.status())
+        }
+        guard status.isRegular else { throw .notRegular(isFolder: status.isFolder) }
+        return (file, status)
+    }
+
+    /// Reads the whole file, which must have its size when it was opened.
+    package func contents(of status: FileStatus, limit: FileLimit) throws(UnreadableFile) -> [UInt8] {
+        guard status.size <= limit.byteCount else { throw .tooLong(limit) }
+        // One byte more than the size shows whether the file has grown.
+        let bytes = try UnreadableFile.reporting { () throws(SystemError) in try self.bytes(atMost: status.size + 1) }
+        guard bytes.count == status.size else { throw .beingWritten }
+        return bytes
+    }
+
+    fileprivate func contents(limit: FileLimit) throws(UnreadableFile) -> [UInt8] {
+        let bytes = try UnreadableFile.reporting { () throws(SystemError) in try self.bytes(atMost: limit.byteCount + 1)
+        }
+        guard bytes.count <= limit.byteCount else { throw .tooLong(limit) }
+        return bytes
+    }
+}
