@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Files
 import Foundation
 import Glibc
 import Sessions
@@ -156,30 +157,33 @@ private final class FaultyDisk: Sendable {
 
     var calls: EndedSessionFile.SystemCalls {
         let real = EndedSessionFile.SystemCalls()
-        var calls = EndedSessionFile.SystemCalls()
-        calls.write = { [self] descriptor, bytes, offset in
+        var calls = real
+        calls.write = { [self] (file, bytes, offset) throws(SystemError) in
             let fails = state.withLock { state in
                 state.writes += 1
                 return state.failsWrites
             }
-            guard fails else { return real.write(descriptor, bytes, offset) }
-            errno = ENOSPC
+            guard fails else { return try real.write(file, bytes, offset) }
             // A part of the bytes is written before the error.
-            return real.write(descriptor, Array(bytes.prefix(7)), offset)
+            try real.write(file, Array(bytes.prefix(7)), offset)
+            throw SystemError(number: ENOSPC)
         }
-        calls.sync = { [self] descriptor, isFolder in
-            let (fails, lost) = state.withLock { state -> (Bool, String?) in
-                defer { if !isFolder { state.losing = nil } }
-                if isFolder { state.folders += 1 }
-                return isFolder ? (state.failsFolders, nil) : (state.losing != nil, state.losing)
+        calls.sync = { [self] file throws(SystemError) in
+            let isLost = state.withLock { state in
+                defer { state.losing = nil }
+                return state.losing != nil
             }
-            guard fails else { return real.sync(descriptor, isFolder) }
-            if lost != nil {
-                let dots = [UInt8](repeating: UInt8(ascii: "."), count: 23 * EndedSessionFile.capacity)
-                _ = real.write(descriptor, dots, 0)
+            guard isLost else { return try real.sync(file) }
+            try real.write(file, [UInt8](repeating: UInt8(ascii: "."), count: 23 * EndedSessionFile.capacity), 0)
+            throw SystemError(number: EIO)
+        }
+        calls.syncFolder = { [self] folder throws(SystemError) in
+            let fails = state.withLock { state in
+                state.folders += 1
+                return state.failsFolders
             }
-            errno = EIO
-            return -1
+            guard !fails else { throw SystemError(number: EIO) }
+            try real.syncFolder(folder)
         }
         return calls
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
 internal import GRDB
 internal import Glibc
 
@@ -26,29 +27,19 @@ public final class GatehouseStore: Sendable {
         self.database = database
         self.path = path
         self.isReadOnly = isReadOnly
-        file = path.flatMap(FileIdentity.init)
+        file = path.flatMap(Self.identity)
         endedSessions = path.map {
             EndedSessionFile("\($0.dropLast(Self.fileName.utf8.count))\(EndedSessionFile.fileName)")
         }
     }
 
-    /// The identity of a file, independent of its name.
-    private struct FileIdentity: Equatable {
-        let device: dev_t
-        let number: ino_t
-
-        init?(_ path: String) {
-            var status = stat()
-            guard unsafe stat(path, &status) == 0 else { return nil }
-            (device, number) = (status.st_dev, status.st_ino)
-        }
-    }
+    private static func identity(of path: String) -> FileIdentity? { (try? FileStatus(of: path))?.identity }
 
     /// Throws if the opened file was removed or replaced.
     ///
     /// SQLite would go on using the old file, without the changes of other programs, and own ones would be lost.
     private func checkFileIsNotReplaced() throws(StoreFault) {
-        guard let path, FileIdentity(path) != file else { return }
+        guard let path, Self.identity(of: path) != file else { return }
         throw StoreFault(
             .unavailable,
             "\(path) was removed or replaced while it was in use; restart the programs that use it"
@@ -101,25 +92,25 @@ public final class GatehouseStore: Sendable {
     /// Opens an existing store for reading; nil if the file does not exist, and SQLite is not used.
     static func openIfPresent(folder: String) throws(StoreFault) -> GatehouseStore? {
         let path = "\(folder)/\(fileName)"
-        var status = stat()
-        if unsafe stat(folder, &status) == 0 {
+        if (try? FileStatus(of: folder)) != nil {
             try reporting("the state folder cannot be used") { () throws(StateFolder.Fault) in
                 try StateFolder.checkIsFolder(folder)
                 try StateFolder.checkOnlyOwnerCanWrite(folder)
             }
         }
-        guard unsafe lstat(path, &status) == 0 else {
+        let status: FileStatus
+        do throws(SystemError) {
+            status = try FileStatus(ofLink: path)
+        } catch {
             // A file that is not accessible must not be treated as a missing file: an empty store has no locks.
-            let number = errno
-            if number == ENOENT {
+            if error.number == ENOENT {
                 guard let link = StateFolder.brokenLink(in: folder) else { return nil }
                 throw StoreFault(.unavailable, "the state folder cannot be used: \(link) is a link that leads nowhere")
             }
-            let reason = unsafe String(cString: strerror(number))
-            let advice = FileOwner.advice(number, folder)
-            throw StoreFault(.unavailable, "the store \(path) cannot be accessed: \(reason)\(advice)")
+            let advice = FileOwner.advice(error.number, folder)
+            throw StoreFault(.unavailable, "the store \(path) cannot be accessed: \(error)\(advice)")
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        guard status.isRegular else {
             throw StoreFault(.unavailable, "the store cannot be opened: \(path) is not a regular file")
         }
         guard unsafe access(path, R_OK) == 0 else {
