@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
 internal import FoundationEssentials
 internal import Glibc
 
@@ -19,9 +20,15 @@ struct NewFiles {
         case other(String)
 
         /// The fault of a system call.
-        fileprivate init(_ path: String) {
-            let number = errno
-            self = number == EEXIST ? .exists(path) : .other("\(path): \(unsafe String(cString: strerror(number)))")
+        fileprivate init(_ path: String, _ error: SystemError) {
+            self = error.number == EEXIST ? .exists(path) : .other("\(path): \(error)")
+        }
+
+        fileprivate static func reporting<Value>(
+            _ path: String,
+            _ body: () throws(SystemError) -> Value
+        ) throws(Fault) -> Value {
+            try Result(catching: body).mapError { Fault(path, $0) }.get()
         }
     }
 
@@ -39,16 +46,10 @@ struct NewFiles {
     }
 
     /// True if a file, a folder or a symbolic link exists, also one that leads nowhere.
-    static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0
-    }
+    static func exists(_ path: String) -> Bool { (try? FileStatus(ofLink: path)) != nil }
 
     /// True if a path is a folder, or a symbolic link to one.
-    static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
+    static func isFolder(_ path: String) -> Bool { (try? FileStatus(of: path))?.isFolder == true }
 
     /// Writes new files, and makes the folders above them; after an error all that it has made is removed.
     mutating func write(_ files: [NewFile]) throws(Fault) {
@@ -63,7 +64,7 @@ struct NewFiles {
                 try Self.write(file, as: temporary)
             }
             for name in names {
-                guard unsafe link(name.temporary, name.path) == 0 else { throw Fault(name.path) }
+                guard unsafe link(name.temporary, name.path) == 0 else { throw Fault(name.path, .last) }
                 made.append(name.path)
             }
         } catch {
@@ -87,17 +88,18 @@ struct NewFiles {
 
     private mutating func makeFolders(above path: String) throws(Fault) {
         for folder in Self.folders(above: path) {
-            if unsafe mkdir(folder, 0o755) == 0 {
+            let isMade = try Fault.reporting(folder) { () throws(SystemError) in
+                try FilePath.makeFolder(folder, mode: 0o755)
+            }
+            if isMade {
                 madeFolders.append(folder)
             } else if !Self.isFolder(folder) {
-                throw Fault(folder)
+                throw .exists(folder)
             }
         }
     }
 
-    private static func folders(above path: String) -> [String] {
-        path.indices.filter { path[$0] == "/" && $0 > path.startIndex }.map { String(path[..<$0]) }
-    }
+    private static func folders(above path: String) -> [String] { FilePath.parts(path).dropLast() }
 
     private static func temporaryName(of path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -105,35 +107,20 @@ struct NewFiles {
     }
 
     private static func write(_ file: NewFile, as path: String) throws(Fault) {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file.mode)
-        guard descriptor >= 0 else { throw Fault(path) }
-        defer { close(descriptor) }
-        guard write(file.bytes, to: descriptor) else { throw Fault(path) }
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
+        try Fault.reporting(path) { () throws(SystemError) in try OpenFile(path, .new(file.mode)).write(file.bytes) }
     }
 
     /// Appends to a file of this size, whose contents, owner and mode stay; after an error it is not changed.
     static func append(_ bytes: [UInt8], to path: String, ofSize size: Int) throws(Fault) {
-        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Fault(path) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw Fault(path) }
-        guard status.st_size == size else { throw .other("\(path) was changed by another program") }
-        guard write(bytes, to: descriptor) else {
-            let fault = Fault(path)
-            ftruncate(descriptor, off_t(size))
-            throw fault
+        let file = try Fault.reporting(path) { () throws(SystemError) in try OpenFile(path, .appending) }
+        let status = try Fault.reporting(path) { () throws(SystemError) in try file.status() }
+        guard status.size == size else { throw .other("\(path) was changed by another program") }
+        do throws(SystemError) {
+            try file.write(bytes)
+        } catch {
+            // The error of the write is the one to report.
+            try? file.truncate(to: size)
+            throw Fault(path, error)
         }
     }
 }

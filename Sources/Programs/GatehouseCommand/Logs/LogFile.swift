@@ -1,44 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CommandSupport
+internal import Files
 internal import Glibc
 
 enum LogFile {
-    private static let chunk = 1 << 18
-
     /// Reads a file, or standard input for `-`, to its end, in memory that does not depend on its size.
     ///
     /// A file that is cut off meanwhile ends there. A file that was compressed by gzip is decompressed.
     static func read(_ name: String, use: ([UInt8]) -> Void) throws(CommandError) {
-        let isInput = name == "-"
-        let descriptor = isInput ? STDIN_FILENO : unsafe open(name, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(name, errno) }
-        defer { if !isInput { close(descriptor) } }
-        var bytes = try nextBytes(of: descriptor, name)
-        if bytes.starts(with: [0x1F, 0x8B]) { return try readCompressed(descriptor, name, use: use) }
+        let file = try reporting(name) { () throws(SystemError) in
+            try name == "-" ? OpenFile.standardInput() : OpenFile(name, .stream)
+        }
+        var bytes = try nextBytes(of: file, name)
+        if bytes.starts(with: [0x1F, 0x8B]) { return try readCompressed(file, name, use: use) }
         while !bytes.isEmpty {
             use(bytes)
-            bytes = try nextBytes(of: descriptor, name)
+            bytes = try nextBytes(of: file, name)
         }
     }
 
     private static func readCompressed(
-        _ descriptor: Int32,
+        _ file: OpenFile,
         _ name: String,
         use: ([UInt8]) -> Void
     ) throws(CommandError) {
         // A pipe cannot be read again from its beginning.
-        guard lseek(descriptor, 0, SEEK_SET) == 0 else {
+        do throws(SystemError) { try file.rewind() } catch {
             throw CommandError(.failed, "\(displayName(name)) is compressed; use zcat FILE | gatehouse log")
         }
-        guard let gzip = GzipProcess(input: descriptor) else {
+        guard var gzip = GzipProcess(input: file) else {
             let message = "\(displayName(name)) is compressed, and gzip cannot be started"
             throw CommandError(.failed, "\(message); decompress it in another way")
         }
         do throws(CommandError) {
-            defer { close(gzip.output) }
-            while true {
-                let bytes = try nextBytes(of: gzip.output, name)
+            while let output = gzip.output {
+                let bytes = try nextBytes(of: output, name)
                 guard !bytes.isEmpty else { break }
                 use(bytes)
             }
@@ -51,21 +48,16 @@ enum LogFile {
         }
     }
 
-    private static func nextBytes(of descriptor: Int32, _ name: String) throws(CommandError) -> [UInt8] {
-        var count = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: chunk) { buffer, initialized in
-            repeat {
-                count = unsafe Glibc.read(descriptor, buffer.baseAddress, chunk)
-            } while count < 0 && errno == EINTR
-            initialized = max(0, count)
-        }
-        guard count >= 0 else { throw failure(name, errno) }
-        return bytes
+    private static func nextBytes(of file: OpenFile, _ name: String) throws(CommandError) -> [UInt8] {
+        try reporting(name) { () throws(SystemError) in try file.part(ofAtMost: 1 << 18) }
     }
 
-    private static func failure(_ name: String, _ number: Int32) -> CommandError {
-        let reason = unsafe String(cString: strerror(number))
-        return CommandError(.failed, "\(displayName(name)) cannot be read: \(reason)")
+    private static func reporting<Value>(
+        _ name: String,
+        _ body: () throws(SystemError) -> Value
+    ) throws(CommandError) -> Value {
+        try Result(catching: body).mapError { CommandError(.failed, "\(displayName(name)) cannot be read: \($0)") }
+            .get()
     }
 
     private static func displayName(_ name: String) -> String { name == "-" ? "standard input" : Printable.line(name) }
@@ -76,25 +68,23 @@ enum LogFile {
 /// A library would be one more dependency of every server, for a command that reads rotated logs. A system that has
 /// compressed its logs has gzip. The damaged file of an attacker can only crash this process.
 struct GzipProcess {
-    /// The descriptor of the decompressed bytes, which the caller closes.
-    let output: Int32
+    /// The decompressed bytes; nil after ``finish()``.
+    private(set) var output: OpenFile?
     private let process: pid_t
 
     /// Starts the process on a compressed file at its beginning; nil if it cannot be started.
     ///
     /// The program is not searched in `PATH`, and gets neither the name of the file nor an environment.
-    init?(input: Int32) {
+    init?(input: OpenFile) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        output = OpenFile(owning: ends[0])
         defer { close(ends[1]) }
         var actions = unsafe posix_spawn_file_actions_t()
-        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else {
-            close(ends[0])
-            return nil
-        }
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, input.descriptor, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("gzip"), strdup("-dc"), nil]
@@ -105,15 +95,14 @@ struct GzipProcess {
         for path in ["/usr/bin/gzip", "/bin/gzip"] where !isStarted {
             isStarted = unsafe posix_spawn(&started, path, &actions, nil, &arguments, &environment) == 0
         }
-        guard isStarted else {
-            close(ends[0])
-            return nil
-        }
-        (output, process) = (ends[0], started)
+        guard isStarted else { return nil }
+        process = started
     }
 
     /// Waits for the end; true if the whole file was decompressed, also before bytes that gzip ignores.
-    func finish() -> Bool {
+    mutating func finish() -> Bool {
+        // Otherwise gzip could wait until somebody reads the rest.
+        output = nil
         var status: Int32 = 0
         var result: pid_t
         repeat {
