@@ -16,32 +16,11 @@ package struct LogTime: Sendable, Hashable, Comparable, CustomStringConvertible 
 
     /// Reads the time whose first digit is at a place of a line of the log.
     init?(_ bytes: [UInt8], at start: Int) {
-        guard bytes.count - start >= Self.length else { return nil }
-        func number(_ offset: Int, _ count: Int) -> Int? {
-            var value = 0
-            for index in (start + offset)..<(start + offset + count) {
-                guard ASCII.isDigit(bytes[index]) else { return nil }
-                value = value * 10 + Int(bytes[index] - UInt8(ascii: "0"))
-            }
-            return value
-        }
-        let (dash, colon) = (UInt8(ascii: "-"), ASCII.colon)
-        guard bytes[start + 4] == dash, bytes[start + 7] == dash, bytes[start + 10] == UInt8(ascii: "T"),
-            bytes[start + 13] == colon, bytes[start + 16] == colon, bytes[start + 19] == UInt8(ascii: "."),
-            bytes[start + 23] == UInt8(ascii: "Z")
+        var reader = UTCTimeReader(bytes, at: start)
+        guard let day = reader.day(), reader.skip("T"), let second = reader.timeOfDay(lastSecond: 60),
+            reader.hasSeconds, reader.skip("."), let fraction = reader.number(3), reader.skip("Z")
         else { return nil }
-        guard let year = number(0, 4), let month = number(5, 2), let day = number(8, 2), let hour = number(11, 2),
-            let minute = number(14, 2), let second = number(17, 2), let fraction = number(20, 3),
-            let seconds = UTCTime.seconds(
-                year: year,
-                month: month,
-                day: day,
-                hour: hour,
-                minute: minute,
-                second: second
-            )
-        else { return nil }
-        milliseconds = seconds * 1000 + fraction
+        milliseconds = (day + second) * 1000 + fraction
     }
 
     /// The time as the log writes it.
@@ -94,50 +73,33 @@ extension LogTime {
     }
 
     private static func timeOfDay(_ bytes: [UInt8], now: LogTime) -> LogTime? {
-        guard let second = secondOfDay(bytes[...]) else { return nil }
+        var reader = UTCTimeReader(bytes)
+        guard let second = reader.timeOfDay(), reader.isAtEnd else { return nil }
         let day = now.milliseconds - now.milliseconds % 86_400_000
         let today = day + second * 1000
         return LogTime(milliseconds: today <= now.milliseconds ? today : today - 86_400_000)
     }
 
-    /// Reads `10:00` or `10:00:30`.
-    private static func secondOfDay(_ bytes: ArraySlice<UInt8>) -> Int? {
-        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard parts.count == 2 || parts.count == 3, parts.allSatisfy({ $0.count == 2 }), let hour = number(parts[0]),
-            let minute = number(parts[1]), let second = parts.count == 3 ? number(parts[2]) : 0, hour < 24, minute < 60,
-            second < 60
-        else { return nil }
-        return hour * 3600 + minute * 60 + second
-    }
-
     private static func date(_ bytes: [UInt8]) -> LogTime? {
-        let halves = bytes.split(separator: UInt8(ascii: "T"), maxSplits: 1, omittingEmptySubsequences: false)
-        let days = halves[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard days.map(\.count) == [4, 2, 2], let year = number(days[0]), let month = number(days[1]),
-            let day = number(days[2]),
-            let midnight = UTCTime.seconds(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
-        else { return nil }
-        guard halves.count == 2 else { return LogTime(milliseconds: midnight * 1000) }
-        var time = halves[1]
-        var offset = 0
-        if time.last == UInt8(ascii: "Z") {
-            time = time.dropLast()
-        } else if let sign = time.lastIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }) {
-            guard let zone = secondOfDay(time[(sign + 1)...]) else { return nil }
-            offset = time[sign] == UInt8(ascii: "+") ? zone : -zone
-            time = time[..<sign]
+        var reader = UTCTimeReader(bytes)
+        guard let day = reader.day() else { return nil }
+        var (second, fraction) = (0, 0)
+        if reader.skip("T") {
+            guard let time = reader.timeOfDay() else { return nil }
+            second = time
+            if reader.skip(".") {
+                guard let found = reader.fraction(), found.digits <= 9 else { return nil }
+                fraction = found.milliseconds
+            }
+            let sign = reader.skip("+") ? 1 : reader.skip("-") ? -1 : 0
+            if sign != 0 {
+                guard let offset = reader.timeOfDay() else { return nil }
+                second -= sign * offset
+            } else {
+                _ = reader.skip("Z")
+            }
         }
-        var fraction = 0
-        if let dot = time.firstIndex(of: UInt8(ascii: ".")) {
-            let digits = time[(dot + 1)...]
-            guard (1...9).contains(digits.count), number(digits) != nil else { return nil }
-            let milliseconds =
-                Array(digits.prefix(3)) + Array(repeating: UInt8(ascii: "0"), count: max(0, 3 - digits.count))
-            fraction = number(milliseconds[...]) ?? 0
-            time = time[..<dot]
-        }
-        guard let second = secondOfDay(time) else { return nil }
-        return LogTime(milliseconds: (midnight + second - offset) * 1000 + fraction)
+        return reader.isAtEnd ? LogTime(milliseconds: (day + second) * 1000 + fraction) : nil
     }
 
     /// Reads up to nine digits.

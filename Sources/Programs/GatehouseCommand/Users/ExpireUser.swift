@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Bytes
 internal import CommandSupport
-internal import FoundationEssentials
 internal import RealmConfiguration
 internal import RealmKit
 
@@ -48,16 +48,13 @@ extension GatehouseOptions.User {
 enum Day {
     /// Returns the first second after a day, in seconds since 1970.
     static func end(of text: String) throws(CommandError) -> Int {
-        guard let day = try? Date(text, strategy: style), day.formatted(style) == text else {
+        var reader = UTCTimeReader(Array(text.utf8))
+        guard let day = reader.day(), reader.isAtEnd else {
             throw CommandError(.usage, "a day is written as in 2027-01-31, not \(Printable.line(text))")
         }
-        return Int(day.timeIntervalSince1970) + 86_400
+        return day + 86_400
     }
 
-    /// Returns the last day that ends at or before a time.
-    static func last(before moment: Int) -> String {
-        Date(timeIntervalSince1970: TimeInterval(moment - 1)).formatted(style)
-    }
-
-    private static let style = Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day()
+    /// Returns the last day that ends at or before a time, which a database may set to any number.
+    static func last(before moment: Int) -> String { UTCTime.dayText(max(moment, .min + 1) - 1) }
 }

@@ -169,64 +169,28 @@ enum SQLTime: Sendable, Hashable {
             self = .at(number)
             return
         }
-        var reader = Reader(bytes: Array(text.utf8))
-        guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
-            let day = reader.number(2)
-        else { return nil }
-        var (hour, minute, second, offset) = (0, 0, 0, 0)
+        var reader = UTCTimeReader(Array(text.utf8))
+        guard let day = reader.day() else { return nil }
+        var (second, offset) = (0, 0)
         if reader.skip("T") || reader.skip(" ") {
-            guard let hours = reader.number(2), reader.skip(":"), let minutes = reader.number(2) else { return nil }
-            (hour, minute) = (hours, minutes)
-            if reader.skip(":") {
-                guard let seconds = reader.number(2) else { return nil }
-                second = seconds
-                if reader.skip(".") { guard reader.skipDigits() else { return nil } }
-            }
-            guard let found = reader.offset() else { return nil }
+            guard let time = reader.timeOfDay(lastSecond: 60) else { return nil }
+            second = time
+            if reader.hasSeconds, reader.skip(".") { guard reader.fraction() != nil else { return nil } }
+            guard let found = Self.offset(&reader) else { return nil }
             offset = found
         }
-        let time = UTCTime.seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
-        guard reader.isAtEnd, let seconds = time else { return nil }
-        self = .at(seconds - offset)
+        guard reader.isAtEnd else { return nil }
+        self = .at(day + second - offset)
     }
 
-    private struct Reader {
-        let bytes: [UInt8]
-        var place = 0
-        var isAtEnd: Bool { place == bytes.count }
-
-        mutating func skip(_ character: Character) -> Bool {
-            guard place < bytes.count, bytes[place] == character.asciiValue else { return false }
-            place += 1
-            return true
-        }
-
-        mutating func skipDigits() -> Bool {
-            let start = place
-            while place < bytes.count, (0x30...0x39).contains(bytes[place]) { place += 1 }
-            return place > start
-        }
-
-        mutating func number(_ digits: Int) -> Int? {
-            guard place + digits <= bytes.count else { return nil }
-            var value = 0
-            for byte in bytes[place..<(place + digits)] {
-                guard (0x30...0x39).contains(byte) else { return nil }
-                value = value * 10 + Int(byte - 0x30)
-            }
-            place += digits
-            return value
-        }
-
-        /// Reads `Z`, `+01`, `+01:30`, `-0800` or nothing, and returns the seconds.
-        mutating func offset() -> Int? {
-            if isAtEnd || skip("Z") { return 0 }
-            let sign = skip("+") ? 1 : skip("-") ? -1 : 0
-            guard sign != 0, let hours = number(2) else { return nil }
-            guard !isAtEnd else { return sign * hours * 3600 }
-            _ = skip(":")
-            guard let minutes = number(2) else { return nil }
-            return sign * (hours * 3600 + minutes * 60)
-        }
+    /// Reads `Z`, `+01`, `+01:30`, `-0800` or nothing, and returns the seconds.
+    private static func offset(_ reader: inout UTCTimeReader) -> Int? {
+        if reader.isAtEnd || reader.skip("Z") { return 0 }
+        let sign = reader.skip("+") ? 1 : reader.skip("-") ? -1 : 0
+        guard sign != 0, let hours = reader.number(2) else { return nil }
+        guard !reader.isAtEnd else { return sign * hours * 3600 }
+        _ = reader.skip(":")
+        guard let minutes = reader.number(2) else { return nil }
+        return sign * (hours * 3600 + minutes * 60)
     }
 }

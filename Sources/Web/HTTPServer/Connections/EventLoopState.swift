@@ -150,8 +150,8 @@ final class EventLoopState {
         let second = clock()
         guard second != dateSecond else { return }
         dateSecond = second
-        dateText = HTTPDate.text(second)
-        date = HTTPDate.field(dateText)
+        dateText = UTCTime.httpDate(second)
+        date = ByteBuffer(string: "Date: \(dateText)\r\n")
     }
 }
 
