@@ -7,17 +7,12 @@ import Testing
 @testable import Bytes
 
 struct JSONTests {
-    private static func read(_ text: [UInt8], _ paths: [String] = [], size: Int = .max) -> [JSONValues]? {
-        var reader = JSONReader(paths.compactMap { JSONPath($0) })
-        do throws(JSONReader.Fault) {
-            for start in stride(from: 0, to: text.count, by: min(size, max(text.count, 1))) {
-                try reader.read(text[start..<min(text.count, start + min(size, text.count))].span)
-            }
-            try reader.finish()
-            return reader.values
-        } catch {
-            return nil
-        }
+    private static func result(_ text: [UInt8], _ paths: [String] = []) -> Result<[JSONValues], JSONFault> {
+        Result { () throws(JSONFault) in try JSONValues.read(paths.compactMap { JSONPath($0) }, in: text.span) }
+    }
+
+    private static func read(_ text: [UInt8], _ paths: [String] = []) -> [JSONValues]? {
+        try? result(text, paths).get()
     }
 
     private static func strings(_ text: String, _ path: String) -> [String]? {
@@ -29,7 +24,13 @@ struct JSONTests {
         #""\u00e9\ud83d\ude00\"\\\/\b\f\n\r\t""#, "\t\r\n 12 \n",
     ])
     func `JSON that is accepted`(text: String) {
-        for size in [1, 2, 3, .max] { #expect(Self.read(Array(text.utf8), size: size) != nil) }
+        #expect(Self.read(Array(text.utf8)) != nil)
+        for count in 0..<text.utf8.count {
+            // A part of a valid text is never a fault that ends the reading of an answer that still arrives.
+            if case .failure(let fault) = Self.result(Array(text.utf8.prefix(count))) {
+                #expect(fault.code == .incomplete)
+            }
+        }
     }
 
     @Test(arguments: [
@@ -43,7 +44,7 @@ struct JSONTests {
         "\u{feff}1",
     ])
     func `JSON that is rejected`(text: String) {
-        for size in [1, 2, .max] { #expect(Self.read(Array(text.utf8), size: size) == nil) }
+        #expect(Self.read(Array(text.utf8)) == nil)
     }
 
     @Test func `invalid UTF-8, and more levels than the limit, are rejected`() {
@@ -67,11 +68,9 @@ struct JSONTests {
         (#"{"a":"\u00e9"}"#, "/a", ["é"]), (#"{"m":{"x":"1","y":["2","3"]}}"#, "/m/*", ["1", "2", "3"]),
     ])
     func `values at a path`(text: String, path: String, strings: [String]) {
-        for size in [1, 2, .max] {
-            let values = Self.read(Array(text.utf8), [path], size: size)?.first
-            #expect(values?.strings == strings)
-            #expect(values?.hasWrongType == false)
-        }
+        let values = Self.read(Array(text.utf8), [path])?.first
+        #expect(values?.strings == strings)
+        #expect(values?.hasWrongType == false)
     }
 
     @Test(arguments: [
@@ -100,6 +99,43 @@ struct JSONTests {
         #expect(JSONPath(text) == nil)
     }
 
+    @Test func `an object that no other path names is counted, and the names of its members are kept`() {
+        let text = #"{"m":{"x":["1","2"],"y":"3","z":{"n":"4"}}}"#
+        let values = Self.read(Array(text.utf8), ["/m/*", "/m/z/n"])
+        #expect(values?[0].strings == ["1", "2", "3"] && values?[0].names == ["x", "x", "y"])
+        #expect(values?[0].elements == 2 && values?[0].hasArray == true && values?[0].hasWrongType == false)
+        #expect(values?[1].strings == ["4"] && values?[1].names == [nil])
+    }
+
+    @Test func `more strings or names than the limit are rejected`() {
+        func array(_ count: Int) -> [UInt8] {
+            Array("[\(Array(repeating: "\"a\"", count: count).joined(separator: ","))]".utf8)
+        }
+        #expect(Self.read(array(JSONValues.maximumStrings), ["/*"])?.first?.strings.count == JSONValues.maximumStrings)
+        #expect(Self.read(array(JSONValues.maximumStrings + 1), ["/*"]) == nil)
+        #expect(Self.read(array(JSONValues.maximumStrings + 1)) != nil)
+        func object(_ count: Int) -> [UInt8] {
+            Array("{\((0..<count).map { "\"a\($0)\":1" }.joined(separator: ","))}".utf8)
+        }
+        #expect(Self.read(object(JSONReader.maximumNames)) != nil)
+        #expect(Self.read(object(JSONReader.maximumNames + 1)) == nil)
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"a":2}"#, "byte 7: a name that occurs twice"), (#"["\ud800"]"#, "byte 2: a lone surrogate"),
+        ("[1,]", "byte 3: a value is expected here"), ("{\"a\" 1}", "byte 5: a character that is not expected here"),
+        ("[", "byte 1: the text is not complete"), ("[01]", "byte 1: an invalid number"),
+        (#"["\x"]"#, "byte 2: an unknown escape sequence"), (#"["\u12"]"#, #"byte 2: an invalid \u sequence"#),
+        ("[\"\n\"]", "byte 2: a control character in a string"),
+    ])
+    func `a fault names its place`(text: String, fault: String) {
+        guard case .failure(let found) = Self.result(Array(text.utf8)) else {
+            Issue.record("\(text) is accepted")
+            return
+        }
+        #expect(found.description == fault)
+    }
+
     @Test func `random texts are read as Foundation reads them`() {
         var random = Random(seed: 1313)
         let pieces = [
@@ -112,7 +148,6 @@ struct JSONTests {
             var text = Array((0..<random.below(9)).map { _ in random.pick(pieces) }.joined().utf8)
             if random.below(5) == 0, !text.isEmpty { text[random.below(text.count)] = UInt8(random.below(256)) }
             let values = Self.read(text, ["/a", "/*", "/*/name"])
-            #expect(Self.read(text, ["/a", "/*", "/*/name"], size: 1) == values)
             guard values != nil else { continue }
             accepted += 1
             let foundation = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)

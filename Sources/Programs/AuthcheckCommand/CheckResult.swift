@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import CommandSupport
 internal import RealmKit
 
@@ -98,76 +99,50 @@ extension LoginFailure {
 }
 
 enum ReportJSON {
-    private struct Report: Encodable {
-        let realm: String
-        let user: String
-        let accepted: Bool
-        let reason: String?
-        let module: String?
-        let principals: [RealmAPIAnswer.Principal]?
-        let attributes: [String: [String]]?
-        let steps: [Step]
-        let nanoseconds: Int64
-    }
-
-    private struct Step: Encodable {
-        let index: Int
-        let module: String
-        let control: String
-        let phase: String
-        let outcome: String
-        let action: String
-        let state: String
-        let nanoseconds: Int64
-        let fault: String?
-    }
-
-    private struct RejectedCertificate: Encodable {
-        let realm: String
-        let accepted = false
-        let reason: String
-        let fault: String
-    }
-
     static func text(_ report: LoginReport) -> String {
         let steps = report.steps
         var module: String?
         if case .module(let index, _, _)? = report.refusal {
             module = steps.first { $0.index == index }?.module
         }
-        let object = Report(
-            realm: report.realm,
-            user: report.identity?.username.text ?? report.username.text,
-            accepted: report.identity != nil,
-            reason: report.refusal?.code,
-            module: module,
-            principals: report.identity?.subject.principals.map { .init(kind: $0.kind.rawValue, name: $0.name) },
-            attributes: report.identity?.attributes.valuesByName,
-            steps: steps.map { step in
-                Step(
-                    index: step.index,
-                    module: step.module,
-                    control: step.control,
-                    phase: step.phase.name,
-                    outcome: step.outcome.description,
-                    action: step.action.description,
-                    state: step.state.word,
-                    nanoseconds: step.duration.wholeNanoseconds,
-                    fault: step.fault?.log
-                )
-            },
-            nanoseconds: report.duration.wholeNanoseconds
-        )
-        return PrintableJSON.text(object, orElse: internalError)
+        let principals = report.identity?.subject.principals.map {
+            RealmAPIAnswer.Principal(kind: $0.kind.rawValue, name: $0.name).json
+        }
+        let object: JSONValue = [
+            "realm": .text(report.realm),
+            "user": .text(report.identity?.username.text ?? report.username.text),
+            "accepted": .boolean(report.identity != nil),
+            "reason": (report.refusal?.code).map(JSONValue.text),
+            "module": module.map(JSONValue.text),
+            "principals": principals.map(JSONValue.array),
+            "attributes": (report.identity?.attributes.valuesByName).map(JSONValue.lists),
+            "steps": .array(steps.map(Self.json)),
+            "nanoseconds": .number(Int(report.duration.wholeNanoseconds)),
+        ]
+        return object.text(.terminal)
+    }
+
+    private static func json(_ step: LoginStep) -> JSONValue {
+        [
+            "index": .number(step.index),
+            "module": .text(step.module),
+            "control": .text(step.control),
+            "phase": .text(step.phase.name),
+            "outcome": .text(step.outcome.description),
+            "action": .text(step.action.description),
+            "state": .text(step.state.word),
+            "nanoseconds": .number(Int(step.duration.wholeNanoseconds)),
+            "fault": (step.fault?.log).map(JSONValue.text),
+        ]
     }
 
     static func text(rejectedCertificate fault: LoginFault, realm: String) -> String {
-        let object = RejectedCertificate(realm: realm, reason: fault.kind.code, fault: fault.log)
-        return PrintableJSON.text(object, orElse: internalError)
+        let object: JSONValue = [
+            "realm": .text(realm), "accepted": .boolean(false), "reason": .text(fault.kind.code),
+            "fault": .text(fault.log),
+        ]
+        return object.text(.terminal)
     }
-
-    /// The result if encoding failed: it must not be an acceptance.
-    static let internalError = #"{"accepted":false,"reason":"internal-error"}"#
 }
 
 extension Refusal {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import CommandSupport
 internal import Glibc
 
@@ -16,7 +17,7 @@ extension RemoteCheck {
     /// Prints the result of a check, unless `--quiet` is set.
     func print(_ result: (report: RemoteReportJSON, status: ExitStatus)) -> ExitStatus {
         guard !options.quiet else { return result.status }
-        if options.json { write(result.report) } else { Output.write(text(result.report), to: STDOUT_FILENO) }
+        if options.json { write(result.report.json) } else { Output.write(text(result.report), to: STDOUT_FILENO) }
         return result.status
     }
 
@@ -41,7 +42,7 @@ extension RemoteCheck {
     func list(_ realms: RealmAPIAnswer.Realms) -> ExitStatus {
         guard !options.quiet else { return .accepted }
         if options.json {
-            write(realms)
+            write(realms.json)
         } else {
             let lines = Table.lines(realms.realms.map { [$0.name, $0.authType] })
             Output.write(lines.joined(separator: "\n"), to: STDOUT_FILENO)
@@ -49,13 +50,11 @@ extension RemoteCheck {
         return .accepted
     }
 
-    func write(_ value: some Encodable) {
-        Output.write(PrintableJSON.text(value, orElse: ReportJSON.internalError), to: STDOUT_FILENO)
-    }
+    func write(_ value: JSONValue) { Output.write(value.text(.terminal), to: STDOUT_FILENO) }
 }
 
 /// The result of `authcheck --server` as JSON.
-struct RemoteReportJSON: Encodable {
+struct RemoteReportJSON {
     let accepted: Bool
     let server: String
     let realm: String
@@ -64,4 +63,17 @@ struct RemoteReportJSON: Encodable {
     var error: String?
     var principals: [RealmAPIAnswer.Principal]?
     var attributes: [String: [String]]?
+
+    var json: JSONValue {
+        [
+            "accepted": .boolean(accepted),
+            "server": .text(server),
+            "realm": .text(realm),
+            "user": .text(user),
+            "reason": reason.map(JSONValue.text),
+            "error": error.map(JSONValue.text),
+            "principals": principals.map { .array($0.map(\.json)) },
+            "attributes": attributes.map(JSONValue.lists),
+        ]
+    }
 }

@@ -49,7 +49,7 @@ struct RemoteCheck {
             if options.json, error.status == .undecided {
                 var (report, _) = refused(.unavailable)
                 report.error = Printable.line(error.message)
-                write(report)
+                write(report.json)
             } else {
                 Output.write("authcheck: \(Printable.text(error.message))", to: STDERR_FILENO)
             }

@@ -31,18 +31,20 @@ package struct IdentityTokenSigner: Sendable {
         audience: String,
         at time: Int
     ) throws(OpenSSLError) -> String {
-        var claims = ClaimsWriter()
-        claims.add("iss", issuer)
-        claims.add("sub", Self.subject(of: user))
-        claims.add("aud", audience)
-        claims.add("iat", time)
-        claims.add("exp", time + Self.lifetime)
-        claims.add("preferred_username", user.username.text)
-        claims.add("realm", user.realm)
-        claims.add("groups", user.groups)
-        if let name = user.attributes.values(of: UserAttribute.displayName).first { claims.add("name", name) }
-        if let mail = user.attributes.values(of: UserAttribute.mail).first { claims.add("email", mail) }
-        let signed = "\(header).\(Self.encoded(claims.finish()))"
+        var claims: [(name: String, value: JSONValue)] = [
+            ("iss", .text(issuer)),
+            ("sub", .text(Self.subject(of: user))),
+            ("aud", .text(audience)),
+            ("iat", .number(time)),
+            ("exp", .number(time + Self.lifetime)),
+            ("preferred_username", .text(user.username.text)),
+            ("realm", .text(user.realm)),
+            ("groups", .texts(user.groups)),
+        ]
+        for (name, attribute) in [("name", UserAttribute.displayName), ("email", UserAttribute.mail)] {
+            if let value = user.attributes.values(of: attribute).first { claims.append((name, .text(value))) }
+        }
+        let signed = "\(header).\(Self.encoded(JSONValue.object(claims).bytes(.required)))"
         let signature = try key.signature(of: signed.utf8Span.span)
         return "\(signed).\(Self.encoded(signature))"
     }
@@ -92,59 +94,5 @@ package struct IdentityKeySet: Sendable {
     /// The key that signs comes first.
     package init(_ keys: [IdentityKey]) {
         json = #"{"keys":[\#(keys.map(\.json).joined(separator: ","))]}"#
-    }
-}
-
-/// Writes claims as a JSON object, each name once and without characters to escape.
-///
-/// The bytes of texts are written as they are, because a JSON encoder could normalize them. Only quotation marks,
-/// backslashes and control characters are escaped (RFC 8259 section 7).
-struct ClaimsWriter {
-    private var bytes: [UInt8] = [UInt8(ascii: "{")]
-
-    init() { bytes.reserveCapacity(512) }
-
-    mutating func add(_ name: StaticString, _ text: String) {
-        begin(name)
-        write(text)
-    }
-
-    mutating func add(_ name: StaticString, _ number: Int) {
-        begin(name)
-        bytes += Array("\(number)".utf8)
-    }
-
-    mutating func add(_ name: StaticString, _ texts: [String]) {
-        begin(name)
-        bytes.append(UInt8(ascii: "["))
-        for (index, text) in texts.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(text)
-        }
-        bytes.append(UInt8(ascii: "]"))
-    }
-
-    consuming func finish() -> [UInt8] { bytes + [UInt8(ascii: "}")] }
-
-    private mutating func begin(_ name: StaticString) {
-        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-        write("\(name)")
-        bytes.append(UInt8(ascii: ":"))
-    }
-
-    private mutating func write(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0..<0x20:
-                bytes += Array("\\u00".utf8)
-                bytes += [Hexadecimal.uppercaseDigit(of: byte >> 4), Hexadecimal.uppercaseDigit(of: byte & 15)]
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -13,25 +13,14 @@ enum CheckBody {
         guard ([password] + codes).allSatisfy(isUsable) else { return nil }
         let name = Secret(utf8: username.text)
         let serviceName = Secret(utf8: service)
-        // An escape sequence has at most six bytes.
         let strings = [name, password, serviceName] + codes
-        let capacity = strings.reduce(96) { $0 + 6 * $1.count + 3 }
+        let capacity = strings.reduce(96) { $0 + JSONEscapes.capacity(for: $1.count) + 1 }
         let body = Secret(capacity: capacity) { output in
-            append("{\"username\":", to: &output)
-            append(name, to: &output)
-            append(",\"password\":", to: &output)
-            append(password, to: &output)
-            append(",\"service\":", to: &output)
-            append(serviceName, to: &output)
-            if !codes.isEmpty {
-                append(",\"codes\":[", to: &output)
-                for (index, code) in codes.enumerated() {
-                    if index > 0 { output.append(UInt8(ascii: ",")) }
-                    append(code, to: &output)
-                }
-                append("]", to: &output)
-            }
-            append("}", to: &output)
+            append("{\"username\":", name, to: &output)
+            append(",\"password\":", password, to: &output)
+            append(",\"service\":", serviceName, to: &output)
+            for (index, code) in codes.enumerated() { append(index == 0 ? ",\"codes\":[" : ",", code, to: &output) }
+            for byte in (codes.isEmpty ? "}" : "]}").utf8 { output.append(byte) }
         }
         return body.count <= maximumBytes ? body : nil
     }
@@ -42,29 +31,9 @@ enum CheckBody {
         }
     }
 
-    private static func append(_ text: StaticString, to output: inout OutputSpan<UInt8>) {
-        for byte in text.description.utf8 { output.append(byte) }
-    }
-
-    private static func append(_ secret: Secret, to output: inout OutputSpan<UInt8>) {
-        output.append(UInt8(ascii: "\""))
-        secret.withBytes { bytes in
-            for index in bytes.indices {
-                let byte = bytes[index]
-                switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                    output.append(UInt8(ascii: "\\"))
-                    output.append(byte)
-                case 0..<0x20:
-                    append("\\u00", to: &output)
-                    for digit in [byte >> 4, byte & 15] {
-                        output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-                    }
-                default: output.append(byte)
-                }
-            }
-        }
-        output.append(UInt8(ascii: "\""))
+    private static func append(_ text: String, _ secret: Secret, to output: inout OutputSpan<UInt8>) {
+        for byte in text.utf8 { output.append(byte) }
+        secret.withBytes { JSONEscapes.required.append($0, to: &output) }
     }
 }
 
@@ -77,30 +46,27 @@ enum RealmAPIAnswer {
         let reason: String
     }
 
-    struct Realms: Encodable {
-        struct Realm: Encodable {
-            let name: String
-            let authType: String
+    struct Realms {
+        let realms: [(name: String, authType: String)]
 
-            enum CodingKeys: String, CodingKey {
-                case name
-                case authType = "auth_type"
-            }
+        var json: JSONValue {
+            let list = realms.map { ["name": .text($0.name), "auth_type": .text($0.authType)] as JSONValue }
+            return ["realms": .array(list)]
         }
-
-        let realms: [Realm]
 
         init(_ response: RemoteTransport.Response) throws(Fault) {
             let body = try RealmAPIBody(response, paths: ["/realms/*/name", "/realms/*/auth_type"])
             let names = try body.elements("/realms/*/name")
             let types = try body.elements("/realms/*/auth_type")
-            realms = zip(names, types).map { Realm(name: $0, authType: $1) }
+            realms = zip(names, types).map { (name: $0, authType: $1) }
         }
     }
 
-    struct Principal: Encodable {
+    struct Principal {
         let kind: String
         let name: String
+
+        var json: JSONValue { ["kind": .text(kind), "name": .text(name)] }
     }
 
     enum Outcome {
@@ -177,14 +143,10 @@ struct RealmAPIBody {
             throw RealmAPIAnswer.Fault(reason: "it has the type \(response.contentType ?? "none"), not JSON")
         }
         let known = paths.compactMap { text in JSONPath(text).map { (text, $0) } }
-        var reader = JSONReader(known.map(\.1))
-        do throws(JSONReader.Fault) {
-            try reader.read(response.body.span)
-            try reader.finish()
-        } catch {
-            throw RealmAPIAnswer.Fault(reason: "it is not valid JSON: \(error.description)")
-        }
-        values = Dictionary(zip(known.map(\.0), reader.values)) { first, _ in first }
+        let found = try Result { () throws(JSONFault) in
+            try JSONValues.read(known.map(\.1), in: response.body.span)
+        }.mapError { RealmAPIAnswer.Fault(reason: "it is not valid JSON: \($0.description)") }.get()
+        values = Dictionary(zip(known.map(\.0), found)) { first, _ in first }
     }
 
     private func found(_ path: String) throws(RealmAPIAnswer.Fault) -> JSONValues {

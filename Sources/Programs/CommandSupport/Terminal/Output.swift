@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import FoundationEssentials
 internal import Glibc
 
 /// Writing to streams without a buffer, so that no output is lost when the process exits.
@@ -51,19 +50,6 @@ package enum Printable {
     /// Returns whether a character, but a tab or a line feed, controls the terminal or the direction of text.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar != "\t" && scalar != "\n" && LineText.isControl(scalar)
-    }
-}
-
-/// JSON that can be printed on a terminal.
-package enum PrintableJSON {
-    /// Encodes strings, numbers and lists on one line, with sorted keys and `\u....` for characters that control a terminal.
-    ///
-    /// Encoding these does not fail; if it did, the fallback would be returned.
-    package static func text(_ value: some Encodable, orElse fallback: String = "{}") -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { return fallback }
-        return String(decoding: data, as: UTF8.self).escapingCharactersOfJSON(where: Printable.isControl)
     }
 }
 

@@ -88,19 +88,19 @@ struct SessionAdministration {
 enum SessionJSONText {
     /// A session, whose parent is the one that it was handed over from; a key without a value is left out.
     static func text(_ session: SessionRecord) -> String {
-        let values: [String: String?] = [
-            "id": session.id.description,
-            "parent": session.parent?.description,
-            "user": session.user.username.text,
-            "realm": session.user.realm,
-            "host": session.host.name,
-            "address": session.client.address,
-            "client": session.client.userAgent,
-            "started": UTCTime.text(session.created),
-            "lastUsed": UTCTime.text(session.lastSeen),
-            "expires": UTCTime.text(session.end),
+        let json: JSONValue = [
+            "id": .text(session.id.description),
+            "parent": session.parent.map { .text($0.description) },
+            "user": .text(session.user.username.text),
+            "realm": .text(session.user.realm),
+            "host": .text(session.host.name),
+            "address": session.client.address.map(JSONValue.text),
+            "client": .text(session.client.userAgent),
+            "started": .text(UTCTime.text(session.created)),
+            "lastUsed": .text(UTCTime.text(session.lastSeen)),
+            "expires": .text(UTCTime.text(session.end)),
         ]
-        return PrintableJSON.text(values.compactMapValues(\.self))
+        return json.text(.terminal)
     }
 }
 

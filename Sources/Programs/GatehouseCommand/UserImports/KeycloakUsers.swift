@@ -1,184 +1,154 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import FoundationEssentials
 internal import RealmKit
 
 /// The users of a realm that Keycloak has exported (`kc.sh export`), with the realm or in a file of their own.
 enum KeycloakUsers {
     static func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
-        let export: Export
-        // JSONDecoder accepts a member that occurs twice, and uses one of the two values.
-        do throws(JSONReader.Fault) {
-            try checkJSON(bytes)
-        } catch {
-            throw BadUserFile("\(name): it is not the export of a realm: \(error)")
-        }
-        do {
-            // The administration API returns the users as an array.
-            let isArray = bytes.first { $0 > 0x20 } == UInt8(ascii: "[")
-            export =
-                isArray
-                ? Export(users: try JSONDecoder().decode([User].self, from: Data(bytes)))
-                : try JSONDecoder().decode(Export.self, from: Data(bytes))
-        } catch let error as DecodingError {
-            throw BadUserFile("\(name): \(Self.text(error))")
-        } catch {
-            throw BadUserFile("\(name): it is not JSON")
-        }
-        guard let users = export.users else {
+        let export = try Result { () throws(JSONFault) in try JSONValue(reading: bytes.span) }
+            .mapError { BadUserFile("\(name): it is not the export of a realm: \($0)") }.get()
+        let read = Result { () throws(KeycloakObject.Fault) in try Self.read(export, name: name) }
+        guard let users = try read.mapError({ $0.error(in: name) }).get() else {
             throw BadUserFile("\(name): there are no users; the export of the admin console has none: use kc.sh export")
         }
+        return users.finished()
+    }
+
+    private static func read(_ export: JSONValue, name: String) throws(KeycloakObject.Fault) -> ImportedUsers? {
+        let users: [KeycloakObject]?
+        // The administration API returns the users as an array.
+        if case .array = export {
+            users = try KeycloakObject.elements(export, path: "")
+        } else {
+            users = try KeycloakObject(export, path: "").objects("users")
+        }
+        guard let users else { return nil }
         var result = ImportedUsers()
-        for (index, user) in users.enumerated() {
-            read(user, place: "\(name): users[\(index)]", into: &result)
-        }
-        return result.finished()
+        for (index, user) in users.enumerated() { try add(user, place: "\(name): users[\(index)]", to: &result) }
+        return result
     }
 
-    /// Checks that bytes are JSON in which no object has two members of the same name.
-    static func checkJSON(_ bytes: [UInt8]) throws(JSONReader.Fault) {
-        // The length of the file limits the number of names.
-        var reader = JSONReader([], maximumNames: .max)
-        try reader.read(bytes.span)
-        try reader.finish()
-    }
-
-    private static func text(_ error: DecodingError) -> String {
-        switch error {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-            .dataCorrupted(let context):
-            let path = context.codingPath.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
-                .joined()
-            // The library's text for a syntax error has the line and the column.
-            let syntax = context.underlyingError.map { ": \($0)" } ?? ""
-            return path.isEmpty
-                ? "it is not the export of a realm\(syntax)"
-                : "\(path.drop { $0 == "." }): the value is missing or has another type"
-        @unknown default: return "it is not the export of a realm"
-        }
-    }
-
-    private static func read(_ user: User, place: String, into result: inout ImportedUsers) {
-        guard user.serviceAccountClientId == nil else {
-            result.omit("accounts of clients", at: place)
-            if let name = try? Username(user.username) { result.exclude(name, at: place) }
-            return
-        }
-        var fields = UserFields(place: place, name: user.username)
+    private static func add(
+        _ user: KeycloakObject,
+        place: String,
+        to result: inout ImportedUsers
+    ) throws(KeycloakObject.Fault) {
+        let name = try user.required("username", \.asText)
+        var fields = UserFields(place: place, name: name)
         // As in Keycloak, a user without the field is disabled.
-        fields.isEnabled = user.enabled ?? false
-        fields.mustChangePassword = user.requiredActions?.contains { $0.hasBytes(of: "UPDATE_PASSWORD") } ?? false
-        fields.displayName = [user.firstName, user.lastName].compactMap(\.self).filter { !$0.isEmpty }
-            .joined(separator: " ")
-        fields.mail = user.email
+        fields.isEnabled = try user.value("enabled", \.asBoolean) ?? false
+        let actions = try user.value("requiredActions", \.asTexts) ?? []
+        fields.mustChangePassword = actions.contains { $0.hasBytes(of: "UPDATE_PASSWORD") }
+        fields.displayName = [try user.value("firstName", \.asText), try user.value("lastName", \.asText)]
+            .compactMap(\.self).filter { !$0.isEmpty }.joined(separator: " ")
+        fields.mail = try user.value("email", \.asText)
         // A group is a path such as `/Staff/Night shift`.
-        let groups = (user.groups ?? []).map { $0.utf8.first == UInt8(ascii: "/") ? String($0.dropFirst()) : $0 }
+        let groups = (try user.value("groups", \.asTexts) ?? []).map {
+            $0.utf8.first == UInt8(ascii: "/") ? String($0.dropFirst()) : $0
+        }
         // Every user of a realm has the role with the default roles of the realm.
-        let roles = (user.realmRoles ?? []).filter { !$0.utf8.starts(with: "default-roles-".utf8) }
+        let roles = (try user.value("realmRoles", \.asTexts) ?? []).filter {
+            !$0.utf8.starts(with: "default-roles-".utf8)
+        }
         var names = NameList()
         for name in groups + roles { names.insert(name) }
         fields.groups = names.names
-        for credential in user.credentials ?? [] {
-            switch UTF8Text(credential.type ?? "password") {
+        guard try user.value("serviceAccountClientId", \.asText) == nil else {
+            result.omit("accounts of clients", at: place)
+            if let name = try? Username(name) { result.exclude(name, at: place) }
+            return
+        }
+        for credential in try user.objects("credentials") ?? [] {
+            let type = try credential.value("type", \.asText) ?? "password"
+            switch UTF8Text(type) {
             case "password":
                 guard case .none = fields.password else {
                     result.omit("second passwords", at: place)
                     continue
                 }
-                fields.password = credential.password
-                if credential.value != nil, credential.temporary == true { fields.mustChangePassword = true }
+                let password = try KeycloakPassword(credential)
+                fields.password = password.imported
+                if password.isTemporary { fields.mustChangePassword = true }
             case "password-history": break
-            case _: result.omit("credentials of type \(credential.type ?? "")", at: place)
+            case _: result.omit("credentials of type \(type)", at: place)
             }
         }
         for (what, part) in [
-            ("client roles", user.clientRoles), ("attributes", user.attributes),
-            ("accounts of identity providers", user.federatedIdentities),
-        ] where part?.isEmpty == false {
+            ("client roles", "clientRoles"), ("attributes", "attributes"),
+            ("accounts of identity providers", "federatedIdentities"),
+        ] where try user.value(part, \.hasParts) ?? false {
             result.omit(what, at: place)
         }
-        if user.federationLink != nil { result.omit("passwords of federated users", at: place) }
-        for action in user.requiredActions ?? [] where !action.hasBytes(of: "UPDATE_PASSWORD") {
+        if try user.value("federationLink", \.asText) != nil { result.omit("passwords of federated users", at: place) }
+        for action in actions where !action.hasBytes(of: "UPDATE_PASSWORD") {
             result.omit("the required action \(action)", at: place)
         }
         fields.add(to: &result)
     }
+}
 
-    // MARK: The fields of the export
+/// An object of an export; a member that is null is the same as none.
+private struct KeycloakObject {
+    /// A value is missing or has another type.
+    struct Fault: Error {
+        let path: String
 
-    private struct Export: Decodable {
-        var users: [User]?
-    }
-
-    private struct User: Decodable {
-        var username: String
-        var enabled: Bool?
-        var email: String?
-        var firstName: String?
-        var lastName: String?
-        var groups: [String]?
-        var realmRoles: [String]?
-        var requiredActions: [String]?
-        var serviceAccountClientId: String?
-        var credentials: [KeycloakCredential]?
-        var clientRoles: Part?
-        var attributes: Part?
-        var federatedIdentities: Part?
-        var federationLink: String?
-    }
-
-    /// An array or an object of which only the presence matters.
-    private struct Part: Decodable {
-        let isEmpty: Bool
-
-        init(from decoder: any Decoder) throws {
-            isEmpty =
-                if let members = try? decoder.container(keyedBy: AnyKey.self) {
-                    members.allKeys.isEmpty
-                } else {
-                    try decoder.unkeyedContainer().isAtEnd
-                }
+        func error(in file: String) -> BadUserFile {
+            let path = path.drop { $0 == "." }
+            let text =
+                path.isEmpty ? "it is not the export of a realm" : "\(path): the value is missing or has another type"
+            return BadUserFile("\(file): \(text)")
         }
     }
 
-    private struct AnyKey: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+    private let value: JSONValue
+    private let path: String
+
+    init(_ value: JSONValue, path: String) throws(Fault) {
+        guard case .object = value else { throw Fault(path: path) }
+        (self.value, self.path) = (value, path)
+    }
+
+    static func elements(_ value: JSONValue, path: String) throws(Fault) -> [KeycloakObject] {
+        guard case .array(let elements) = value else { throw Fault(path: path) }
+        return try elements.enumerated().map { index, element throws(Fault) in
+            try KeycloakObject(element, path: "\(path)[\(index)]")
+        }
+    }
+
+    func objects(_ name: String) throws(Fault) -> [KeycloakObject]? {
+        try value[name].map { value throws(Fault) in try Self.elements(value, path: "\(path).\(name)") }
+    }
+
+    func value<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(Fault) -> Value? {
+        guard let member = value[name] else { return nil }
+        guard let found = read(member) else { throw Fault(path: "\(path).\(name)") }
+        return found
+    }
+
+    func required<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(Fault) -> Value {
+        guard let found = try value(name, read) else { throw Fault(path: path) }
+        return found
     }
 }
 
-/// A credential of a user of Keycloak.
+/// The password of a user of Keycloak.
 ///
-/// The fields of a password are JSON in two texts. Before Keycloak 8 they were members of the credential. A file that an
-/// administrator has written has the password in clear text, which Keycloak hashes when it imports the file.
+/// Its fields are JSON in two texts. Before Keycloak 8 they were members of the credential. A file that an administrator
+/// has written has the password in clear text, which Keycloak hashes when it imports the file.
 ///
 /// Source: `CredentialRepresentation`, `RepresentationToModel`, `Pbkdf2PasswordHashProvider` and
 /// `Argon2PasswordHashProvider` of Keycloak 7 and 26.
-struct KeycloakCredential: Decodable {
-    var type: String?
-    var secretData: String?
-    var credentialData: String?
-    var value: String?
-    /// True if the user must change the password in clear text.
-    var temporary: Bool?
-    // The members before Keycloak 8.
-    var hashedSaltedValue: String?
-    var salt: String?
-    var hashIterations: Int?
-    var algorithm: String?
-
-    private struct SecretData: Decodable {
-        var value: String
-        var salt: String
+private struct KeycloakPassword {
+    private struct SecretData {
+        let value, salt: String
     }
 
-    private struct CredentialData: Decodable {
-        var hashIterations: Int
-        var algorithm: String
-        var additionalParameters: [String: [String]]?
+    private struct CredentialData {
+        let hashIterations: Int
+        let algorithm: String
+        var additionalParameters: [String: [String]] = [:]
     }
 
     // Keycloak replaces the old name HmacSHA1 in its database by pbkdf2.
@@ -187,33 +157,52 @@ struct KeycloakCredential: Decodable {
         "pbkdf2-sha512": ("pbkdf2-sha512", 64),
     ]
 
-    var password: ImportedUser.Password {
-        if let value, !value.isEmpty { return .clearText(Secret(Array(value.utf8))) }
-        if let hashedSaltedValue, let salt, let hashIterations {
+    let imported: ImportedUser.Password
+    /// True if the user must change the password in clear text.
+    let isTemporary: Bool
+
+    init(_ credential: KeycloakObject) throws(KeycloakObject.Fault) {
+        let clearText = try credential.value("value", \.asText)
+        isTemporary = try credential.value("temporary", \.asBoolean) ?? false && clearText != nil
+        if let clearText, !clearText.isEmpty {
+            imported = .clearText(Secret(Array(clearText.utf8)))
+        } else if let value = try credential.value("hashedSaltedValue", \.asText),
+            let salt = try credential.value("salt", \.asText),
+            let count = try credential.value("hashIterations", \.asNumber)
+        {
             // A credential without an algorithm is older than the choice of one.
-            let data = CredentialData(hashIterations: hashIterations, algorithm: algorithm ?? "pbkdf2")
-            return hash(SecretData(value: hashedSaltedValue, salt: salt), data)
-        }
-        guard let secretData, let credentialData else {
-            return .unusable("the password has no secretData or no credentialData")
-        }
-        do {
-            try KeycloakUsers.checkJSON(Array(secretData.utf8))
-            try KeycloakUsers.checkJSON(Array(credentialData.utf8))
-            return hash(
-                try JSONDecoder().decode(SecretData.self, from: Data(secretData.utf8)),
-                try JSONDecoder().decode(CredentialData.self, from: Data(credentialData.utf8))
+            let algorithm = try credential.value("algorithm", \.asText) ?? "pbkdf2"
+            imported = Self.hash(
+                SecretData(value: value, salt: salt),
+                CredentialData(hashIterations: count, algorithm: algorithm)
             )
-        } catch {
-            return .unusable("the fields of the password cannot be read")
+        } else if let secret = try credential.value("secretData", \.asText),
+            let data = try credential.value("credentialData", \.asText)
+        {
+            imported = (try? Self.hash(secret, data)) ?? .unusable("the fields of the password cannot be read")
+        } else {
+            imported = .unusable("the password has no secretData or no credentialData")
         }
     }
 
-    private func hash(_ secret: SecretData, _ data: CredentialData) -> ImportedUser.Password {
+    private static func hash(_ secretData: String, _ credentialData: String) throws -> ImportedUser.Password {
+        let secret = try KeycloakObject(JSONValue(reading: secretData.utf8Span.span), path: "")
+        let data = try KeycloakObject(JSONValue(reading: credentialData.utf8Span.span), path: "")
+        return hash(
+            SecretData(value: try secret.required("value", \.asText), salt: try secret.required("salt", \.asText)),
+            CredentialData(
+                hashIterations: try data.required("hashIterations", \.asNumber),
+                algorithm: try data.required("algorithm", \.asText),
+                additionalParameters: try data.value("additionalParameters", \.asLists) ?? [:]
+            )
+        )
+    }
+
+    private static func hash(_ secret: SecretData, _ data: CredentialData) -> ImportedUser.Password {
         guard let salt = Base64.padded.decode(secret.salt), let value = Base64.padded.decode(secret.value) else {
             return .unusable("the salt or the value of the password is not Base64")
         }
-        if let (name, count) = Self.pbkdf2[UTF8Text(data.algorithm)] {
+        if let (name, count) = pbkdf2[UTF8Text(data.algorithm)] {
             guard value.count >= count else {
                 return .unusable("the value of the password has less than \(count) bytes")
             }
@@ -229,9 +218,8 @@ struct KeycloakCredential: Decodable {
         return argon2(data, salt: salt, value: value)
     }
 
-    private func argon2(_ data: CredentialData, salt: [UInt8], value: [UInt8]) -> ImportedUser.Password {
-        let parameters = data.additionalParameters ?? [:]
-        func parameter(_ name: String) -> String? { parameters[name]?.first }
+    private static func argon2(_ data: CredentialData, salt: [UInt8], value: [UInt8]) -> ImportedUser.Password {
+        func parameter(_ name: String) -> String? { data.additionalParameters[name]?.first }
         guard let type = parameter("type"), let memory = parameter("memory").flatMap(Int.init),
             let lanes = parameter("parallelism").flatMap(Int.init)
         else { return .unusable("a parameter of argon2 is missing: type, memory or parallelism") }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import CommandSupport
 internal import RealmKit
 internal import Throttle
@@ -49,33 +50,19 @@ struct UserText {
 
     func json(_ user: UserRecord) -> String {
         let lock = lock(user)
-        return PrintableJSON.text(
-            JSONUser(
-                user: user.name.text,
-                groups: user.groups,
-                enabled: user.isEnabled,
-                expires: user.expiry,
-                expired: user.expiry.map { $0 <= now },
-                mustChangePassword: user.mustChangePassword,
-                lockedUntil: lock?.end,
-                failedLogins: lock?.failures,
-                password: user.format,
-                attributes: user.attributes.isEmpty ? nil : user.attributes.valuesByName
-            )
-        )
-    }
-
-    private struct JSONUser: Encodable {
-        let user: String
-        let groups: [String]
-        let enabled: Bool
-        let expires: Int?
-        let expired: Bool?
-        let mustChangePassword: Bool
-        let lockedUntil: Int?
-        let failedLogins: Int?
-        let password: String?
-        let attributes: [String: [String]]?
+        let json: JSONValue = [
+            "user": .text(user.name.text),
+            "groups": .texts(user.groups),
+            "enabled": .boolean(user.isEnabled),
+            "expires": user.expiry.map(JSONValue.number),
+            "expired": user.expiry.map { .boolean($0 <= now) },
+            "mustChangePassword": .boolean(user.mustChangePassword),
+            "lockedUntil": (lock?.end).map(JSONValue.number),
+            "failedLogins": (lock?.failures).map(JSONValue.number),
+            "password": user.format.map(JSONValue.text),
+            "attributes": user.attributes.isEmpty ? nil : .lists(user.attributes.valuesByName),
+        ]
+        return json.text(.terminal)
     }
 
     private func state(_ user: UserRecord) -> String {

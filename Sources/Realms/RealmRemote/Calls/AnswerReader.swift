@@ -7,11 +7,13 @@ internal import RealmKit
 /// Reads the response of a service while it arrives.
 final class AnswerReader: HTTPSResponseDelegate {
     private let format: AnswerFormat
-    /// The reader of the body; nil if the body is not JSON, or no path is configured.
-    private var reader: JSONReader?
+    /// The body so far; nil if it is not JSON, or no path is configured.
+    private var body: [UInt8]?
+    /// The length of the body at which it is checked whether it can still become JSON.
+    private var nextCheck = 1
     private var status = 0
     private var contentType: String?
-    private var jsonFault: JSONReader.Fault?
+    private var jsonFault: JSONFault?
     private(set) var result: Result<RemoteAnswer, Outage> = .failure(Outage("there is no response", kind: "none"))
 
     /// The reason why a service gave no usable answer.
@@ -38,36 +40,33 @@ final class AnswerReader: HTTPSResponseDelegate {
     func didReceive(_ response: HTTPSResponse) async -> ResponseProgress {
         status = response.status
         contentType = response["content-type"].first
-        if !format.paths.isEmpty, JSONMediaType.isJSON(contentType ?? "") { reader = JSONReader(format.paths) }
+        if !format.paths.isEmpty, JSONMediaType.isJSON(contentType ?? "") { body = [] }
         return .proceed
     }
 
     func didReceive(_ part: [UInt8]) async -> ResponseProgress {
-        guard var reader else { return .proceed }
-        // The copy must be the only one while it changes.
-        self.reader = nil
-        defer { self.reader = reader }
-        do throws(JSONReader.Fault) {
-            try reader.read(part.span)
+        body?.append(contentsOf: part)
+        guard let body, body.count >= nextCheck else { return .proceed }
+        // The checks of all parts together read no more than twice the body.
+        nextCheck = 2 * body.count
+        guard case .failure(let fault) = Self.values(format.paths, in: body), fault.code != .incomplete else {
             return .proceed
-        } catch {
-            jsonFault = error
-            return .stop
         }
+        jsonFault = fault
+        return .stop
     }
 
     func didFinish() async {
         let checks = AnswerChecks(format: format, status: status, contentType: contentType)
-        guard var reader else {
-            result = checks.result(nil)
-            return
+        switch body.map({ Self.values(format.paths, in: $0) }) {
+        case nil: result = checks.result(nil)
+        case .success(let values)?: result = checks.result(values)
+        case .failure(let fault)?: result = .failure(malformed(fault))
         }
-        do throws(JSONReader.Fault) {
-            try reader.finish()
-            result = checks.result(reader.values)
-        } catch {
-            result = .failure(malformed(error))
-        }
+    }
+
+    private static func values(_ paths: [JSONPath], in body: [UInt8]) -> Result<[JSONValues], JSONFault> {
+        Result { () throws(JSONFault) in try JSONValues.read(paths, in: body.span) }
     }
 
     func didFail(_ error: HTTPSClientError) async {
@@ -80,7 +79,7 @@ final class AnswerReader: HTTPSResponseDelegate {
         result = .failure(jsonFault.map(malformed) ?? outage)
     }
 
-    private func malformed(_ fault: JSONReader.Fault) -> Outage {
+    private func malformed(_ fault: JSONFault) -> Outage {
         Outage("the body of the response with status \(status) is not valid JSON: \(fault.description)", kind: "json")
     }
 }

@@ -94,21 +94,42 @@ struct BodyTemplate: Sendable {
         guard text.utf8.count <= 16_384 else { throw BadValue("is longer than 16384 bytes") }
         parts = try Self.parts(Array(text.utf8))
         guard parts.contains(.name), parts.contains(.password) else { throw BadValue("needs %u and %p") }
-        var reader = JSONReader([])
-        do throws(JSONReader.Fault) {
-            for part in parts {
-                switch part {
-                case .text(let bytes): try reader.read(bytes.span)
-                case .name, .password:
-                    guard reader.isInStringValue else {
-                        throw JSONReader.Fault(description: "%u and %p must be inside of a string value", offset: 0)
-                    }
-                    try reader.read("x".utf8Span.span)
-                }
+        // Each placeholder is a letter here, which must be a part of a string.
+        var (sample, places): ([UInt8], Set<Int>) = ([], [])
+        for part in parts {
+            if case .text(let bytes) = part {
+                sample += bytes
+            } else {
+                places.insert(sample.count)
+                sample.append(UInt8(ascii: "x"))
             }
-            try reader.finish()
+        }
+        let cause: String
+        do throws(JSONFault) {
+            var (reader, outside) = (JSONReader(), places)
+            try Self.removeStrings(in: sample.span, &reader, from: &outside)
+            try reader.finish(sample.span)
+            guard !outside.isEmpty else { return }
+            cause = Self.outside
         } catch {
-            throw BadValue("is not JSON with placeholders: \(error.description)")
+            cause = places.contains(error.offset) ? Self.outside : error.description
+        }
+        throw BadValue("is not JSON with placeholders: \(cause)")
+    }
+
+    private static let outside = "%u and %p must be inside of a string value"
+
+    /// Removes the places that are inside of strings, but not of names.
+    private static func removeStrings(
+        in bytes: Span<UInt8>,
+        _ reader: inout JSONReader,
+        from places: inout Set<Int>
+    ) throws(JSONFault) {
+        switch try reader.value(bytes) {
+        case .string(let string): places = places.filter { !string.contains($0) }
+        case .object: while try reader.member(bytes) != nil { try removeStrings(in: bytes, &reader, from: &places) }
+        case .array: while try reader.element(bytes) { try removeStrings(in: bytes, &reader, from: &places) }
+        case .number, .boolean, .null: break
         }
     }
 
@@ -137,10 +158,7 @@ struct BodyTemplate: Sendable {
 
     /// Returns the text with a user name and a password; nil if the password is not UTF-8.
     func filled(name: Username, password: Secret) -> Secret? {
-        let isText = password.withBytes { span in
-            unsafe span.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) != nil }
-        }
-        guard isText else { return nil }
+        guard password.withBytes({ UTF8Text(validating: $0) != nil }) else { return nil }
         // A byte becomes at most six bytes.
         let capacity = parts.reduce(0) { sum, part in
             switch part {
@@ -153,26 +171,9 @@ struct BodyTemplate: Sendable {
             for part in parts {
                 switch part {
                 case .text(let bytes): for byte in bytes { output.append(byte) }
-                case .name: Self.append(name.text.utf8Span.span, to: &output)
-                case .password: password.withBytes { Self.append($0, to: &output) }
+                case .name: JSONEscapes.required.appendContent(name.text.utf8Span.span, to: &output)
+                case .password: password.withBytes { JSONEscapes.required.appendContent($0, to: &output) }
                 }
-            }
-        }
-    }
-
-    /// Appends bytes of UTF-8 as a part of a JSON string (RFC 8259 7).
-    private static func append(_ bytes: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
-        for index in bytes.indices {
-            let byte = bytes[index]
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                output.append(UInt8(ascii: "\\"))
-                output.append(byte)
-            case 0..<0x20, 0x7F:
-                for character in "\\u00".utf8 { output.append(character) }
-                output.append(Hexadecimal.digit(of: byte >> 4))
-                output.append(Hexadecimal.digit(of: byte & 15))
-            case _: output.append(byte)
             }
         }
     }

@@ -62,12 +62,13 @@ enum PageScript {
     /// Returns a script with its texts in place of the name `TEXTS`, and without comments and indentation, for a source
     /// in which no string goes on in the next line.
     static func text(_ source: [UInt8], keys: [MessageKey], _ translation: Translation) -> String {
-        var texts: [String: String] = ["language": translation.language]
-        for key in keys { texts[key.rawValue] = translation[key] }
+        let texts = JSONValue.sorted(
+            [("language", .text(translation.language))] + keys.map { ($0.rawValue, .text(translation[$0])) }
+        )
         let lines = String(decoding: source, as: UTF8.self).split(separator: "\n").map { $0.drop { $0 == " " } }
         let code = lines.filter { !$0.isEmpty && !$0.hasPrefix("//") }.joined(separator: "\n")
         let parts = code.split(separator: "TEXTS", maxSplits: 1)
-        return parts.joined(separator: JSONText.of(texts))
+        return parts.joined(separator: texts.text(.web))
     }
 }
 

@@ -2,7 +2,6 @@
 
 internal import AccessControl
 internal import Bytes
-internal import FoundationEssentials
 internal import HTTPTypes
 package import HummingbirdCore
 internal import NIOCore
@@ -26,7 +25,7 @@ extension SignInComponent {
     }
 
     func json(
-        _ value: some Encodable,
+        _ value: JSONValue,
         status: HTTPResponse.Status = .ok,
         to request: WebRequest,
         cookies: [String] = []
@@ -42,7 +41,7 @@ extension SignInComponent {
         }
         if status == .serviceUnavailable { headers[.retryAfter] = "5" }
         let head = HTTPResponse(status: status, headerFields: headers)
-        return RenderedResponse(head, text: JSONText.of(value) + "\n").response(isHead: request.method == "HEAD")
+        return RenderedResponse(head, text: value.text(.web) + "\n").response(isHead: request.method == "HEAD")
     }
 
     func error(
@@ -51,12 +50,12 @@ extension SignInComponent {
         to request: WebRequest,
         cookies: [String] = []
     ) -> Response {
-        json(["error": code], status: status, to: request, cookies: cookies)
+        json(["error": .text(code)], status: status, to: request, cookies: cookies)
     }
 
     /// Returns a response of the session API with status 400 and a reason.
     func malformed(_ reason: String, to request: WebRequest) -> Response {
-        json(["error": "malformed", "reason": reason], status: .badRequest, to: request)
+        json(["error": .text("malformed"), "reason": .text(reason)], status: .badRequest, to: request)
     }
 }
 
@@ -113,35 +112,5 @@ package struct LoggedResponse: Sendable {
         self.response = response
         self.report = report
         self.user = user
-    }
-}
-
-/// Encodes the JSON of the session API (RFC 8259).
-enum JSONText {
-    /// Encodes a value on one line, with sorted keys in snake case; `null` if it cannot be encoded, such as a number
-    /// that is not finite.
-    ///
-    /// Characters that are special in HTML or JavaScript are escaped, so the text is safe in both.
-    static func of(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        guard let json = try? encoder.encode(value) else { return "null" }
-        return String(decoding: json, as: UTF8.self).escapingCharactersOfJSON { scalar in
-            switch scalar {
-            case "<", ">", "&", "\u{7F}", "\u{2028}", "\u{2029}": true
-            default: false
-            }
-        }
-    }
-}
-
-/// A value that is encoded as `null` if it is nil; `JSONEncoder` omits the key of an optional property that is nil.
-struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
-    let value: Value?
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        if let value { try container.encode(value) } else { try container.encodeNil() }
     }
 }

@@ -51,8 +51,10 @@ package struct RealmAPI: SignInComponent {
         }
         switch route {
         case .realms:
-            let list = program.realms.compactMap { authenticator.realms[$0] }.map(RealmListJSON.Realm.init)
-            return logged(answer(RealmListJSON(realms: list), to: request), program: program)
+            let list = program.realms.compactMap { authenticator.realms[$0] }.map { realm -> JSONValue in
+                ["name": .text(realm.name), "auth_type": .text(realm.realm.authType)]
+            }
+            return logged(answer(["realms": .array(list)], to: request), program: program)
         case .realmCheck(let name):
             // The response to a realm of other programs is the same as for a realm that does not exist.
             guard let realm = program.realms.first(where: { UTF8Text($0) == name }) else {
@@ -85,7 +87,7 @@ package struct RealmAPI: SignInComponent {
         do throws(CheckRequest.Fault) {
             submitted = try CheckRequest(body.readableBytesUInt8Span)
         } catch {
-            let json = ["error": "malformed", "reason": error.reason]
+            let json: JSONValue = ["error": .text("malformed"), "reason": .text(error.reason)]
             return logged(answer(json, status: .badRequest, to: request), program: program)
         }
         guard submitted.address == nil || program.mayNameAddress else {
@@ -118,7 +120,7 @@ package struct RealmAPI: SignInComponent {
             guard let identity = report.identity else {
                 return failure("unavailable", status: .serviceUnavailable, to: request)
             }
-            let outcome = CheckOutcomeJSON(identity)
+            let outcome = identity.checkOutcome
             // There is no session, so the modules are logged out at once.
             state.logouts.add(identity)
             return answer(outcome, to: request)
@@ -137,13 +139,14 @@ package struct RealmAPI: SignInComponent {
         by program: RealmAPISettings.Client,
         to request: WebRequest
     ) -> Response {
-        answer(CheckOutcomeJSON(refused: program.showsReasons ? failure : .wrongCredentials), to: request)
+        let reason = program.showsReasons ? failure : .wrongCredentials
+        return answer(["outcome": .text("refused"), "reason": .text(reason.code)], to: request)
     }
 
     // MARK: Responses
 
     private func answer(
-        _ value: some Encodable,
+        _ value: JSONValue,
         status: HTTPResponse.Status = .ok,
         to request: WebRequest
     ) -> Response {
@@ -151,11 +154,11 @@ package struct RealmAPI: SignInComponent {
         context.security.add(to: &headers)
         if status == .serviceUnavailable { headers[.retryAfter] = "5" }
         let head = HTTPResponse(status: status, headerFields: headers)
-        return RenderedResponse(head, text: JSONText.of(value) + "\n").response(isHead: request.method == "HEAD")
+        return RenderedResponse(head, text: value.text(.web) + "\n").response(isHead: request.method == "HEAD")
     }
 
     private func failure(_ code: String, status: HTTPResponse.Status, to request: WebRequest) -> Response {
-        answer(["error": code], status: status, to: request)
+        answer(["error": .text(code)], status: status, to: request)
     }
 
     /// Returns the response to a known program that is not allowed to do this.
@@ -180,47 +183,17 @@ package struct RealmAPI: SignInComponent {
     }
 }
 
-/// The list of the realms that a program may use.
-struct RealmListJSON: Encodable {
-    struct Realm: Encodable {
-        let name: String
-        /// How the realm authenticates its users.
-        let authType: String
-
-        init(_ realm: BoundRealm) {
-            name = realm.name
-            authType = realm.realm.authType
+extension AuthenticatedIdentity {
+    fileprivate var checkOutcome: JSONValue {
+        let principals = subject.principals.map { principal -> JSONValue in
+            ["kind": .text(principal.kind.rawValue), "name": .text(principal.name)]
         }
-    }
-
-    let realms: [Realm]
-}
-
-/// The outcome of a check.
-struct CheckOutcomeJSON: Encodable {
-    struct Principal: Encodable {
-        let kind: String
-        let name: String
-    }
-
-    let outcome: String
-    var reason: String?
-    var user: String?
-    var groups: [String]?
-    var principals: [Principal]?
-    var attributes: [String: [String]]?
-
-    init(_ identity: AuthenticatedIdentity) {
-        outcome = "accepted"
-        user = identity.username.text
-        groups = identity.groups
-        principals = identity.subject.principals.map { Principal(kind: $0.kind.rawValue, name: $0.name) }
-        attributes = identity.attributes.valuesByName
-    }
-
-    /// The reason is one that the program may learn.
-    init(refused reason: LoginFailure) {
-        outcome = "refused"
-        self.reason = reason.code
+        return [
+            "outcome": .text("accepted"),
+            "user": .text(username.text),
+            "groups": .texts(groups),
+            "principals": .array(principals),
+            "attributes": .lists(attributes.valuesByName),
+        ]
     }
 }

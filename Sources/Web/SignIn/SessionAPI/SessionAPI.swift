@@ -91,11 +91,12 @@ struct SessionAPI: SignInComponent {
     ) async -> LoggedResponse {
         switch await login.advance(pending, for: request) {
         case .question(let question):
-            let body = QuestionJSON(
-                questions: (question.messages.map(Callback.message) + question.callbacks).map(QuestionJSON.Part.init),
-                number: question.number,
-                expiresIn: Int(settings.time.components.seconds)
-            )
+            let body: JSONValue = [
+                "questions": .array((question.messages.map(Callback.message) + question.callbacks).map(\.json)),
+                "number": .number(question.number),
+                // The seconds that the user has for the answer.
+                "expires_in": .number(Int(settings.time.components.seconds)),
+            ]
             return LoggedResponse(json(body, to: request, cookies: browser.cookies))
         case .failed(.rejected, let report), .failed(.changed, let report):
             return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request), report: report)
@@ -148,8 +149,8 @@ struct SessionAPI: SignInComponent {
     /// `GET /sessions`: the sessions of the user.
     func listSessions(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
-        let list = userSessions(of: session).map { ListedSessionJSON($0, isCurrent: $0 === session) }
-        return LoggedResponse(json(["sessions": list], to: request), user: session.user)
+        let list = userSessions(of: session).map { $0.listedJSON(isCurrent: $0 === session) }
+        return LoggedResponse(json(["sessions": .array(list)], to: request), user: session.user)
     }
 
     /// `DELETE /sessions/{id}`: ends a session of the same user.
@@ -178,8 +179,8 @@ struct SessionAPI: SignInComponent {
         return Response(status: .noContent, headers: headers)
     }
 
-    private func describe(_ session: Session, token: OpaqueToken) -> SessionJSON {
-        SessionJSON(session, token: token, now: state.wallClock.seconds)
+    private func describe(_ session: Session, token: OpaqueToken) -> JSONValue {
+        session.json(token: token, now: state.wallClock.seconds)
     }
 }
 
@@ -223,15 +224,15 @@ extension NumberedSessionEvent {
         switch event {
         case .heartbeat: ":\n\n"
         case .closing: ": the stream ends\n\n"
-        case .expiring(let seconds): encoded("expiring", ["in": seconds])
-        case .extended(let expiry): encoded("extended", ["idle_expires_at": expiry])
-        case .ended(let cause): encoded("ended", ["cause": cause.rawValue])
-        case .message(let text): encoded("message", ["text": text])
+        case .expiring(let seconds): encoded("expiring", ["in": .number(seconds)])
+        case .extended(let expiry): encoded("extended", ["idle_expires_at": .number(expiry)])
+        case .ended(let cause): encoded("ended", ["cause": .text(cause.rawValue)])
+        case .message(let text): encoded("message", ["text": .text(text)])
         }
     }
 
-    private func encoded(_ name: String, _ data: [String: some Encodable]) -> String {
+    private func encoded(_ name: String, _ data: JSONValue) -> String {
         let id = number.map { "id: \($0)\n" } ?? ""
-        return "\(id)event: \(name)\ndata: \(JSONText.of(data))\n\n"
+        return "\(id)event: \(name)\ndata: \(data.text(.web))\n\n"
     }
 }

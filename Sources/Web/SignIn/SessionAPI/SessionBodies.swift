@@ -51,83 +51,49 @@ enum SessionRequest {
     }
 }
 
-/// The session of the request; all times are seconds since 1970.
-struct SessionJSON: Encodable {
-    let id: String
-    let user: String
-    let realm: String
-    let host: String
-    let groups: [String]
-    let attributes: [String: [String]]
-    let created: Int
-    let lastSeen: Int
-    let idleExpiresAt: Int
-    let absoluteExpiresAt: Int
-    let warnAt: Int
-    let now: Int
-    /// The CSRF token, for forms of the application.
-    let csrf: Nullable<String>
+extension Session {
+    /// The session of the request; all times are seconds since 1970, and the CSRF token is for forms of the application.
+    func json(token: OpaqueToken, now: Int) -> JSONValue {
+        [
+            "id": .text(id.description),
+            "user": .text(user.username.text),
+            "realm": .text(user.realm),
+            "host": .text(host.name),
+            "groups": .texts(user.groups),
+            "attributes": .lists(user.attributes.valuesByName),
+            "created": .number(created),
+            "last_seen": .number(lastSeen),
+            "idle_expires_at": .number(idleExpiry),
+            "absolute_expires_at": .number(absoluteExpiry),
+            "warn_at": .number(warningTime),
+            "now": .number(now),
+            "csrf": CSRFToken.text(token).map(JSONValue.text) ?? .null,
+        ]
+    }
 
-    init(_ session: Session, token: OpaqueToken, now: Int) {
-        id = session.id.description
-        user = session.user.username.text
-        realm = session.user.realm
-        host = session.host.name
-        groups = session.user.groups
-        attributes = session.user.attributes.valuesByName
-        created = session.created
-        lastSeen = session.lastSeen
-        idleExpiresAt = session.idleExpiry
-        absoluteExpiresAt = session.absoluteExpiry
-        warnAt = session.warningTime
-        self.now = now
-        csrf = Nullable(value: CSRFToken.text(token))
+    /// A session in the list of a user's sessions; the current one is that of the request.
+    func listedJSON(isCurrent: Bool) -> JSONValue {
+        [
+            "id": .text(id.description),
+            "device": .text(DeviceName.of(client.userAgent.utf8Span.span).text(in: .english)),
+            "host": .text(host.name),
+            "address": client.address.map(JSONValue.text) ?? .null,
+            "created": .number(created),
+            "last_seen": .number(lastSeen),
+            "current": .boolean(isCurrent),
+        ]
     }
 }
 
-/// A session in the list of a user's sessions.
-struct ListedSessionJSON: Encodable {
-    let id: String
-    let device: String
-    let host: String
-    let address: Nullable<String>
-    let created: Int
-    let lastSeen: Int
-    /// True for the session of the request.
-    let current: Bool
-
-    init(_ session: Session, isCurrent: Bool) {
-        id = session.id.description
-        device = DeviceName.of(session.client.userAgent.utf8Span.span).text(in: .english)
-        host = session.host.name
-        address = Nullable(value: session.client.address)
-        created = session.created
-        lastSeen = session.lastSeen
-        current = isCurrent
-    }
-}
-
-/// The open question of a login, which may have several callbacks.
-struct QuestionJSON: Encodable {
-    /// One callback of the question.
-    struct Part: Encodable {
-        let type: String
-        var prompt: String?
-        var text: String?
-
-        init(_ callback: Callback) {
-            switch callback {
-            case .name(let prompt): (type, self.prompt) = ("name", prompt)
-            case .password(let prompt): (type, self.prompt) = ("password", prompt)
-            case .oneTimeCode(let prompt): (type, self.prompt) = ("one-time-code", prompt)
-            case .certificate: type = "certificate"
-            case .message(let text): (type, self.text) = ("message", text)
-            }
+extension Callback {
+    /// A part of the open question of a login.
+    var json: JSONValue {
+        switch self {
+        case .name(let prompt): ["type": .text("name"), "prompt": .text(prompt)]
+        case .password(let prompt): ["type": .text("password"), "prompt": .text(prompt)]
+        case .oneTimeCode(let prompt): ["type": .text("one-time-code"), "prompt": .text(prompt)]
+        case .certificate: ["type": .text("certificate")]
+        case .message(let text): ["type": .text("message"), "text": .text(text)]
         }
     }
-
-    let questions: [Part]
-    let number: Int
-    /// The seconds that the user has for the answer.
-    let expiresIn: Int
 }
