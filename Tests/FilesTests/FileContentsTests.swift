@@ -17,7 +17,7 @@ struct FileContentsTests {
     private func read(
         _ name: String = "file",
         as use: FileTrust.Use? = .users,
-        limit: FileLimit = .bytes(3),
+        limit: Int = 3,
         mayGrow: Bool = false
     ) throws(UnreadableFile) -> [UInt8] {
         try FileContents(folder.file(name), as: use, limit: limit, mayGrow: mayGrow).bytes
@@ -25,11 +25,9 @@ struct FileContentsTests {
 
     @Test(arguments: [true, false]) func `a file may be as long as the limit`(mayGrow: Bool) throws {
         #expect(try read(mayGrow: mayGrow) == Array("abc".utf8))
-        #expect(throws: UnreadableFile.tooLong(.bytes(2))) { try read(limit: .bytes(2), mayGrow: mayGrow) }
-        #expect(UnreadableFile.tooLong(.bytes(2)).reason == "it is longer than 2 bytes")
-        #expect(UnreadableFile.tooLong(.mebibytes(2)).reason == "it is longer than 2 MiB")
-        #expect(FileLimit.mebibytes(2).byteCount == 2_097_152)
-        #expect(try FileContents(path, as: .users, limit: .bytes(3), mayGrow: mayGrow).stamp == FileStamp(of: path))
+        #expect(throws: UnreadableFile.tooLong(limit: 2)) { try read(limit: 2, mayGrow: mayGrow) }
+        #expect(UnreadableFile.tooLong(limit: 2 << 20).reason == "it is longer than 2 MiB")
+        #expect(try FileContents(path, as: .users, limit: 3, mayGrow: mayGrow).stamp == FileStamp(of: path))
     }
 
     @Test func `a pipe, a folder and a missing file are refused without waiting`() throws {
@@ -44,12 +42,12 @@ struct FileContentsTests {
     @Test func `a file that grows or shrinks while it is read is refused, or read to its end`() throws {
         let (file, status) = try OpenFile.regular(path)
         try OpenFile(path, .appending).write([0x64])
-        #expect(throws: UnreadableFile.beingWritten) { try file.contents(of: status, limit: .bytes(3)) }
+        #expect(throws: UnreadableFile.beingWritten) { try file.contents(of: status, limit: 3) }
         try file.rewind()
         try OpenFile(path, .own).truncate(to: 2)
-        #expect(throws: UnreadableFile.beingWritten) { try file.contents(of: status, limit: .bytes(3)) }
+        #expect(throws: UnreadableFile.beingWritten) { try file.contents(of: status, limit: 3) }
         // The size of a file of the kernel is 0.
-        let file2 = try FileContents("/proc/self/stat", as: nil, limit: .mebibytes(1), mayGrow: true)
+        let file2 = try FileContents("/proc/self/stat", as: nil, limit: 1 << 20, mayGrow: true)
         #expect(!file2.bytes.isEmpty)
     }
 
@@ -59,7 +57,7 @@ struct FileContentsTests {
         #expect(fault.map { FileFault(path, $0).description } == fault?.reason)
         #expect(fault?.reason == "\(path): every user of this machine may write to it; chmod o-w \(path)")
         #expect(try read(as: nil) == Array("abc".utf8))
-        let warnings = try FileContents(path, as: .settings, limit: .bytes(3), mayGrow: false).warnings
+        let warnings = try FileContents(path, as: .settings, limit: 3, mayGrow: false).warnings
         #expect(warnings == [fault?.reason])
     }
 }

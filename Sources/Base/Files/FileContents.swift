@@ -4,7 +4,8 @@
 package enum UnreadableFile: Error, Sendable, Hashable {
     case system(SystemError)
     case notRegular(isFolder: Bool)
-    case tooLong(FileLimit)
+    /// The limit in bytes.
+    case tooLong(limit: Int)
     /// The file does not have the size that it had when it was opened.
     case beingWritten
     case untrusted(FileTrust.Finding)
@@ -13,14 +14,10 @@ package enum UnreadableFile: Error, Sendable, Hashable {
         switch self {
         case .system(let error): "\(error)"
         case .notRegular: "it is not a regular file"
-        case .tooLong(let limit): "it is longer than \(limit)"
+        case .tooLong(let limit): "it is longer than \(limit >> 20) MiB"
         case .beingWritten: "it is being written"
         case .untrusted(let finding): finding.text
         }
-    }
-
-    package static func reporting<Value>(_ body: () throws(SystemError) -> Value) throws(UnreadableFile) -> Value {
-        try Result(catching: body).mapError { UnreadableFile.system($0) }.get()
     }
 }
 
@@ -40,26 +37,6 @@ package struct FileFault: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The maximum size of a file, in the unit in which a message names it.
-package enum FileLimit: Sendable, Hashable, CustomStringConvertible {
-    case bytes(Int)
-    case mebibytes(Int)
-
-    package var byteCount: Int {
-        switch self {
-        case .bytes(let count): count
-        case .mebibytes(let count): count << 20
-        }
-    }
-
-    package var description: String {
-        switch self {
-        case .bytes(let count): "\(count) bytes"
-        case .mebibytes(let count): "\(count) MiB"
-        }
-    }
-}
-
 /// The bytes of a regular file, and what was known of it when it was opened.
 package struct FileContents: Sendable {
     package let bytes: [UInt8]
@@ -69,12 +46,12 @@ package struct FileContents: Sendable {
 
     /// Reads a file, behind links; one that other users may change is refused as its use says.
     ///
-    /// Without a use, its owner and its mode are not checked. A file that is written in place must have the size that
-    /// it had when it was opened.
+    /// Without a use, its owner and its mode are not checked. A file that may not grow must have the size that it had
+    /// when it was opened. The limit is in bytes.
     package init(
         _ path: String,
         as use: FileTrust.Use?,
-        limit: FileLimit,
+        limit: Int,
         mayGrow: Bool
     ) throws(UnreadableFile) {
         let (file, status) = try OpenFile.regular(path)
@@ -90,27 +67,24 @@ extension OpenFile {
     /// The open file is checked, not its path, so that it cannot be replaced between the check and the read. A pipe is
     /// refused: a read would wait, or return a first part.
     package static func regular(_ path: String) throws(UnreadableFile) -> (file: OpenFile, status: FileStatus) {
-        let (file, status) = try UnreadableFile.reporting { () throws(SystemError) in
-            let file = try OpenFile(path, .reading)
-            return (file, try file.status())
-        }
+        let file = try SystemError.mapping(OpenFile(path, .reading), to: UnreadableFile.system)
+        let status = try SystemError.mapping(file.status(), to: UnreadableFile.system)
         guard status.isRegular else { throw .notRegular(isFolder: status.isFolder) }
         return (file, status)
     }
 
     /// Reads the whole file, which must have its size when it was opened.
-    package func contents(of status: FileStatus, limit: FileLimit) throws(UnreadableFile) -> [UInt8] {
-        guard status.size <= limit.byteCount else { throw .tooLong(limit) }
+    package func contents(of status: FileStatus, limit: Int) throws(UnreadableFile) -> [UInt8] {
+        guard status.size <= limit else { throw .tooLong(limit: limit) }
         // One byte more than the size shows whether the file has grown.
-        let bytes = try UnreadableFile.reporting { () throws(SystemError) in try self.bytes(atMost: status.size + 1) }
+        let bytes = try SystemError.mapping(self.bytes(atMost: status.size + 1), to: UnreadableFile.system)
         guard bytes.count == status.size else { throw .beingWritten }
         return bytes
     }
 
-    fileprivate func contents(limit: FileLimit) throws(UnreadableFile) -> [UInt8] {
-        let bytes = try UnreadableFile.reporting { () throws(SystemError) in try self.bytes(atMost: limit.byteCount + 1)
-        }
-        guard bytes.count <= limit.byteCount else { throw .tooLong(limit) }
+    fileprivate func contents(limit: Int) throws(UnreadableFile) -> [UInt8] {
+        let bytes = try SystemError.mapping(self.bytes(atMost: limit + 1), to: UnreadableFile.system)
+        guard bytes.count <= limit else { throw .tooLong(limit: limit) }
         return bytes
     }
 }

@@ -24,12 +24,10 @@ package final class FileLock: Sendable {
     package init(_ path: String, owner: (user: uid_t, group: gid_t)?, timeLimit: Int) throws(Fault) {
         let deadline = DispatchTime.now() + .nanoseconds(timeLimit)
         while true {
-            let file = try Result { () throws(SystemError) in try OpenFile(path, .own) }.mapError(Fault.cannotOpen)
-                .get()
+            let file = try SystemError.mapping(OpenFile(path, .own), to: Fault.cannotOpen)
             // Without it the owner gets an error that says why.
             if let owner, geteuid() == 0, owner.user != 0 { try? file.setOwner(owner.user, group: owner.group) }
-            let isLocked = try Result { () throws(SystemError) in try file.lock(until: deadline) }
-                .mapError(Fault.cannotLock).get()
+            let isLocked = try SystemError.mapping(file.lock(until: deadline), to: Fault.cannotLock)
             guard isLocked else { throw .isHeld(by: Self.holder(path)) }
             // The lock file may have been removed by hand during the wait.
             if let mine = try? file.status(), let there = try? FileStatus(of: path), mine.identity == there.identity {

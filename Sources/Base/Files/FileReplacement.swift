@@ -38,48 +38,36 @@ package enum FileReplacement {
         mode: mode_t,
         folderSync: FolderSync
     ) throws(Fault) {
-        let file = try attempt(.create) { () throws(SystemError) in try OpenFile(temporary, .new(0o600)) }
+        let file = try attempt(.create, OpenFile(temporary, .new(0o600)))
         do throws(Fault) {
-            try attempt(.setOwner) { () throws(SystemError) in
-                let status = try file.status()
-                if let owner, owner != (status.owner, status.group) {
-                    try file.setOwner(owner.user, group: owner.group)
-                }
+            let status = try attempt(.setOwner, file.status())
+            if let owner, owner != (status.owner, status.group) {
+                try attempt(.setOwner, file.setOwner(owner.user, group: owner.group))
             }
-            try attempt(.setMode) { () throws(SystemError) in try file.setMode(mode) }
-            try attempt(.write) { () throws(SystemError) in
-                try file.write(bytes)
-                try file.sync()
-            }
-            try attempt(.rename) { () throws(SystemError) in
-                _ = try SystemError.check { unsafe rename(temporary, path) }
-            }
+            try attempt(.setMode, file.setMode(mode))
+            try attempt(.write, file.write(bytes))
+            try attempt(.write, file.sync())
+            try attempt(.rename, FilePath.rename(temporary, to: path))
         } catch {
             unsafe unlink(temporary)
             throw error
         }
         do throws(Fault) {
-            if folderSync != .none { try syncFolder(FilePath.split(path).folder) }
-        } catch {
-            if folderSync == .required { throw error }
-        }
-    }
-
-    private static func syncFolder(_ path: String) throws(Fault) {
-        let folder = try attempt(.openFolder) { () throws(SystemError) in try OpenFile(path, .folder) }
-        do throws(Fault) {
-            try attempt(.syncFolder) { () throws(SystemError) in try folder.sync() }
+            if folderSync == .none { return }
+            let folder = try attempt(.openFolder, OpenFile(FilePath.split(path).folder, .folder))
+            try attempt(.syncFolder, folder.sync())
         } catch {
             // Some network file systems cannot sync folders, and need no sync.
-            if error.error.number != EINVAL { throw error }
+            let isNotNeeded = error.step == .syncFolder && error.error.number == EINVAL
+            if folderSync == .required, !isNotNeeded { throw error }
         }
     }
 
     private static func attempt<Value>(
         _ step: Step,
-        _ body: () throws(SystemError) -> Value
+        _ call: @autoclosure () throws(SystemError) -> Value
     ) throws(Fault) -> Value {
-        try Result(catching: body).mapError { Fault(step: step, error: $0) }.get()
+        try SystemError.mapping(call()) { Fault(step: step, error: $0) }
     }
 }
 
@@ -106,6 +94,10 @@ package enum FilePath {
         guard let resolved = unsafe realpath(path, nil) else { throw .last }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
+    }
+
+    static func rename(_ old: String, to new: String) throws(SystemError) {
+        try SystemError.check { unsafe Glibc.rename(old, new) }
     }
 
     package static func split(_ path: String) -> (folder: String, name: String) {

@@ -13,6 +13,14 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { unsafe String(cString: strerror(number)) }
 
+    /// Returns what a call returns, and throws another error in the place of its own.
+    package static func mapping<Value, Fault: Error>(
+        _ call: @autoclosure () throws(SystemError) -> Value,
+        to fault: (SystemError) -> Fault
+    ) throws(Fault) -> Value {
+        do throws(SystemError) { return try call() } catch { throw fault(error) }
+    }
+
     /// Calls `body`, which returns a negative number after an error, again until no signal interrupts it.
     @discardableResult
     static func check<Number: SignedInteger>(_ body: () -> Number) throws(SystemError) -> Number {

@@ -15,10 +15,10 @@ package enum SettingsFile {
     package static func read(_ path: String, setting: String, isPrivateKey: Bool = false) throws(BadRealm) -> Secret {
         do throws(UnreadableFile) {
             let (file, status) = try OpenFile.regular(path)
-            guard status.size <= maximumBytes else { throw UnreadableFile.tooLong(.bytes(maximumBytes)) }
+            guard status.size <= maximumBytes else { throw UnreadableFile.tooLong(limit: maximumBytes) }
             if isPrivateKey { _ = try FileTrust.check(path, as: .privateKey, opened: status) }
-            return try UnreadableFile.reporting { () throws(SystemError) in
-                try Secret(capacity: status.size) { output throws(SystemError) in try file.fill(&output) }
+            return try Secret(capacity: status.size) { output throws(UnreadableFile) in
+                do throws(SystemError) { try file.fill(&output) } catch { throw UnreadableFile.system(error) }
             }
         } catch {
             switch error {

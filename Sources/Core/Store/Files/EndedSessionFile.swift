@@ -72,7 +72,7 @@ final class EndedSessionFile: Sendable {
         try await onQueue { [self] () throws(StoreFault) in
             let opened = Result { () throws(SystemError) in try OpenFile(path, .readingWithoutLink) }
             if case .failure(let error) = opened, error.number == ENOENT { return [] }
-            return Set(try contents(of: try attempt("cannot be read", nil, opened.get)).lines.keys)
+            return Set(try contents(of: try attempt("cannot be read", opened.get())).lines.keys)
         }
     }
 
@@ -93,10 +93,11 @@ final class EndedSessionFile: Sendable {
     func remove(_ ids: [SessionID]) async throws(StoreFault) {
         guard count.load(ordering: .acquiring) > 0 else { return }
         try await change { [self] state throws(StoreFault) in
+            guard let file = state.file else { return }
             let lines = ids.compactMap { state.lines.removeValue(forKey: $0) }
             state.unsynced.subtract(ids)
             state.free += lines
-            for line in lines { try write(Self.freeLine, line: line, to: state.file) }
+            for line in lines { try write(Self.freeLine, line: line, to: file) }
         }
     }
 
@@ -131,7 +132,7 @@ final class EndedSessionFile: Sendable {
 
     /// Opens the file, extends it to its full length, and writes the IDs of the file that was open before.
     private func open(_ state: inout State) throws(StoreFault) {
-        let file = try attempt("cannot be opened") { () throws(SystemError) in try OpenFile(path, .own) }
+        let file = try attempt("cannot be opened", OpenFile(path, .own))
         do throws(StoreFault) {
             var fresh = try contents(of: file)
             if state.mayBeUnsynced {
@@ -146,10 +147,8 @@ final class EndedSessionFile: Sendable {
             try writeOut(&fresh, isNew: true)
             // The file keeps its name after a power cut.
             let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-            let opened = try attempt("cannot be opened", folder) { () throws(SystemError) in
-                try OpenFile(folder, .folder)
-            }
-            try attempt("cannot be written", folder) { () throws(SystemError) in try calls.syncFolder(opened) }
+            let opened = try attempt("cannot be opened", OpenFile(folder, .folder), of: folder)
+            try attempt("cannot be written", calls.syncFolder(opened), of: folder)
             state = fresh
         } catch {
             state.mayBeUnsynced = true
@@ -167,15 +166,12 @@ final class EndedSessionFile: Sendable {
             guard let line = state.lines[id] else { continue }
             try write(Array("\(id)\n".utf8), line: line, to: file)
         }
-        try attempt("cannot be written") { () throws(SystemError) in try calls.sync(file) }
+        try attempt("cannot be written", calls.sync(file))
         state.unsynced = []
     }
 
-    private func write(_ bytes: [UInt8], line: Int, to file: OpenFile?) throws(StoreFault) {
-        guard let file else { return }
-        try attempt("cannot be written") { () throws(SystemError) in
-            try calls.write(file, bytes, line * Self.lineLength)
-        }
+    private func write(_ bytes: [UInt8], line: Int, to file: OpenFile) throws(StoreFault) {
+        try attempt("cannot be written", calls.write(file, bytes, line * Self.lineLength))
     }
 
     /// Reads the file, in which every line that is not an ID is free; a pipe would block.
@@ -183,9 +179,7 @@ final class EndedSessionFile: Sendable {
         guard let status = try? file.status(), status.isRegular else {
             throw StoreFault(.unavailable, "\(path) is not a regular file")
         }
-        let bytes = try attempt("cannot be read") { () throws(SystemError) in
-            try file.bytes(atMost: Self.lineLength * Self.capacity)
-        }
+        let bytes = try attempt("cannot be read", file.bytes(atMost: Self.lineLength * Self.capacity))
         var state = State(file: file)
         for line in 0..<bytes.count / Self.lineLength {
             let text = bytes[(line * Self.lineLength)..<((line + 1) * Self.lineLength - 1)]
@@ -200,9 +194,9 @@ final class EndedSessionFile: Sendable {
 
     private func attempt<Value>(
         _ what: String,
-        _ name: String? = nil,
-        _ body: () throws(SystemError) -> Value
+        _ call: @autoclosure () throws(SystemError) -> Value,
+        of name: String? = nil
     ) throws(StoreFault) -> Value {
-        try Result(catching: body).mapError { StoreFault(.unavailable, "\(name ?? path) \(what): \($0)") }.get()
+        try SystemError.mapping(call()) { StoreFault(.unavailable, "\(name ?? path) \(what): \($0)") }
     }
 }

@@ -57,10 +57,9 @@ extension StateFolder {
             timeLimit: Int
         ) throws(Fault) -> Bool {
             for _ in 0..<timeLimit {
-                let isLocked = try Fault.reporting("cannot lock \(folder)") { () throws(SystemError) in
-                    try file.tryLock(kind)
+                if try SystemError.mapping(file.tryLock(kind), to: { Fault("cannot lock \(folder)", $0) }) {
+                    return true
                 }
-                if isLocked { return true }
                 usleep(10_000)
             }
             return false

@@ -14,13 +14,6 @@ package struct StateFolder {
         init(_ what: String, _ error: SystemError, in folder: String = "") {
             reason = "\(what): \(error)\(FileOwner.advice(error.number, folder))"
         }
-
-        static func reporting<Value>(
-            _ what: @autoclosure () -> String,
-            _ body: () throws(SystemError) -> Value
-        ) throws(Fault) -> Value {
-            do throws(SystemError) { return try body() } catch { throw Fault(what(), error) }
-        }
     }
 
     package let path: String
@@ -29,8 +22,8 @@ package struct StateFolder {
     package init(_ path: String) throws(Fault) {
         self.path = path
         for folder in FilePath.parts(path) {
-            try Fault.reporting("cannot create \(folder)") { () throws(SystemError) in
-                _ = try FilePath.makeFolder(folder, mode: 0o700)
+            _ = try SystemError.mapping(FilePath.makeFolder(folder, mode: 0o700)) {
+                Fault("cannot create \(folder)", $0)
             }
         }
         try Self.checkIsFolder(path)
@@ -54,7 +47,7 @@ package struct StateFolder {
     }
 
     private static func status(of path: String) throws(Fault) -> FileStatus {
-        try Fault.reporting("cannot access \(path)") { () throws(SystemError) in try FileStatus(of: path) }
+        try SystemError.mapping(FileStatus(of: path)) { Fault("cannot access \(path)", $0) }
     }
 
     /// Returns why a server of this user refuses an existing folder: it belongs to another user.
@@ -88,9 +81,7 @@ package struct StateFolder {
         let created = Result { () throws(SystemError) in try OpenFile(path, .new(mode)) }
         guard case .failure(let error) = created else { return }
         guard error.number == EEXIST else { throw Fault("cannot create \(path)", error) }
-        let status = try Fault.reporting("cannot access \(path)") { () throws(SystemError) in
-            try FileStatus(ofLink: path)
-        }
+        let status = try SystemError.mapping(FileStatus(ofLink: path)) { Fault("cannot access \(path)", $0) }
         guard status.isRegular else { throw Fault(reason: "\(path) is not a regular file") }
         guard status.owner == geteuid() else { throw Fault(reason: FileOwner.fault(path, status.owner)) }
         guard status.mode & 0o777 & ~mode != 0 else { return }
@@ -102,6 +93,6 @@ package struct StateFolder {
     /// It is never removed: otherwise two programs could hold locks on two files of that name.
     func openLock(_ name: String) throws(Fault) -> OpenFile {
         let path = path(".\(name).lock")
-        return try Fault.reporting("cannot open \(path)") { () throws(SystemError) in try OpenFile(path, .own) }
+        return try SystemError.mapping(OpenFile(path, .own)) { Fault("cannot open \(path)", $0) }
     }
 }

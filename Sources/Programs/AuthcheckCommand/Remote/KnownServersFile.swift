@@ -25,10 +25,11 @@ enum KnownServersFile {
         let text: String?
         do throws(UnreadableFile) {
             // A user who can change the file could replace the key of a server.
-            let file = try FileContents(path, as: .ownFile, limit: .bytes(1 << 20), mayGrow: true)
+            let file = try FileContents(path, as: .ownFile, limit: 1 << 20, mayGrow: true)
             text = String(validating: file.bytes, as: UTF8.self)
         } catch {
             if error == .system(SystemError(number: ENOENT)) { return KnownServers("", path: path) }
+            if case .tooLong(let limit) = error { throw Fault(reason: "it is longer than \(limit) bytes") }
             throw Fault(reason: error.reason)
         }
         guard let text else { throw Fault(reason: "it is not UTF-8") }
@@ -79,8 +80,8 @@ enum KnownServersFile {
     }
 
     private static func makeFolder(of path: String) throws(Fault) {
-        try Result { () throws(SystemError) in
-            for folder in FilePath.parts(FilePath.split(path).folder) { try FilePath.makeFolder(folder, mode: 0o700) }
-        }.mapError { Fault(reason: "\($0)") }.get()
+        for folder in FilePath.parts(FilePath.split(path).folder) {
+            _ = try SystemError.mapping(FilePath.makeFolder(folder, mode: 0o700)) { Fault(reason: "\($0)") }
+        }
     }
 }

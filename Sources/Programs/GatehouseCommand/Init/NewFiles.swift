@@ -23,13 +23,6 @@ struct NewFiles {
         fileprivate init(_ path: String, _ error: SystemError) {
             self = error.number == EEXIST ? .exists(path) : .other("\(path): \(error)")
         }
-
-        fileprivate static func reporting<Value>(
-            _ path: String,
-            _ body: () throws(SystemError) -> Value
-        ) throws(Fault) -> Value {
-            try Result(catching: body).mapError { Fault(path, $0) }.get()
-        }
     }
 
     private var made: [String] = []
@@ -88,10 +81,7 @@ struct NewFiles {
 
     private mutating func makeFolders(above path: String) throws(Fault) {
         for folder in Self.folders(above: path) {
-            let isMade = try Fault.reporting(folder) { () throws(SystemError) in
-                try FilePath.makeFolder(folder, mode: 0o755)
-            }
-            if isMade {
+            if try SystemError.mapping(FilePath.makeFolder(folder, mode: 0o755), to: { Fault(folder, $0) }) {
                 madeFolders.append(folder)
             } else if !Self.isFolder(folder) {
                 throw .exists(folder)
@@ -107,13 +97,13 @@ struct NewFiles {
     }
 
     private static func write(_ file: NewFile, as path: String) throws(Fault) {
-        try Fault.reporting(path) { () throws(SystemError) in try OpenFile(path, .new(file.mode)).write(file.bytes) }
+        try SystemError.mapping(OpenFile(path, .new(file.mode)).write(file.bytes)) { Fault(path, $0) }
     }
 
     /// Appends to a file of this size, whose contents, owner and mode stay; after an error it is not changed.
     static func append(_ bytes: [UInt8], to path: String, ofSize size: Int) throws(Fault) {
-        let file = try Fault.reporting(path) { () throws(SystemError) in try OpenFile(path, .appending) }
-        let status = try Fault.reporting(path) { () throws(SystemError) in try file.status() }
+        let file = try SystemError.mapping(OpenFile(path, .appending)) { Fault(path, $0) }
+        let status = try SystemError.mapping(file.status()) { Fault(path, $0) }
         guard status.size == size else { throw .other("\(path) was changed by another program") }
         do throws(SystemError) {
             try file.write(bytes)

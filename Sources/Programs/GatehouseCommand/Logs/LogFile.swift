@@ -9,8 +9,8 @@ enum LogFile {
     ///
     /// A file that is cut off meanwhile ends there. A file that was compressed by gzip is decompressed.
     static func read(_ name: String, use: ([UInt8]) -> Void) throws(CommandError) {
-        let file = try reporting(name) { () throws(SystemError) in
-            try name == "-" ? OpenFile.standardInput() : OpenFile(name, .stream)
+        let file = try SystemError.mapping(name == "-" ? OpenFile.standardInput() : OpenFile(name, .stream)) {
+            failure(name, $0)
         }
         var bytes = try nextBytes(of: file, name)
         if bytes.starts(with: [0x1F, 0x8B]) { return try readCompressed(file, name, use: use) }
@@ -49,15 +49,11 @@ enum LogFile {
     }
 
     private static func nextBytes(of file: OpenFile, _ name: String) throws(CommandError) -> [UInt8] {
-        try reporting(name) { () throws(SystemError) in try file.part(ofAtMost: 1 << 18) }
+        try SystemError.mapping(file.part(ofAtMost: 1 << 18)) { failure(name, $0) }
     }
 
-    private static func reporting<Value>(
-        _ name: String,
-        _ body: () throws(SystemError) -> Value
-    ) throws(CommandError) -> Value {
-        try Result(catching: body).mapError { CommandError(.failed, "\(displayName(name)) cannot be read: \($0)") }
-            .get()
+    private static func failure(_ name: String, _ error: SystemError) -> CommandError {
+        CommandError(.failed, "\(displayName(name)) cannot be read: \(error)")
     }
 
     private static func displayName(_ name: String) -> String { name == "-" ? "standard input" : Printable.line(name) }

@@ -174,7 +174,7 @@ extension GatehouseOptions.User.Import: Subcommand {
 
     private func contents(of file: String) throws(CommandError) -> FileContents {
         try Result { () throws(UnreadableFile) in
-            try FileContents(file, as: .passwordHashes, limit: .mebibytes(64), mayGrow: false)
+            try FileContents(file, as: .passwordHashes, limit: 64 << 20, mayGrow: false)
         }.mapError { CommandError(.failed, "\(Printable.line(file)) cannot be imported: \($0.reason)") }.get()
     }
 

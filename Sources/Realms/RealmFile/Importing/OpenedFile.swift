@@ -79,8 +79,9 @@ final class OpenedFile: Sendable {
 
     /// Returns the number of bytes, 0 at the end of the file.
     private func append(to bytes: inout [UInt8], from offset: Int) throws(RealmError) -> Int {
-        let part = try Result { () throws(SystemError) in try file.part(ofAtMost: partSize, at: offset) }
-            .mapError { RealmError.unavailable(FileFault(name, $0).description) }.get()
+        let part = try SystemError.mapping(file.part(ofAtMost: partSize, at: offset)) {
+            RealmError.unavailable(FileFault(name, $0).description)
+        }
         bytes += part
         return part.count
     }

@@ -63,8 +63,7 @@ extension FileLock {
         let file = try FilePermissions.resolve(name)
         let parts = FilePath.split(file)
         let path = "\(parts.folder)/.\(parts.name).lock"
-        let status = try Result { () throws(SystemError) in try FileStatus(of: file) }
-            .mapError { FileFault(name, $0) }.get()
+        let status = try SystemError.mapping(FileStatus(of: file)) { FileFault(name, $0) }
         do throws(Fault) {
             try self.init(path, owner: (status.owner, status.group), timeLimit: timeLimit)
         } catch {

@@ -5,7 +5,8 @@ internal import Glibc
 internal import RealmKit
 
 struct FileSnapshot: Sendable {
-    static let limit = FileLimit.mebibytes(64)
+    /// 64 MiB.
+    static let limit = 64 << 20
 
     /// With links resolved.
     let path: String
@@ -25,7 +26,7 @@ struct FileSnapshot: Sendable {
             trustWarnings = try FileTrust.check(name, as: use, opened: status)
             bytes = try file.contents(of: status, limit: Self.limit)
             // A file that was replaced during the read has lost its name, which changes its ctime, but not its contents.
-            let after = try UnreadableFile.reporting { () throws(SystemError) in try file.status() }
+            let after = try SystemError.mapping(file.status(), to: UnreadableFile.system)
             guard after.stamp == stamp || after.linkCount == 0 && after.stamp.modified == stamp.modified else {
                 throw UnreadableFile.beingWritten
             }
@@ -46,7 +47,7 @@ struct FilePermissions: Sendable, Hashable {
 
     /// Returns the path of a file with links resolved.
     static func resolve(_ name: String) throws(FileFault) -> String {
-        try Result { () throws(SystemError) in try FilePath.resolve(name) }.mapError { FileFault(name, $0) }.get()
+        try SystemError.mapping(FilePath.resolve(name)) { FileFault(name, $0) }
     }
 
     func isReplaceable(in folder: String) -> Bool {

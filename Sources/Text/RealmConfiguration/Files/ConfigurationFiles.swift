@@ -18,8 +18,7 @@ public struct ConfigurationFiles: Sendable {
     }
 
     /// The maximum size of a file: 16 MiB.
-    public static let maximumSize = limit.byteCount
-    private static let limit = FileLimit.mebibytes(16)
+    public static let maximumSize = 16 << 20
 
     /// Reads a whole file.
     public let read: @Sendable (_ path: String) -> Result<Contents, Expansion.UnreadableFile>
@@ -55,7 +54,7 @@ public struct ConfigurationFiles: Sendable {
     public static let system = ConfigurationFiles(
         read: { path in
             Result { () throws(UnreadableFile) in
-                Contents(bytes: try FileContents(path, as: nil, limit: limit, mayGrow: true).bytes)
+                Contents(bytes: try FileContents(path, as: nil, limit: maximumSize, mayGrow: true).bytes)
             }.mapError { fault in
                 let isFolder = fault == .notRegular(isFolder: true)
                 return Expansion.UnreadableFile(isFolder ? "it is a directory" : fault.reason)

@@ -87,7 +87,7 @@ final class MappingFile: Sendable {
     /// Reads the file; throws if every user of the machine may change it.
     private static func read(_ path: String) throws(FileFault) -> FileContents {
         try Result { () throws(UnreadableFile) in
-            try FileContents(path, as: .users, limit: .mebibytes(4), mayGrow: false)
+            try FileContents(path, as: .users, limit: 4 << 20, mayGrow: false)
         }.mapError { FileFault(path, $0) }.get()
     }
 }
