@@ -40,9 +40,9 @@ extension JSONValue: ExpressibleByDictionaryLiteral {
 }
 
 extension JSONValue {
-    /// Reads a whole text whose length limits the number of names.
-    package init(reading bytes: Span<UInt8>) throws(JSONFault) {
-        var reader = JSONReader(maximumNames: .max)
+    /// Reads a whole text.
+    package init(reading bytes: Span<UInt8>, maximumNames: Int = JSONReader.maximumNames) throws(JSONFault) {
+        var reader = JSONReader(maximumNames: maximumNames)
         self = try Self.next(bytes, &reader)
         try reader.finish(bytes)
     }
@@ -78,9 +78,12 @@ extension JSONValue {
         return texts.count == elements.count ? texts : nil
     }
 
+    /// The members of an object, each of which is an array of texts or one text.
     package var asLists: [String: [String]]? {
         guard case .object(let members) = self else { return nil }
-        let lists = members.compactMap { member in member.value.asTexts.map { (member.name, $0) } }
+        let lists = members.compactMap { member in
+            (member.value.asTexts ?? member.value.asText.map { [$0] }).map { (member.name, $0) }
+        }
         return lists.count == members.count ? Dictionary(lists) { first, _ in first } : nil
     }
 

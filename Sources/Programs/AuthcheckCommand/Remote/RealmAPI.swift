@@ -55,9 +55,9 @@ enum RealmAPIAnswer {
         }
 
         init(_ response: RemoteTransport.Response) throws(Fault) {
-            let body = try RealmAPIBody(response, paths: ["/realms/*/name", "/realms/*/auth_type"])
-            let names = try body.elements("/realms/*/name")
-            let types = try body.elements("/realms/*/auth_type")
+            let body = try RealmAPIBody(response)
+            let names = try body.texts("realms", of: "name")
+            let types = try body.texts("realms", of: "auth_type")
             realms = zip(names, types).map { (name: $0, authType: $1) }
         }
     }
@@ -75,22 +75,16 @@ enum RealmAPIAnswer {
         case refused(LoginFailure)
 
         init(_ response: RemoteTransport.Response) throws(Fault) {
-            let body = try RealmAPIBody(
-                response,
-                paths: [
-                    "/outcome", "/reason", "/user", "/groups", "/principals/*/kind", "/principals/*/name",
-                    "/attributes/*",
-                ]
-            )
-            let outcome = try body.text("/outcome")
-            let reason = try body.text("/reason")
+            let body = try RealmAPIBody(response)
+            let outcome = try body.text("outcome")
+            let reason = try body.text("reason")
             switch outcome.map({ UTF8Text($0) }) {
             case "accepted":
                 guard reason == nil else { throw Fault(reason: "an accepted user has a reason for a refusal") }
                 self = .accepted(
                     user: try Self.user(body),
                     principals: try Self.principals(body),
-                    attributes: try body.members("/attributes/*")
+                    attributes: try body.members("attributes")
                 )
             case "refused":
                 guard let failure = reason.flatMap({ LoginFailure(code: $0) }) else {
@@ -102,15 +96,15 @@ enum RealmAPIAnswer {
         }
 
         private static func user(_ body: RealmAPIBody) throws(Fault) -> Username {
-            guard let text = try body.text("/user") else { throw Fault(reason: "there is no user name") }
+            guard let text = try body.text("user") else { throw Fault(reason: "there is no user name") }
             return try Result { () throws(BadUsername) in try Username(text) }
                 .mapError { Fault(reason: "the user name cannot be used: \($0)") }.get()
         }
 
         private static func principals(_ body: RealmAPIBody) throws(Fault) -> [Principal] {
-            _ = try body.texts("/groups")
-            let kinds = try body.elements("/principals/*/kind")
-            let names = try body.elements("/principals/*/name")
+            _ = try body.texts("groups")
+            let kinds = try body.texts("principals", of: "kind")
+            let names = try body.texts("principals", of: "name")
             return zip(kinds, names).map { Principal(kind: $0, name: $1) }
         }
     }
@@ -123,10 +117,10 @@ enum RealmAPIAnswer {
         /// Reads a body; nil if it has no such reason.
         init?(_ response: RemoteTransport.Response) {
             do throws(Fault) {
-                let body = try RealmAPIBody(response, paths: ["/error", "/reason"])
-                guard let error = try body.text("/error") else { return nil }
+                let body = try RealmAPIBody(response)
+                guard let error = try body.text("error") else { return nil }
                 self.error = error
-                reason = try body.text("/reason")
+                reason = try body.text("reason")
             } catch {
                 return nil
             }
@@ -134,58 +128,44 @@ enum RealmAPIAnswer {
     }
 }
 
-/// The values in the JSON body of a response of the realm API.
-struct RealmAPIBody {
-    private let values: [String: JSONValues]
+/// The JSON body of a response of the realm API.
+private struct RealmAPIBody {
+    private let body: JSONValue
 
-    init(_ response: RemoteTransport.Response, paths: [String]) throws(RealmAPIAnswer.Fault) {
+    init(_ response: RemoteTransport.Response) throws(RealmAPIAnswer.Fault) {
         guard JSONMediaType.isJSON(response.contentType ?? "") else {
             throw RealmAPIAnswer.Fault(reason: "it has the type \(response.contentType ?? "none"), not JSON")
         }
-        let known = paths.compactMap { text in JSONPath(text).map { (text, $0) } }
-        let found = try Result { () throws(JSONFault) in
-            try JSONValues.read(known.map(\.1), in: response.body.span)
-        }.mapError { RealmAPIAnswer.Fault(reason: "it is not valid JSON: \($0.description)") }.get()
-        values = Dictionary(zip(known.map(\.0), found)) { first, _ in first }
+        body = try Result { () throws(JSONFault) in try JSONValue(reading: response.body.span) }
+            .mapError { RealmAPIAnswer.Fault(reason: "it is not valid JSON: \($0.description)") }.get()
     }
 
-    private func found(_ path: String) throws(RealmAPIAnswer.Fault) -> JSONValues {
-        let found = values[path] ?? JSONValues()
-        guard !found.hasWrongType else { throw fault(path, "is not a text") }
-        return found
+    func text(_ name: String) throws(RealmAPIAnswer.Fault) -> String? {
+        guard let value = body[name] else { return nil }
+        guard let text = value.asText else { throw RealmAPIAnswer.Fault(reason: "/\(name) is not a text") }
+        return text
     }
 
-    private func fault(_ path: String, _ text: String) -> RealmAPIAnswer.Fault {
-        RealmAPIAnswer.Fault(reason: "\(path) \(text)")
+    func texts(_ name: String) throws(RealmAPIAnswer.Fault) -> [String] {
+        guard let texts = body[name]?.asTexts else {
+            throw RealmAPIAnswer.Fault(reason: "/\(name) is missing, or no array of texts")
+        }
+        return texts
     }
 
-    func text(_ path: String) throws(RealmAPIAnswer.Fault) -> String? {
-        let found = try found(path)
-        guard !found.hasArray else { throw fault(path, "is not a text") }
-        return found.strings.first
+    /// Returns a text of each object in an array.
+    func texts(_ name: String, of member: String) throws(RealmAPIAnswer.Fault) -> [String] {
+        guard case .array(let elements)? = body[name], elements.allSatisfy({ $0[member]?.asText != nil }) else {
+            throw RealmAPIAnswer.Fault(reason: "/\(name)/*/\(member) is missing, or is no text")
+        }
+        return elements.compactMap { $0[member]?.asText }
     }
 
-    func texts(_ path: String) throws(RealmAPIAnswer.Fault) -> [String] {
-        let found = try found(path)
-        guard found.hasArray else { throw fault(path, "is missing, or no array of texts") }
-        return found.strings
-    }
-
-    /// Returns the strings at a path with `*`, one for each element of the array.
-    func elements(_ path: String) throws(RealmAPIAnswer.Fault) -> [String] {
-        let found = try found(path)
-        guard found.isPresent, !found.hasArray, found.elements == found.strings.count,
-            found.names.allSatisfy({ $0 == nil })
-        else { throw fault(path, "is missing, or is no text") }
-        return found.strings
-    }
-
-    func members(_ path: String) throws(RealmAPIAnswer.Fault) -> [String: [String]] {
-        let found = try found(path)
-        var members: [String: [String]] = [:]
-        for (name, value) in zip(found.names, found.strings) {
-            guard let name else { throw fault(path, "is no member of an object") }
-            members[name.string, default: []].append(value)
+    /// Returns the members of an object, each of which has one text or several.
+    func members(_ name: String) throws(RealmAPIAnswer.Fault) -> [String: [String]] {
+        guard let value = body[name] else { return [:] }
+        guard let members = value.asLists else {
+            throw RealmAPIAnswer.Fault(reason: "/\(name)/* is no member of an object, or no text")
         }
         return members
     }

@@ -6,7 +6,8 @@ internal import RealmKit
 /// The users of a realm that Keycloak has exported (`kc.sh export`), with the realm or in a file of their own.
 enum KeycloakUsers {
     static func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
-        let export = try Result { () throws(JSONFault) in try JSONValue(reading: bytes.span) }
+        // The length of the file limits the number of names.
+        let export = try Result { () throws(JSONFault) in try JSONValue(reading: bytes.span, maximumNames: .max) }
             .mapError { BadUserFile("\(name): it is not the export of a realm: \($0)") }.get()
         let read = Result { () throws(KeycloakObject.Fault) in try Self.read(export, name: name) }
         guard let users = try read.mapError({ $0.error(in: name) }).get() else {
