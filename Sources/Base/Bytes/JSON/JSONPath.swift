@@ -71,7 +71,6 @@ package struct JSONValues: Sendable, Hashable {
     package fileprivate(set) var isPresent = false
     /// True if a value at the path is not a string and not an array of strings.
     package fileprivate(set) var hasWrongType = false
-
     /// The number of elements or members that `*` stands for.
     package fileprivate(set) var elements = 0
 
@@ -138,7 +137,6 @@ private struct PathFinder {
         case .array:
             // Neither an array in an array nor an array as an element has a meaning.
             reject(place.collecting + (place.isElement ? ends : []))
-
             var element = Place(paths: markElements(of: place), depth: place.depth + 1, name: place.name)
             element.collecting = place.isElement ? [] : ends
             (element.isElement, element.isWildcard) = (true, true)

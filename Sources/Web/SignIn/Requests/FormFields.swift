@@ -129,16 +129,4 @@ extension Secret {
         let bytes = withBytes { bytes in bytes.indices.map { bytes[$0] }.filter { $0 != UInt8(ascii: " ") } }
         return Secret(bytes)
     }
-
-    /// Checks the bytes without a copy.
-    var isUTF8: Bool {
-        withBytes { bytes in
-            do throws(UTF8.ValidationError) {
-                _ = try UTF8Span(validating: bytes)
-                return true
-            } catch {
-                return false
-            }
-        }
-    }
 }
