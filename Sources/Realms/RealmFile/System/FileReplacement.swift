@@ -4,7 +4,7 @@ internal import Files
 internal import Glibc
 
 extension FileReplacement {
-    /// Replaces the contents of a file durably; owner and mode stay. The caller must hold the lock.
+    /// Replaces the contents of a file durably under the lock that the caller holds; owner and mode stay.
     ///
     /// The next writer removes the temporary file of a program that was killed.
     static func replace(_ old: FileSnapshot, with bytes: [UInt8]) throws(FileFault) {
