@@ -66,6 +66,11 @@ extension String {
     }
 }
 
+extension Span<UInt8> {
+    /// True if the bytes are UTF-8; a check without a copy, also for secrets.
+    package var isUTF8: Bool { (try? UTF8Span(validating: self)) != nil }
+}
+
 /// Text from outside on one line of a log or a terminal.
 package enum LineText {
     /// Returns a text with a blank in place of each control character, so that it can neither begin a line of its own

@@ -123,7 +123,7 @@ package struct JSONReader {
         let string = position + 1..<end
         try Self.decode(string, of: bytes, acceptsNUL: acceptsNUL) { _ in }
         // Escape sequences are ASCII and stand for whole characters, so the text is UTF-8 if and only if this is.
-        guard UTF8Text(validating: bytes.extracting(string)) != nil else {
+        guard bytes.extracting(string).isUTF8 else {
             throw JSONFault(.notUTF8, "invalid UTF-8", at: string.lowerBound)
         }
         position = end + 1

@@ -26,9 +26,7 @@ enum CheckBody {
     }
 
     private static func isUsable(_ secret: Secret) -> Bool {
-        secret.withBytes { bytes in
-            UTF8Text(validating: bytes) != nil && !bytes.indices.contains { bytes[$0] == 0 }
-        }
+        secret.withBytes { bytes in bytes.isUTF8 && !bytes.indices.contains { bytes[$0] == 0 } }
     }
 
     private static func append(_ text: String, _ secret: Secret, to output: inout OutputSpan<UInt8>) {

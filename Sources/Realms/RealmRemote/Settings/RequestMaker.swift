@@ -158,7 +158,7 @@ struct BodyTemplate: Sendable {
 
     /// Returns the text with a user name and a password; nil if the password is not UTF-8.
     func filled(name: Username, password: Secret) -> Secret? {
-        guard password.withBytes({ UTF8Text(validating: $0) != nil }) else { return nil }
+        guard password.withBytes({ $0.isUTF8 }) else { return nil }
         // A byte becomes at most six bytes.
         let capacity = parts.reduce(0) { sum, part in
             switch part {
