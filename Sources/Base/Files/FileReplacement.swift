@@ -70,39 +70,3 @@ package enum FileReplacement {
         try SystemError.mapping(call()) { Fault(step: step, error: $0) }
     }
 }
-
-package enum FilePath {
-    /// The folders of a path, from its first part to the whole.
-    package static func parts(_ path: String) -> [String] {
-        path.split(separator: "/").reduce(into: []) { parts, name in
-            parts.append(parts.last.map { "\($0)/\(name)" } ?? (path.hasPrefix("/") ? "/\(name)" : String(name)))
-        }
-    }
-
-    /// Makes a folder; false if something has its name.
-    @discardableResult
-    package static func makeFolder(_ path: String, mode: mode_t) throws(SystemError) -> Bool {
-        if unsafe mkdir(path, mode) == 0 { return true }
-        let error = SystemError.last
-        // On network file systems another error may stand before EEXIST.
-        guard error.number == EEXIST || (try? FileStatus(of: path))?.isFolder == true else { throw error }
-        return false
-    }
-
-    /// Returns the path with links resolved.
-    package static func resolve(_ path: String) throws(SystemError) -> String {
-        guard let resolved = unsafe realpath(path, nil) else { throw .last }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
-    }
-
-    static func rename(_ old: String, to new: String) throws(SystemError) {
-        try SystemError.check { unsafe Glibc.rename(old, new) }
-    }
-
-    package static func split(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-        let name = String(path[path.index(after: slash)...])
-        return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
-    }
-}

@@ -68,9 +68,8 @@ package struct FileStamp: Sendable, Hashable {
 
     /// The stamp of a file, behind links; nil if it does not exist or is not accessible.
     package init?(of path: String) {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
-        self.init(status)
+        guard let status = try? FileStatus(of: path) else { return nil }
+        self = status.stamp
     }
 
     /// Returns whether the file was changed so recently that its stamp may stay the same after another change.

@@ -18,10 +18,7 @@ struct FileWay {
 
     init(to path: String) {
         var rest = Self.parts(path)
-        if !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) {
-            rest = Self.parts(unsafe String(cString: folder)) + rest
-            unsafe free(folder)
-        }
+        if !path.hasPrefix("/"), let folder = FilePath.current { rest = Self.parts(folder) + rest }
         var folder: [Substring] = []
         var links = 0
         // The way ends where the system says nothing of a place.

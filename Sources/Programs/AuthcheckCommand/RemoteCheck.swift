@@ -86,9 +86,8 @@ struct RemoteCheck {
     /// Returns the absolute form of a path, so that a remembered path does not depend on the folder.
     static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/") else { return path }
-        guard let folder = unsafe getcwd(nil, 0) else { return path }
-        defer { unsafe free(folder) }
-        return "\(unsafe String(cString: folder))/\(path)"
+        guard let folder = FilePath.current else { return path }
+        return "\(folder)/\(path)"
     }
 
     /// Warns about what other users of the machine could do to a file.

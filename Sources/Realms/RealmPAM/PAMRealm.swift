@@ -110,11 +110,7 @@ public struct PAMRealm: Realm {
 
     /// Returns the absolute path of a folder, because the helpers run in another folder than this program.
     private static func folder(_ path: String) throws(BadRealm) -> String {
-        guard let resolved = unsafe realpath(path, nil) else {
-            throw BadRealm("\(path): \(unsafe String(cString: strerror(errno)))", setting: "confdir")
-        }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+        try SystemError.mapping(FilePath.resolve(path)) { BadRealm("\(path): \($0)", setting: "confdir") }
     }
 
     /// Checks that the service has a file, which other users cannot change: libpam would otherwise use the service `other`.

@@ -3,6 +3,7 @@
 internal import AccessControl
 internal import Bytes
 internal import CommandSupport
+internal import Files
 internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
@@ -49,17 +50,11 @@ extension InitAnswers {
     static func absolutePath(_ text: String) throws(CommandError) -> String {
         let path = try plainPath(text)
         let relative = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
-        let whole = path.hasPrefix("/") ? path : "\(workingFolder)/\(relative)"
+        let whole = path.hasPrefix("/") ? path : "\(FilePath.current ?? ".")/\(relative)"
         guard whole.utf8.allSatisfy({ !"\"\\${}".utf8.contains($0) }) else {
             throw CommandError(.usage, "the path must not contain \" \\ $ { }: \(whole)")
         }
         return whole
-    }
-
-    private static var workingFolder: String {
-        guard let path = unsafe getcwd(nil, 0) else { return "." }
-        defer { unsafe free(path) }
-        return unsafe String(cString: path)
     }
 
     /// Returns a path that a shell would not expand: the file would not be the one that the shell means.

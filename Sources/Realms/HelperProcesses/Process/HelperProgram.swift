@@ -36,15 +36,10 @@ extension HelperProgram {
     /// Returns the absolute path, with links resolved, of a program which only the administrator can change
     /// (`FileTrust`).
     package static func trustedPath(_ path: String) throws(HelperFault) -> String {
-        guard let resolved = unsafe realpath(path, nil) else { throw .system(path) }
-        defer { unsafe free(resolved) }
-        let file = unsafe String(cString: resolved)
-        var status = stat()
-        guard unsafe stat(file, &status) == 0 else { throw .system(file) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw HelperFault(.cannotStart, "\(file): is not a regular file")
-        }
-        guard status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH) != 0 else {
+        let file = try SystemError.mapping(FilePath.resolve(path)) { HelperFault.system(path, number: $0.number) }
+        let status = try SystemError.mapping(FileStatus(of: file)) { HelperFault.system(file, number: $0.number) }
+        guard status.isRegular else { throw HelperFault(.cannotStart, "\(file): is not a regular file") }
+        guard status.mode & (S_IXUSR | S_IXGRP | S_IXOTH) != 0 else {
             throw HelperFault(.cannotStart, "\(file): is not executable; chmod +x \(file)")
         }
         if let finding = FileTrust.error(path, as: .program) { throw HelperFault(.cannotStart, finding.text) }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Files
-internal import Glibc
 internal import OpenSSLKit
 internal import RealmKit
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Files
 internal import Glibc
 public import RealmKit
 
@@ -41,10 +42,7 @@ public enum SystemProperties {
             properties["user.name"] = unsafe String(cString: entry.pointee.pw_name)
             properties["user.home"] = unsafe String(cString: entry.pointee.pw_dir)
         }
-        if let folder = unsafe getcwd(nil, 0) {
-            properties["user.dir"] = unsafe String(cString: folder)
-            unsafe free(folder)
-        }
+        properties["user.dir"] = FilePath.current
         return properties
     }
 }
