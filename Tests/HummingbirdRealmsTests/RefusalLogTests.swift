@@ -31,7 +31,10 @@ import Testing
         #expect(try await application.send(.get, "/staff/a?secret=1").status == 401)
         #expect(log.text == "")
         #expect(try await application.send(.get, "/staff/a?secret=1", basic("ben")).status == 403)
-        #expect(log.text.contains("a request was refused: forbidden \(staff)"), "\(log.text)")
+        #expect(
+            log.text.contains("a request was refused: forbidden \(staff) needs=\"group Staff\" has=\""),
+            "\(log.text)"
+        )
         #expect(log.text.contains("\"GET /staff/a\""), "\(log.text)")
         #expect(log.text.contains("\"ben\""))
         #expect(!log.text.contains("secret"))
