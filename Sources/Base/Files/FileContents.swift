@@ -77,7 +77,11 @@ extension OpenFile {
     package func contents(of status: FileStatus, limit: Int) throws(UnreadableFile) -> [UInt8] {
         guard status.size <= limit else { throw .tooLong(limit: limit) }
         // One byte more than the size shows whether the file has grown.
-        let bytes = try SystemError.mapping(self.bytes(atMost: status.size + 1), to: UnreadableFile.system)
+        // One allocation: a file of users has hashes, which further copies would leave on the heap.
+        let bytes = try SystemError.mapping(
+            try [UInt8](capacity: status.size + 1) { output throws(SystemError) in try fill(&output) },
+            to: UnreadableFile.system
+        )
         guard bytes.count == status.size else { throw .beingWritten }
         return bytes
     }

@@ -76,7 +76,8 @@ package final class OpenFile: Sendable {
         OpenFile(owning: try SystemError.check { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) })
     }
 
-    deinit { close(descriptor) }
+    // An initializer that throws has no descriptor, and closing it would change errno.
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     // MARK: Reading
 

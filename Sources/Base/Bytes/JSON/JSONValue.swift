@@ -102,6 +102,8 @@ extension JSONValue {
     package func text(_ escapes: JSONEscapes) -> String { String(decoding: bytes(escapes), as: UTF8.self) }
 
     /// Returns the JSON text on one line, in UTF-8.
+    ///
+    /// Texts keep their bytes: an encoder that normalizes them would change the `sub` of a token.
     package func bytes(_ escapes: JSONEscapes) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)

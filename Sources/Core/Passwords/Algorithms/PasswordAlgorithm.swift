@@ -21,7 +21,8 @@ protocol PasswordAlgorithm: Sendable {
 
     func ignoresPart(of password: Span<UInt8>) -> Bool
 
-    /// Returns whether a password of 1 to ``PasswordBounds/maximumLength`` bytes is right, compared in constant time.
+    /// Returns whether a password of 1 to ``PasswordBounds/maximumLength`` bytes is right; the hash is always computed
+    /// completely, and compared in constant time.
     func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
 }
 

@@ -87,11 +87,11 @@ extension GatehouseResponder {
             }
         case .afterLogin(let login):
             check.encoding = login.compiled.rule.identityFields
-            return complete(
-                login,
-                for: received,
-                busy: forwardAuth.prepared(.unavailable, for: check, authentication: nil)
-            ) { [forwardAuth, check] result in
+            guard let place = places.take(for: received.client.address) else {
+                let response = forwardAuth.prepared(.unavailable, for: check, authentication: nil)
+                return refuse(received, with: response)
+            }
+            return complete(login, for: received, in: place) { [forwardAuth, check] result in
                 forwardAuth.prepared(result.decision, for: check, authentication: result.authentication)
             }
         }

@@ -154,34 +154,37 @@ final class GatehouseResponder: Responder {
         )
         switch accessController.decide(request, credentials: { Self.credentials(head) }) {
         case .now(let result):
-            var received = received
-            // A request that no rule matches is not refused here.
-            if result.rule != nil { note(result, in: &received) }
-            let origin = result.decision.isRefusal ? Origin(received, head) : nil
-            return reply(
+            let response = response(
                 to: received,
-                with: response(to: received, from: origin, after: result),
-                for: result.authentication
+                after: result,
+                clientKind: received.clientKind(head),
+                requested: Self.requested(received, head)
             )
+            // A request that no rule matches is not refused here.
+            guard result.rule != nil, result.decision.isRefusal else {
+                return reply(to: received, with: response, for: result.authentication)
+            }
+            var refused = received
+            note(result, in: &refused)
+            return reply(to: refused, with: response, for: result.authentication)
         case .afterLogin(let login):
-            let origin = Origin(received, head)
-            return complete(login, for: received) { [self, received] result in
-                let response = response(to: received, from: origin, after: result)
+            guard let place = places.take(for: received.client.address) else { return refuse(received) }
+            let (clientKind, requested) = (received.clientKind(head), Self.requested(received, head))
+            return complete(login, for: received, in: place) { [self, received] result in
+                let response = response(to: received, after: result, clientKind: clientKind, requested: requested)
                 return responses.prepared(response, as: received.representation, for: result.authentication)
             }
         }
     }
 
-    /// Answers a request after the login that the decision needs; `busy` is the response if too many requests are in
-    /// progress, nil for the page with status 503.
+    /// Answers a request after the login that the decision needs.
     func complete(
         _ login: AccessController.Login,
         for received: ReceivedRequest,
-        busy: @autoclosure () -> PreparedResponse? = nil,
+        in place: RequestPlace,
         _ respond: @escaping @Sendable (AccessResult) -> PreparedResponse
     ) -> ResponseMode {
-        guard let place = places.take(for: received.client.address) else { return refuse(received, with: busy()) }
-        return .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received] in
+        .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received] in
             defer { place.release() }
             let result = await accessController.complete(login)
             var received = received
@@ -203,28 +206,24 @@ final class GatehouseResponder: Responder {
         head.withFirst(.authorization) { BasicScheme.read($0, count: head.count(of: .authorization)) } ?? .nothing
     }
 
-    /// What the response to a refused request depends on.
-    private struct Origin {
-        let kind: ClientKind
-        let request: SignInLinks.Requested
-
-        init(_ received: ReceivedRequest, _ head: borrowing RequestHead) {
-            kind = received.clientKind(head)
-            request = .init(head.target, at: received.client.authority(head), cookies: received.client.cookies)
-        }
+    private static func requested(
+        _ received: ReceivedRequest,
+        _ head: borrowing RequestHead
+    ) -> SignInLinks.Requested {
+        .init(head.target, at: received.client.authority(head), cookies: received.client.cookies)
     }
 
-    /// `origin` is nil only for a request that is not refused.
     private func response(
         to received: ReceivedRequest,
-        from origin: Origin?,
-        after result: AccessResult
+        after result: AccessResult,
+        clientKind: @autoclosure () -> ClientKind,
+        requested: @autoclosure () -> SignInLinks.Requested
     ) -> StandardResponse {
         let outcome = result.decision.outcome(
             signInBy: hasSignIn ? responses.renderer.context.links : nil,
             isSafe: received.isSafe,
-            clientKind: origin?.kind ?? .other,
-            request: origin?.request ?? .init("", at: "", cookies: received.client.cookies)
+            clientKind: clientKind(),
+            request: requested()
         )
         let user: SignedInUser?
         switch outcome {

@@ -111,7 +111,7 @@ struct RouteGuard: Sendable {
         }
         // Without paths, the rule is not one of realms.conf, and the route may need no user. ProtectedByRules decides about
         // requests that no rule matches. The line of a rejected login names the rule already.
-        if usesPath, result.rule != nil, !isLoginRefused {
+        if usesPath, result.decision.isRefusal, result.rule != nil, !isLoginRefused {
             log.logRefusal(of: request, after: result, address: client.address)
         }
         return self.result(
