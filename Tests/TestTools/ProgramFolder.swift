@@ -17,12 +17,22 @@ package final class ProgramFolder: Sendable {
 
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file.
+    /// Writes a file, which can be executed at once.
     @discardableResult
     package func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
         try Data(text.utf8).write(to: URL(fileURLWithPath: file(name)))
         unsafe chmod(file(name), mode)
+        if mode & 0o111 != 0 { waitForEndOfWriting(name) }
         return file(name)
+    }
+
+    /// Waits for the processes of other tests, which have the descriptor of the writer until they are executed: meanwhile the
+    /// file cannot be executed (ETXTBSY), and gets no lease.
+    private func waitForEndOfWriting(_ name: String) {
+        let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC)
+        // F_SETLEASE is not in the module of Glibc.
+        while fcntl(descriptor, 1024, F_RDLCK) < 0, errno == EAGAIN { usleep(100) }
+        close(descriptor)
     }
 
     /// Writes a shell script that can be executed.
