@@ -65,7 +65,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "HTTPLimits": [],
         "NIOOpenSSL": ["OpenSSLKit", "NIOCore"],
         "OpenSSLKit": ["Bytes", "COpenSSL"],
-        "Workers": ["Bytes", "DequeModule"],
+        "Workers": ["Bytes"],
     ],
     "Sources/Core": [
         "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Workers", "HTTPTypes"],
@@ -97,7 +97,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "RealmStore": ["Bytes", "OpenSSLKit", "Passwords", "RealmKit", "Store"],
         "RealmsWithoutStore": ["RealmBasics", "RealmExec", "RealmFile", "RealmKit"],
-        "ServerConnections": ["Bytes", "Files", "OpenSSLKit", "RealmKit", "Workers", "DequeModule"],
+        "ServerConnections": ["Bytes", "Files", "OpenSSLKit", "RealmKit", "Workers"],
     ],
     "Sources/Text": [
         "LoginConf": ["RealmKit"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RealmKit
+import Synchronization
 import TestTools
 import Testing
 import Workers
@@ -240,21 +241,31 @@ struct HelperPoolTests {
         settings.timeout = .milliseconds(100)
         let pool = HelperPool(settings, log: nil)
         let program = HelperProgram(try folder.script("sleep 1000"))
+        let busy = FirstValue<HelperCall>()
+        let events = Events()
         await withTaskGroup(of: HelperFault.Code?.self) { group in
-            for _ in 0..<5 {
+            for number in 0..<5 {
                 group.addTask {
                     do throws(HelperFault) {
                         try await pool.run(for: JobOwner(source: "here", account: nil)) {
                             slot,
                             call throws(HelperFault) in
+                            // The first request is late when the others are rejected.
+                            call.deadline = .max
+                            busy.set(call)
                             let process = try slot.process(program, secret: nil)
-                            while try process.wait(for: .end, call: call) != .ended {}
+                            while try process.wait(for: .end, call: call) != .ended {
+                                if events.list.count == 4 { call.deadline = 0 }
+                            }
                         }
                         return nil
                     } catch {
+                        if error.code == .full { events.add("full") }
+                        busy.current?.wakeUp()
                         return error.code
                     }
                 }
+                while number == 0, busy.current == nil { await Task.yield() }
             }
             // Only the request that had the slot was too slow.
             let codes = await group.reduce(into: [HelperFault.Code?]()) { $0.append($1) }
@@ -289,7 +300,70 @@ struct HelperPoolTests {
         #expect(fault?.loginFault().kind == (others ? .overloaded : .unavailable))
     }
 
+    @Test(arguments: [1, 2], [1, 1000])
+    func `a client that logs in again when it has its answer needs no place in the queue`(
+        processes: Int,
+        requestsPerProcess: Int
+    ) async throws {
+        var settings = HelperPoolSettings()
+        (settings.processes, settings.queue) = (processes, 0)
+        settings.requestsPerProcess = requestsPerProcess
+        let pool = HelperPool(settings, log: nil)
+        // The task continues on the thread of the slot, which is not free before the next login.
+        let numbers = await Task(executorPreference: ResumingExecutor.shared) {
+            var numbers: [Int] = []
+            for number in 0..<100 {
+                let owner = JobOwner(source: "here", account: "ann")
+                let answer = try? await pool.run(for: owner) { _, _ throws(HelperFault) in number }
+                numbers.append(answer ?? -1)
+            }
+            return numbers
+        }
+        .value
+        #expect(numbers == Array(0..<100))
+        #expect(pool.threads <= processes)
+    }
+
+    @Test func `requests of a thread without its wake-up fail, and the next thread may have one`() async throws {
+        let isBroken = Atomic(true)
+        let pool = HelperPool(HelperPoolSettings(), log: nil) { () throws(HelperFault) -> WakeUp in
+            guard !isBroken.load(ordering: .relaxed) else { throw HelperFault(.full, "no eventfd") }
+            return try WakeUp()
+        }
+        let owner = JobOwner(source: "here", account: nil)
+        for _ in 0..<20 {
+            await #expect(throws: HelperFault(.full, "")) {
+                try await pool.run(for: owner) { _, _ throws(HelperFault) in }
+            }
+        }
+        try await Waiting.until { pool.threads == 0 }
+        isBroken.store(false, ordering: .relaxed)
+        try await pool.run(for: owner) { _, _ throws(HelperFault) in }
+        #expect(pool.threads == 1)
+    }
+
+    @Test func `a helper that is idle ends after a while, and all end when the pool is released`() async throws {
+        let program = HelperProgram(try folder.script("read line <&3"))
+        let ask = { @Sendable (pool: HelperPool) async throws(HelperFault) in
+            try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, _ throws(HelperFault) in
+                _ = try slot.process(program, secret: nil)
+            }
+        }
+        var settings = HelperPoolSettings()
+        settings.requestsPerProcess = 1000
+        settings.idleTime = .milliseconds(20)
+        let short = HelperPool(settings, log: nil)
+        try await ask(short)
+        try await Waiting.until { short.threads == 0 && RunningProcesses.mentioning(folder.path).isEmpty }
+        settings.idleTime = .seconds(3600)
+        var pool: HelperPool? = HelperPool(settings, log: nil)
+        for _ in 0..<5 { try await ask(try #require(pool)) }
+        #expect(RunningProcesses.mentioning(folder.path).count == 1)
+        pool = nil
+        try await Waiting.until { RunningProcesses.mentioning(folder.path).isEmpty }
+    }
+
     @Test func `the pause after faults is short`() {
-        #expect((1...8).map { HelperScheduler.backOff($0) / 1_000_000 } == [0, 5, 10, 20, 40, 40, 40, 40])
+        #expect((1...8).map { HelperSlot.backOff($0) / 1_000_000 } == [0, 5, 10, 20, 40, 40, 40, 40])
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import OpenSSLKit
+internal import Synchronization
+internal import Workers
 
 /// Computes password hashes on a fixed number of threads, with a bounded queue of waiting requests.
 ///
@@ -9,7 +12,21 @@ internal import OpenSSLKit
 /// sources (client addresses) take turns, so a source that floods the queue delays only its own requests. Identical
 /// checks at the same time are computed once.
 public final class HashingPool: Sendable {
-    let scheduler: HashingScheduler
+    private struct Computation: Sendable {
+        let result: HashingResult
+        let begin: UInt64
+        let end: UInt64
+    }
+
+    private typealias Answer = Result<Computation, HashingRefusal>
+
+    /// The limits.
+    public let settings: HashingSettings
+    private let now: @Sendable () -> UInt64
+    private let slots: FairSlots
+    private let shared = SharedCalls<Digest, Answer>()
+    private let workers: Workers<Void>
+    private let counts = Mutex(HashingStatistics())
 
     /// Creates a pool, whose threads are started when they are needed, and end when it is released.
     ///
@@ -17,23 +34,37 @@ public final class HashingPool: Sendable {
     ///   - settings: The limits.
     ///   - now: The time of a monotonic clock, in nanoseconds.
     public init(_ settings: HashingSettings, now: @escaping @Sendable () -> UInt64) {
-        scheduler = HashingScheduler(settings, now: now)
+        self.settings = settings
+        self.now = now
+        slots = FairSlots(
+            count: settings.workers,
+            queue: settings.queue,
+            wait: settings.wait,
+            cancelsOldest: settings.whenFull == .cancelOldest,
+            unlimitedSource: nil,
+            capacity: settings.memory,
+            now: now
+        )
+        workers = Workers(niceness: settings.niceness, idleTime: nil) { .init(()) }
     }
 
-    deinit { scheduler.close() }
-
-    /// The limits.
-    public var settings: HashingSettings { scheduler.settings }
+    deinit { workers.close() }
 
     /// The counters.
-    public var statistics: HashingStatistics { scheduler.statistics }
+    public var statistics: HashingStatistics {
+        let load = slots.load
+        var statistics = counts.withLock { $0 }
+        (statistics.running, statistics.waiting, statistics.memory) = (load.held, load.waiting, load.weight)
+        statistics.coalesced = shared.joined
+        return statistics
+    }
 
     /// Runs work of a few microseconds on the thread of the caller.
     func runAtOnce(_ work: () -> HashingResult) -> TimedHashingResult {
-        let begin = scheduler.now()
+        let begin = now()
         let result = work()
-        scheduler.countComputation()
-        return TimedHashingResult(result: result, waitTime: 0, runTime: scheduler.now() &- begin)
+        counts.withLock { $0.computed += 1 }
+        return TimedHashingResult(result: result, waitTime: 0, runTime: now() &- begin)
     }
 
     /// Queues work of `memory` bytes, and runs it on a thread of the pool; sources take turns.
@@ -47,15 +78,32 @@ public final class HashingPool: Sendable {
         work: @escaping @Sendable () -> HashingResult
     ) async throws(HashingRefusal) -> TimedHashingResult {
         guard memory <= settings.memory else { throw .exceedsMemoryLimit }
-        let request = HashingScheduler.HashingRequest(memory: memory, source: source, key: key, work: work)
-        let ticket = HashingScheduler.Ticket()
-        let scheduler = scheduler
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { scheduler.submit(ticket, continuation: $0, request: request) }
-        } onCancel: {
-            scheduler.cancel(ticket)
+        let start = now()
+        let owner = JobOwner(source: source, account: nil)
+        let answer = await shared.value(of: key) { complete in
+            // The work goes on without a caller that is cancelled.
+            let number = workers.begin(for: owner, in: slots, weight: memory) { refusal in
+                complete(.failure(HashingRefusal(refusal)))
+            } _: { [self] _, slot in
+                let begin = now()
+                let computation = Computation(result: work(), begin: begin, end: now())
+                counts.withLock { $0.computed += 1 }
+                return { [slots] in
+                    slots.release(slot)
+                    complete(.success(computation))
+                }
+            }
+            return { [slots] in slots.cancel(number) }
         }
-        return try result.get()
+        switch answer ?? .failure(.cancelled) {
+        case .success(let computation):
+            let (begin, end) = (computation.begin, computation.end)
+            let waitTime = begin > start ? begin - start : 0
+            return TimedHashingResult(result: computation.result, waitTime: waitTime, runTime: end &- begin)
+        case .failure(let refusal):
+            counts.withLock { $0.count(refusal) }
+            throw refusal
+        }
     }
 }
 
@@ -118,6 +166,15 @@ public struct HashingStatistics: Sendable, Hashable {
     public var timedOut = 0
     /// The number of requests that were cancelled before their check was complete.
     public var cancelled = 0
+
+    mutating func count(_ refusal: HashingRefusal) {
+        switch refusal {
+        case .full: refused += 1
+        case .timedOut: timedOut += 1
+        case .cancelled: cancelled += 1
+        case .exceedsMemoryLimit, .noThread: break
+        }
+    }
 }
 
 struct TimedHashingResult: Sendable {
@@ -142,6 +199,15 @@ enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case cancelled
     case exceedsMemoryLimit
     case noThread
+
+    init(_ refusal: FairSlots.Refusal) {
+        switch refusal {
+        case .full: self = .full
+        case .timedOut: self = .timedOut
+        case .cancelled: self = .cancelled
+        case .noThread: self = .noThread
+        }
+    }
 
     var description: String {
         switch self {

@@ -37,19 +37,52 @@ package struct HelperPoolSettings: Sendable, Hashable {
 /// when the pool is released.
 package final class HelperPool: Sendable {
     package let settings: HelperPoolSettings
-    private let scheduler: HelperScheduler
+    private let slots: FairSlots
+    private let workers: Workers<HelperSlot>
+    /// The time of the last answer of a helper, of `MonotonicTime`.
+    private let answered = Atomic<UInt64>(0)
 
-    package init(_ settings: HelperPoolSettings, log: RealmLog?) {
-        self.settings = settings
-        scheduler = HelperScheduler(settings, log: log, makeWakeUp: WakeUp.init)
+    package convenience init(_ settings: HelperPoolSettings, log: RealmLog?) {
+        self.init(settings, log: log, makeWakeUp: WakeUp.init)
     }
 
-    deinit { scheduler.close() }
+    /// Creates a pool with a function that creates the wake-up of a thread, on that thread.
+    init(
+        _ settings: HelperPoolSettings,
+        log: RealmLog?,
+        makeWakeUp: @escaping @Sendable () throws(HelperFault) -> WakeUp
+    ) {
+        self.settings = settings
+        slots = FairSlots(
+            count: settings.processes,
+            queue: settings.queue,
+            wait: settings.timeout,
+            cancelsOldest: settings.whenFull == .cancelOldest,
+            unlimitedSource: ClientNetwork.source(nil),
+            now: { MonotonicTime.now }
+        )
+        workers = Workers(niceness: 0, idleTime: settings.idleTime) {
+            let wake = Result { () throws(HelperFault) in try makeWakeUp() }
+            let slot = HelperSlot(log: log, wake: wake)
+            return Workers.Worker(slot) {
+                slot.waitForRequest(until: $0)
+            } wake: {
+                if case .success(let wake) = wake { wake.signal() }
+            } close: {
+                slot.endGracefully()
+            }
+        }
+    }
+
+    deinit { workers.close() }
 
     /// The number of waiting requests.
-    var waiting: Int { scheduler.waiting }
+    var waiting: Int { slots.load.waiting }
 
-    /// Queues a request, and waits for its result.
+    /// The number of threads, with those that start.
+    var threads: Int { workers.threads }
+
+    /// Waits for a helper, and for the result of a request to it.
     ///
     /// The requests of one source, and those of one user, hold at most half of the processes; those that did not come
     /// over a network have no limit of their source. `work` runs on the thread of a slot and may block; all its waits
@@ -58,32 +91,59 @@ package final class HelperPool: Sendable {
         for owner: JobOwner,
         _ work: @escaping @Sendable (HelperSlot, HelperCall) throws(HelperFault) -> Value
     ) async throws(HelperFault) -> Value {
-        let scheduler = scheduler
+        guard !Task.isCancelled else { throw Self.fault(.cancelled) }
         let begin = MonotonicTime.now
-        let deadline = begin &+ settings.timeout.nanoseconds
-        let call = HelperCall(until: deadline) { scheduler.rejectLate() }
+        let call = HelperCall(until: begin &+ settings.timeout.nanoseconds) { [slots] in slots.rejectLate() }
         let first = FirstValue<Result<Value, HelperFault>>()
-        let job = HelperScheduler.Job(call: call, owner: owner) { slot in
-            do throws(HelperFault) {
-                try call.check(isWaiting: true)
-                let value = try work(slot, call)
-                scheduler.answered.store(MonotonicTime.now, ordering: .relaxed)
-                return HelperScheduler.Completion(fault: nil) { first.set(.success(value)) }
-            } catch {
-                var fault = error
-                fault.isOverload = error.code == .timedOut && scheduler.answered.load(ordering: .relaxed) > begin
-                return HelperScheduler.Completion(fault: fault) { [fault] in first.set(.failure(fault)) }
+        let number = workers.begin(for: owner, in: slots) { refusal in
+            first.set(.failure(Self.fault(refusal)))
+        } _: { [self] helper, slot in
+            let result = Result { () throws(HelperFault) in try helper.run(call, work) }
+            if case .failure(let fault) = result {
+                end(fault, since: begin, of: helper, holding: slot) { first.set(.failure($0)) }
+            } else {
+                answered.store(MonotonicTime.now, ordering: .relaxed)
+                // The request counts no more when the client has its answer, so that its next login finds its place free.
+                slots.finish(slot)
+                ResumingExecutor.shared.resumeTasks { first.set(result) }
+                helper.countAnswer(limit: settings.requestsPerProcess)
             }
-        } reject: { fault in
-            first.set(.failure(fault))
+            return { [slots] in slots.free() }
         }
-        let number = scheduler.submit(job)
         let result = await withTaskCancellationHandler {
             await first.value()
         } onCancel: {
-            scheduler.cancel(number)
+            slots.cancel(number)
+            call.cancel()
         }
         return try result.get()
+    }
+
+    /// Ends a request with a fault: it counts until its helper is gone.
+    private func end(
+        _ fault: HelperFault,
+        since begin: UInt64,
+        of helper: HelperSlot,
+        holding slot: FairSlots.Slot,
+        deliver: (HelperFault) -> Void
+    ) {
+        var fault = fault
+        fault.isOverload = fault.code == .timedOut && answered.load(ordering: .relaxed) > begin
+        helper.process?.kill()
+        deliver(fault)
+        helper.end()
+        slots.finish(slot)
+        // Only this thread pauses, others take the requests meanwhile.
+        if fault.code != .cancelled, settings.requestsPerProcess > 1 { helper.pause() }
+    }
+
+    private static func fault(_ refusal: FairSlots.Refusal) -> HelperFault {
+        switch refusal {
+        case .full: HelperFault(.full, "too many requests wait for a helper process")
+        case .timedOut: HelperCall.waitedTooLong
+        case .cancelled: HelperFault(.cancelled, "the login was cancelled")
+        case .noThread: HelperFault(.full, "no thread for a helper could be started")
+        }
     }
 }
 
@@ -110,45 +170,5 @@ extension HelperPoolSettings {
             throw BadRealm("must be longer than 0 and at most 1h", setting: name)
         }
         return time
-    }
-}
-
-/// The place of one helper process, on a thread of its own.
-package final class HelperSlot {
-    package private(set) var process: HelperProcess?
-    /// The number of requests that the running helper has answered.
-    private(set) var answered = 0
-    /// The number of faults since the last answer.
-    var faults = 0
-    private let log: RealmLog?
-
-    init(log: RealmLog?) { self.log = log }
-
-    /// Returns the running helper, or starts one; lines of its output that contain the secret are not logged.
-    ///
-    /// A helper that has sent something without a request is replaced: it could be taken for an answer.
-    package func process(_ program: HelperProgram, secret: Secret?) throws(HelperFault) -> HelperProcess {
-        if let process, process.begin(secret: secret) { return process }
-        end()
-        let process = try HelperProcess(program, log: log, secret: secret)
-        self.process = process
-        return process
-    }
-
-    /// Kills the running helper with its group, and waits for its end.
-    package func end() {
-        process?.end()
-        process = nil
-        answered = 0
-    }
-
-    /// Counts an answer; the helper ends after its last one.
-    func countAnswer(limit: Int, wake: WakeUp) {
-        answered += 1
-        faults = 0
-        process?.finish()
-        guard answered >= limit else { return }
-        process?.endGracefully(wake: wake)
-        end()
     }
 }

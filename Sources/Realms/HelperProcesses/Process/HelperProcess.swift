@@ -150,7 +150,7 @@ package final class HelperProcess {
     }
 
     /// Waits without a request, until a time of ``MonotonicTime``; `ready` means that the helper has sent something.
-    func waitIdle(wake: WakeUp, until: UInt64) throws(HelperFault) -> Event? {
+    func waitIdle(wake: WakeUp?, until: UInt64) throws(HelperFault) -> Event? {
         while true {
             if let event = try poll(.reading, wake: wake, until: until) { return event }
             if MonotonicTime.now >= until { return nil }
@@ -261,10 +261,10 @@ package final class HelperProcess {
     }
 
     /// Closes the channel, so that the helper ends by itself, waits for at most a second, and kills what is left.
-    func endGracefully(wake: WakeUp) {
+    func endGracefully() {
         channel = nil
         let until = MonotonicTime.now &+ 1_000_000_000
-        while let event = try? waitIdle(wake: wake, until: until), event != .ended {}
+        while let event = try? waitIdle(wake: nil, until: until), event != .ended {}
         end()
     }
 }

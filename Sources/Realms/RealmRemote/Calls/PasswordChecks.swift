@@ -15,7 +15,7 @@ internal import Workers
 final class PasswordChecks: Sendable {
     let settings: RemoteSettings
     private let client: HTTPSClient
-    private let slots: CallSlots
+    private let slots: FairSlots
     private let shared = SharedCalls<Digest, Result<RemoteAnswer, LoginFault>>()
     private let key: HMACKey
     private let timeout: Duration
@@ -28,7 +28,7 @@ final class PasswordChecks: Sendable {
         settings = try RemoteSettings(properties)
         client = try ClientSettings.client(properties)
         timeout = try ServerPoolSettings.time("timeout", of: properties)
-        slots = CallSlots(
+        slots = FairSlots(
             count: try properties.integer("connections"),
             queue: try properties.integer("queue"),
             wait: timeout,
@@ -45,7 +45,7 @@ final class PasswordChecks: Sendable {
     }
 
     /// The number of logins that wait for a slot.
-    var waitingCalls: Int { slots.waitingCalls }
+    var waitingCalls: Int { slots.load.waiting }
 
     /// The number of logins that wait for an answer.
     var sharedCallers: Int { shared.waitingCallers }
@@ -61,7 +61,7 @@ final class PasswordChecks: Sendable {
         let start = now()
         let owner = JobOwner(source: source, account: name.caseFolded)
         let result = await shared.value(of: identity) { [self] in
-            do throws(CallSlots.Refusal) {
+            do throws(FairSlots.Refusal) {
                 return try await slots.run(for: owner) { await call(name, password: password, since: start) }
             } catch {
                 return .failure(refused(error))
@@ -73,12 +73,12 @@ final class PasswordChecks: Sendable {
 
     private static let waitedTooLong = "a login has waited too long for the service"
 
-    private func refused(_ refusal: CallSlots.Refusal) -> LoginFault {
+    private func refused(_ refusal: FairSlots.Refusal) -> LoginFault {
         let cause: String
         switch refusal {
         case .full: cause = "too many logins wait for the service"
         case .timedOut: cause = Self.waitedTooLong
-        case .cancelled: return .unavailable("the login was cancelled")
+        case .cancelled, .noThread: return .unavailable("the login was cancelled")
         }
         outages.write(cause, kind: "\(refusal)")
         return .overloaded(cause)

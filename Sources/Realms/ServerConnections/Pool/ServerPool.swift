@@ -12,15 +12,16 @@ package import Workers
 /// connections are closed when the pool is released.
 package final class ServerPool<Connection: ServerConnection>: Sendable {
     package let settings: ServerPoolSettings
-    private let slots: CallSlots
-    private let core: PoolCore<Connection>
+    private let slots: FairSlots
+    private let workers: Workers<WorkerConnections<Connection>>
+    private let health: ServerHealth<Connection>
     /// The time of the last answer, of `MonotonicTime`.
     private let answered = Atomic<UInt64>(0)
 
     /// Creates a pool without connections, which logs the servers that fail and that answer again.
     package init(_ servers: Servers<Connection>, settings: ServerPoolSettings, log: RealmLog?, realmName: String) {
         self.settings = settings
-        slots = CallSlots(
+        slots = FairSlots(
             count: settings.connections,
             queue: settings.queue,
             wait: settings.timeout,
@@ -28,15 +29,23 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
             unlimitedSource: ClientNetwork.source(nil),
             now: { MonotonicTime.now }
         )
-        core = PoolCore(servers, settings: settings, log: log, realmName: realmName)
+        let health = ServerHealth(servers, settings: settings, log: log, realmName: realmName)
+        self.health = health
+        workers = Workers(niceness: 0, idleTime: settings.idleTime) {
+            let connections = WorkerConnections(health)
+            return Workers.Worker(connections) { connections.closeAll() }
+        }
     }
 
-    deinit { core.close() }
+    deinit {
+        workers.close()
+        health.close()
+    }
 
     /// The number of calls that have a slot.
-    package var runningCalls: Int { settings.connections - slots.freeSlots }
+    package var runningCalls: Int { slots.load.held }
 
-    package var waitingCalls: Int { slots.waitingCalls }
+    package var waitingCalls: Int { slots.load.waiting }
 
     /// Waits for a connection, and runs a call with it, again after a fault if it is repeatable.
     ///
@@ -50,25 +59,23 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
     ) async throws(ServerFault) -> Value {
         let begin = MonotonicTime.now
         let call = ServerCall(until: begin &+ settings.timeout.nanoseconds)
-        let result: Result<Value, ServerFault>
-        do throws(CallSlots.Refusal) {
-            result = try await slots.run(for: owner) { [core] in
-                let first = FirstValue<Result<Value, ServerFault>>()
-                let hasBegun = core.begin { connections in
-                    let result = Result { () throws(ServerFault) in
-                        try connections.run(call, isRepeatable: isRepeatable, note: note, body)
-                    }
-                    return { first.set(result) }
-                }
-                guard hasBegun else { return .failure(ServerFault(.full, "the system has no more threads")) }
-                return await withTaskCancellationHandler {
-                    await first.value()
-                } onCancel: {
-                    call.cancel()
-                }
+        let first = FirstValue<Result<Value, ServerFault>>()
+        let number = workers.begin(for: owner, in: slots) { refusal in
+            first.set(.failure(Self.fault(refusal)))
+        } _: { [slots] connections, slot in
+            let result = Result { () throws(ServerFault) in
+                try connections.run(call, isRepeatable: isRepeatable, note: note, body)
             }
-        } catch {
-            throw Self.fault(error)
+            return {
+                slots.release(slot)
+                first.set(result)
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            slots.cancel(number)
+            call.cancel()
         }
         switch result {
         case .success(let value):
@@ -81,11 +88,12 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
         }
     }
 
-    private static func fault(_ refusal: CallSlots.Refusal) -> ServerFault {
+    private static func fault(_ refusal: FairSlots.Refusal) -> ServerFault {
         switch refusal {
         case .full: ServerFault(.full, "too many logins wait for a connection")
         case .timedOut: ServerFault(.full, "a login has waited too long for a connection")
         case .cancelled: ServerFault(.cancelled, "the login was cancelled")
+        case .noThread: ServerFault(.full, "the system has no more threads")
         }
     }
 }
@@ -113,7 +121,7 @@ package struct ServerPoolSettings: Sendable, Hashable {
 
     /// The properties that ``init(_:connections:)`` reads, apart from the number of connections.
     package static let properties: PropertySchema = [
-        Property("queue", .integer(0...100_000), default: "512"),
+        Property("queue", .integer(0...4096), default: "512"),
         Property("when-full", .choice(["refuse", "cancel-oldest"]), default: "refuse"),
         Property("timeout", .duration, default: "10s"),
         Property("idle-time", .duration, default: "60s"),

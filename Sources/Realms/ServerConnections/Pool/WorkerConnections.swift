@@ -4,12 +4,12 @@ internal import Workers
 
 /// The connections of one thread, at most one to each server.
 final class WorkerConnections<Connection: ServerConnection> {
-    private let pool: PoolCore<Connection>
+    private let health: ServerHealth<Connection>
     private var connections: [Connection?]
 
-    init(_ pool: PoolCore<Connection>) {
-        self.pool = pool
-        connections = Array(repeating: nil, count: pool.servers.names.count)
+    init(_ health: ServerHealth<Connection>) {
+        self.health = health
+        connections = Array(repeating: nil, count: health.servers.names.count)
     }
 
     func closeAll() {
@@ -28,18 +28,18 @@ final class WorkerConnections<Connection: ServerConnection> {
         note: (String) -> Void,
         _ body: (Connection, ServerCall) throws(ServerFault) -> Value
     ) throws(ServerFault) -> Value {
-        let order = pool.states.order()
+        let order = health.states.order()
         var last: ServerFault?
         for server in order {
-            let name = pool.servers.names[server]
+            let name = health.servers.names[server]
             let begin = MonotonicTime.now
             do throws(ServerFault) {
                 let value = try run(call, server: server, isRepeatable: isRepeatable, body)
-                pool.recordAnswer(of: server, begin: begin)
+                health.recordAnswer(of: server, begin: begin)
                 return value
             } catch {
                 guard error.isOfOneServer else { throw error }
-                pool.record(error, of: server, begin: begin)
+                health.record(error, of: server, begin: begin)
                 note("\(name): \(error.log)")
                 last = ServerFault(error.code, "\(name): \(error.log)")
                 // A call that may have been answered is not made again.
@@ -51,10 +51,10 @@ final class WorkerConnections<Connection: ServerConnection> {
     }
 
     private func noServer() -> ServerFault {
-        let causes = pool.servers.names.indices.map { server in
-            "\(pool.servers.names[server]): \(pool.states.fault(of: server)?.log ?? "the server does not answer")"
+        let causes = health.servers.names.indices.map { server in
+            "\(health.servers.names[server]): \(health.states.fault(of: server)?.log ?? "the server does not answer")"
         }
-        let isOverloaded = pool.servers.names.indices.contains { pool.states.fault(of: $0)?.code == .overloaded }
+        let isOverloaded = health.servers.names.indices.contains { health.states.fault(of: $0)?.code == .overloaded }
         let code = isOverloaded ? ServerFault.Code.overloaded : .unreachable
         return ServerFault(code, "no server answers; \(causes.joined(separator: "; "))")
     }
@@ -86,7 +86,7 @@ final class WorkerConnections<Connection: ServerConnection> {
         if let open = connections[server] {
             connection = open
         } else {
-            connection = try pool.servers.connect(server, call)
+            connection = try health.servers.connect(server, call)
             connections[server] = connection
         }
         do throws(ServerFault) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
 internal import Synchronization
 
 /// A value that is set once and that one task waits for; later values are ignored.
@@ -32,7 +31,7 @@ package final class FirstValue<Value: Sendable>: Sendable {
     }
 
     /// The value; nil if it is not set.
-    var current: Value? {
+    package var current: Value? {
         state.withLock { state in
             if case .settled(let value) = state { return value }
             return nil
@@ -48,29 +47,6 @@ package final class FirstValue<Value: Sendable>: Sendable {
                 return nil
             }
             if let settled { continuation.resume(returning: settled) }
-        }
-    }
-}
-
-package enum TimeLimitedWait {
-    /// Returns the value of a task, which is not cancelled; nil at the limit, or if the waiting task is cancelled.
-    package static func value<Value: Sendable>(
-        of task: Task<Value, Never>,
-        within limit: Duration,
-        clock: any LoginClock
-    ) async -> Value? {
-        let first = FirstValue<Value?>()
-        let deadline = clock.now &+ limit.nanoseconds
-        let waiter = Task { first.set(await task.value) }
-        let alarm = Task { if (try? await clock.sleep(until: deadline)) != nil { first.set(nil) } }
-        defer {
-            alarm.cancel()
-            waiter.cancel()
-        }
-        return await withTaskCancellationHandler {
-            await first.value()
-        } onCancel: {
-            first.set(nil)
         }
     }
 }
