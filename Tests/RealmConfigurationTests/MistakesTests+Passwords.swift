@@ -26,15 +26,15 @@ extension MistakesTests {
             "passwords { minimum-length 0; workers 0; queue 0; niceness 20; }",
             "etc/realms.conf:1:28: error: minimum-length is a whole number from 1 to 64, not 0",
             "etc/realms.conf:1:39: error: workers is a whole number from 1 to 1024, not 0",
-            "etc/realms.conf:1:48: error: queue is a whole number from 1 to 1000000, not 0",
+            "etc/realms.conf:1:48: error: queue is a whole number from 1 to 4096, not 0",
             "etc/realms.conf:1:60: error: niceness is a whole number from 0 to 19, not 20"
         ),
         Mistake(
-            "passwords { minimum-length 65; workers 1025; queue 1000001; niceness -1; }",
+            "passwords { minimum-length 65; workers 1025; queue 4097; niceness -1; }",
             "etc/realms.conf:1:28: error: minimum-length is a whole number from 1 to 64, not 65",
             "etc/realms.conf:1:40: error: workers is a whole number from 1 to 1024, not 1025",
-            "etc/realms.conf:1:52: error: queue is a whole number from 1 to 1000000, not 1000001",
-            "etc/realms.conf:1:70: error: niceness is a whole number from 0 to 19, not -1"
+            "etc/realms.conf:1:52: error: queue is a whole number from 1 to 4096, not 4097",
+            "etc/realms.conf:1:67: error: niceness is a whole number from 0 to 19, not -1"
         ),
         Mistake("passwords { wait 10ms; }", "etc/realms.conf:1:18: error: wait is a time from 100ms to 300s"),
         Mistake("passwords { longest-check 5s; }"),

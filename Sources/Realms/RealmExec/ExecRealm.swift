@@ -32,7 +32,7 @@ public struct ExecRealm: Realm {
         Property("memory", .integer(0...1_048_576), default: "256"),
         Property("allow-setuid", .boolean, default: "false"),
         Property("processes", .integer(1...1024), default: "8"),
-        Property("queue", .integer(0...100_000), default: "128"),
+        Property("queue", .integer(0...4096), default: "128"),
         Property("when-full", .choice(HelperPoolSettings.WhenFull.allCases.map(\.rawValue)), default: "refuse"),
         Property("requests-per-process", .integer(1...1_000_000), default: "1000"),
         Property("idle-time", .duration, default: "60s"),

@@ -41,7 +41,7 @@ public struct PAMRealm: Realm {
         Property("memory", .integer(0...1_048_576), default: "256"),
         .optional("user"),
         Property("change-expired-password", .boolean, default: "true"),
-        Property("queue", .integer(0...100_000), default: "128"),
+        Property("queue", .integer(0...4096), default: "128"),
         Property("when-full", .choice(HelperPoolSettings.WhenFull.allCases.map(\.rawValue)), default: "refuse"),
         Property("idle-time", .duration, default: "60s"),
     ]

@@ -35,7 +35,7 @@ public struct RemoteRealm: Realm {
         Property("timeout", .duration, default: "10s"),
         Property("maximum-response", .integer(1...16_777_216), default: "65536"),
         Property("connections", .integer(1...1024), default: "16"),
-        Property("queue", .integer(0...100_000), default: "512"),
+        Property("queue", .integer(0...4096), default: "512"),
         Property("when-full", .choice(["refuse", "cancel-oldest"]), default: "refuse"),
         Property("fail-over", .choice(["not-reached", "unavailable"]), default: "not-reached"),
         .optional("user-path"),

@@ -120,7 +120,7 @@ extension ConfigurationBuilder {
         block.integer("minimum-length", 1...64, into: &settings.minimumLength)
         block.integer("workers", 1...1024, into: &settings.slots.workers)
         block.size("memory", 1 << 20...1 << 40, into: &settings.slots.memory)
-        block.integer("queue", 1...1_000_000, into: &settings.slots.queue)
+        block.integer("queue", 1...4096, into: &settings.slots.queue)
         block.duration("wait", .milliseconds(100) ... .seconds(300), into: &settings.slots.wait)
         block.duration("longest-check", .milliseconds(100) ... .seconds(60), into: &settings.slots.longestCheck)
         block.choice("when-full", into: &settings.slots.whenFull)
