@@ -130,7 +130,7 @@ public struct HashingSettings: Sendable, Hashable {
     /// A check that takes longer is never computed, unless it is one of the policy. All checks of a login take at most twice
     /// this time. The default is 2 seconds: bcrypt with a cost of 15.
     public var longestCheck = Duration.seconds(2)
-    /// The maximum number of waiting checks; the default is 512.
+    /// The maximum number of waiting checks, at most some thousands; the default is 512.
     public var queue = 512
     /// The maximum time that a check waits before it is rejected.
     ///
