@@ -104,6 +104,7 @@ lint: swift
 	find Scripts Tests Benchmarks -name '*.py' -not -path '*/.build/*' -exec \
 		python3 -B -c 'import ast, sys; [ast.parse(open(path).read(), path) for path in sys.argv[1:]]' {} +
 	Scripts/unchecked-text.py
+	Scripts/comments.py
 	Scripts/quoted-tests.py
 	Scripts/documented.py
 	Scripts/declared-imports.py . Examples/CustomRealm Examples/Welcome Examples/Chat Examples/RemoteList Benchmarks

@@ -12,9 +12,7 @@ package final class Monitor<State>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    /// Creates a monitor.
-    ///
-    /// - Parameter state: The first state.
+    /// Creates a monitor with its first state.
     package init(_ state: State) {
         self.state = state
         unsafe lock = .allocate(capacity: 1)
@@ -57,10 +55,7 @@ package final class Monitor<State>: @unchecked Sendable {
 
     /// Calls `body` with the state, now and whenever the thread is woken, until `body` returns a result or the time is up.
     ///
-    /// - Parameters:
-    ///   - time: The time at which the wait ends, of ``MonotonicTime``.
-    ///   - body: Reads and changes the state.
-    /// - Returns: The result of `body`; nil if the time is up.
+    /// The wait ends at a time of ``MonotonicTime``; then the result is nil.
     package func wait<Result>(until time: UInt64, _ body: (inout State) -> Result?) -> Result? {
         var limit = timespec(tv_sec: Int(clamping: time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
         unsafe pthread_mutex_lock(lock)
