@@ -6,7 +6,7 @@ import PackageDescription
 // In a package of your own this is the address of the Gatehouse repository.
 let gatehouse = Package.Dependency.package(name: "gatehouse", path: "../..")
 let realms = Target.Dependency.product(name: "HummingbirdRealms", package: "gatehouse")
-let realmConfiguration = Target.Dependency.product(name: "RealmConfiguration", package: "gatehouse")
+let accessControl = Target.Dependency.product(name: "AccessControl", package: "gatehouse")
 let realmKit = Target.Dependency.product(name: "RealmKit", package: "gatehouse")
 let builtInRealms = Target.Dependency.product(name: "BuiltInRealms", package: "gatehouse")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -27,7 +27,7 @@ let package = Package(
     targets: [
         .target(
             name: "ChatSite",
-            dependencies: [realms, realmConfiguration, realmKit, hummingbird, httpTypes, nioCore]
+            dependencies: [realms, accessControl, realmKit, hummingbird, httpTypes, nioCore]
         ),
         .executableTarget(
             name: "chat",
@@ -36,7 +36,7 @@ let package = Package(
         .testTarget(
             name: "ChatSiteTests",
             dependencies: [
-                "ChatSite", builtInRealms, realms, realmConfiguration, realmKit, hummingbird, httpTypes, logging,
+                "ChatSite", accessControl, builtInRealms, realms, realmKit, hummingbird, httpTypes, logging,
                 nioCore,
                 nioEmbedded,
             ]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AccessControl
 internal import FoundationEssentials
 internal import HTTPTypes
 public import Hummingbird
 public import HummingbirdRealms
 internal import NIOCore
-internal import RealmConfiguration
 
 /// Returns the routes of the chat, with their access rules.
 ///
