@@ -7,6 +7,7 @@ import PackageDescription
 let gatehouse = Package.Dependency.package(name: "gatehouse", path: "../..")
 let realms = Target.Dependency.product(name: "HummingbirdRealms", package: "gatehouse")
 let accessControl = Target.Dependency.product(name: "AccessControl", package: "gatehouse")
+let realmConfiguration = Target.Dependency.product(name: "RealmConfiguration", package: "gatehouse")
 let realmKit = Target.Dependency.product(name: "RealmKit", package: "gatehouse")
 let builtInRealms = Target.Dependency.product(name: "BuiltInRealms", package: "gatehouse")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -36,7 +37,7 @@ let package = Package(
         .testTarget(
             name: "ChatSiteTests",
             dependencies: [
-                "ChatSite", accessControl, builtInRealms, realms, realmKit, hummingbird, httpTypes, logging,
+                "ChatSite", builtInRealms, realms, realmConfiguration, realmKit, hummingbird, httpTypes, logging,
                 nioCore,
                 nioEmbedded,
             ]

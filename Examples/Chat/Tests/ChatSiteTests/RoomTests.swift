@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessControl
 import BuiltInRealms
 import Foundation
 import HummingbirdRealms
 import Logging
+import RealmConfiguration
 import RealmKit
 import Synchronization
 import Testing
