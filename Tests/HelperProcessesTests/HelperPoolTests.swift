@@ -278,13 +278,15 @@ struct HelperPoolTests {
     @Test(arguments: [true, false])
     func `a request that is late while others are answered is an overload for its login`(others: Bool) async throws {
         var settings = HelperPoolSettings()
-        settings.timeout = .seconds(3)
+        settings.timeout = .seconds(600)
         let pool = HelperPool(settings, log: nil)
         let (slow, quick) = (
             HelperProgram(try folder.script("sleep 1000", name: "slow.sh")), HelperProgram(try folder.script("exit 0"))
         )
+        let first = FirstValue<HelperCall>()
         let ask = { @Sendable (program: HelperProgram) async throws(HelperFault) in
             try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
+                first.set(call)
                 let process = try slot.process(program, secret: nil)
                 while try process.wait(for: .end, call: call) != .ended {}
             }
@@ -293,8 +295,10 @@ struct HelperPoolTests {
             do throws(HelperFault) { try await ask(slow) } catch { return error }
             return nil
         }
-        try await Waiting.until { RunningProcesses.mentioning(folder.path).count == 1 }
+        let call = await first.value()
         if others { try await ask(quick) }
+        call.deadline = 0
+        call.wakeUp()
         let fault = await late.value
         #expect(fault?.code == .timedOut)
         #expect(fault?.loginFault().kind == (others ? .overloaded : .unavailable))
