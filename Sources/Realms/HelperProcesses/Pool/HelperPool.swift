@@ -101,13 +101,23 @@ package final class HelperPool: Sendable {
             let result = Result { () throws(HelperFault) in try helper.run(call, work) }
             if case .failure(let fault) = result {
                 end(fault, since: begin, of: helper, holding: slot) { first.set(.failure($0)) }
-            } else {
-                answered.store(MonotonicTime.now, ordering: .relaxed)
-                // The request counts no more when the client has its answer, so that its next login finds its place free.
-                slots.finish(slot)
-                ResumingExecutor.shared.resumeTasks { first.set(result) }
-                helper.countAnswer(limit: settings.requestsPerProcess)
+                return { [slots] in slots.free() }
             }
+            answered.store(MonotonicTime.now, ordering: .relaxed)
+            // The request counts no more when the client has its answer, so that its next login finds its place free.
+            guard helper.isLast(of: settings.requestsPerProcess) else {
+                // The thread is ready before the client has its answer, so that its next login needs no other helper.
+                return { [slots] in
+                    slots.finish(slot)
+                    first.set(result)
+                    helper.countAnswer()
+                    slots.free()
+                }
+            }
+            slots.finish(slot)
+            ResumingExecutor.shared.resumeTasks { first.set(result) }
+            helper.countAnswer()
+            helper.endGracefully()
             return { [slots] in slots.free() }
         }
         let result = await withTaskCancellationHandler {

@@ -46,12 +46,13 @@ package final class HelperSlot {
         return try work(self, call)
     }
 
-    /// Counts an answer; the helper ends after its last one.
-    func countAnswer(limit: Int) {
+    /// True if the running helper has to end after its next answer.
+    func isLast(of limit: Int) -> Bool { answered + 1 >= limit }
+
+    func countAnswer() {
         answered += 1
         faults = 0
         process?.finish()
-        if answered >= limit { endGracefully() }
     }
 
     /// Pauses after a fault, so that a helper that crashes is not started again and again.
