@@ -84,7 +84,7 @@ struct Site {
             let field = "Basic \(Data("user\(number):secret".utf8).base64EncodedString())"
             let credentials = BasicScheme.read(field.utf8Span.span, count: 1)
             guard case .afterLogin(let login) = controller.decide(request, credentials: { credentials }),
-                case .allowed = await controller.complete(login).decision
+                case .allowed = await controller.complete(login).result.decision
             else { throw Growth.Failure.login }
             presented.append(credentials)
         }

@@ -141,7 +141,7 @@ import Testing
             }
         case .afterLogin(let login):
             let completed = await site.controller.complete(login)
-            switch completed.decision {
+            switch completed.result.decision {
             case .allowed(let user): return .loggedIn(user.username.text)
             case .certificateNeeded: return .certificateNeeded(completed.certificateFault?.log ?? "")
             case .unavailable: return .unavailable(completed.certificateFault?.log ?? "")
@@ -178,8 +178,8 @@ import Testing
         }
         site.advance(seconds: 61)
         let completed = await site.controller.complete(login)
-        guard case .certificateNeeded = completed.decision else {
-            Issue.record("\(completed.decision)")
+        guard case .certificateNeeded = completed.result.decision else {
+            Issue.record("\(completed.result.decision)")
             return
         }
         #expect(completed.certificateFault?.kind == .credentialExpired)

@@ -24,6 +24,15 @@ extension AccessController {
         package let compiled: ProtectionRules.CompiledRule
     }
 
+    /// A decision after a login.
+    package struct CompletedLogin: Sendable {
+        package var result: AccessResult
+        /// The report of the attempt that decided; nil if no module was called.
+        package var report: LoginReport?
+        /// The reason why the certificate was rejected, for the log.
+        package var certificateFault: LoginFault?
+    }
+
     /// Returns whether ``complete(_:)`` may begin on an event loop: it then waits only for the throttle, because
     /// all modules of the realms are immediate.
     ///
@@ -40,10 +49,10 @@ extension AccessController {
     ///
     /// The schemes are tried in the order of the rule, and for each scheme the realms in their order: if the
     /// certificate is rejected, the password is checked.
-    package func complete(_ login: Login) async -> AccessResult {
+    package func complete(_ login: Login) async -> CompletedLogin {
         var isUnavailable = false
         var wasRejected = false
-        var last = AccessResult(challenge(of: login.compiled.rule), by: login.compiled)
+        var last = CompletedLogin(result: AccessResult(challenge(of: login.compiled.rule), by: login.compiled))
         for attempt in login.attempts {
             let outcome: MultiRealmLoginReport.Outcome
             switch attempt.method {
@@ -57,8 +66,8 @@ extension AccessController {
                 }
             case .password(let credentials):
                 if let key = attempt.key, let entry = credentialCache.entry(for: key, at: clock.now) {
-                    last.decision = decision(about: entry.user, isAllowed: entry.isAllowed(by: login.compiled))
-                    (last.authentication, last.report) = (.credentials(entry), nil)
+                    last.result.decision = decision(about: entry.user, isAllowed: entry.isAllowed(by: login.compiled))
+                    (last.result.authentication, last.report) = (.credentials(entry), nil)
                     return last
                 }
                 guard let result = await loginByPassword(credentials, of: login) else {
@@ -71,7 +80,7 @@ extension AccessController {
             case .accepted(let identity, let report):
                 add(identity, to: attempt.key, of: login, report: report)
                 let isAllowed = login.compiled.rule.allows(identity)
-                last.decision = decision(about: SignedInUser(identity), isAllowed: isAllowed)
+                last.result.decision = decision(about: SignedInUser(identity), isAllowed: isAllowed)
                 last.report = report
                 return last
             case .rejected(let report):
@@ -83,7 +92,8 @@ extension AccessController {
                 isUnavailable = true
             }
         }
-        last.decision = isUnavailable ? .unavailable : challenge(of: login.compiled.rule, wasRejected: wasRejected)
+        last.result.decision =
+            isUnavailable ? .unavailable : challenge(of: login.compiled.rule, wasRejected: wasRejected)
         return last
     }
 

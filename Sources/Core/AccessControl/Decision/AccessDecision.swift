@@ -44,10 +44,6 @@ package struct AccessResult: Sendable {
     package var authentication: ExistingAuthentication?
     /// The rule that decides or, if the rules for the path are for other methods, one of these.
     package var rule: ProtectionRules.CompiledRule?
-    /// The report of the login that decided; nil if no module was called.
-    package var report: LoginReport?
-    /// The reason why the certificate was rejected, for the log.
-    package var certificateFault: LoginFault?
 
     package init(
         _ decision: AccessDecision,

@@ -71,20 +71,18 @@ extension GatehouseResponder {
         )
         switch accessController.decide(request, credentials: { Self.credentials(head) }) {
         case .now(let result):
-            note(result, in: &received)
-            switch (result.decision, result.rule) {
-            case (.malformed(let reason), nil):
-                received.rule = ""
+            if case .malformed(let reason) = result.decision, result.rule == nil {
                 let claim = described.claim(from: proxy)
                 return reject(received, because: "the request cannot be checked", logging: reason, claim: claim)
-            case (.noMatchingRule, _):
+            }
+            note(result, in: &received)
+            if case .noMatchingRule = result.decision {
                 let claim = described.claim(from: proxy)
                 return reject(received, because: "no rule matches", remark: nil, claim: claim)
-            case (_, let rule):
-                check.encoding = rule?.rule.identityFields ?? .percent
-                let response = forwardAuth.prepared(result.decision, for: check, authentication: result.authentication)
-                return reply(to: received, with: response, for: result.authentication)
             }
+            check.encoding = result.rule?.rule.identityFields ?? .percent
+            let response = forwardAuth.prepared(result.decision, for: check, authentication: result.authentication)
+            return reply(to: received, with: response, for: result.authentication)
         case .afterLogin(let login):
             check.encoding = login.compiled.rule.identityFields
             guard let place = places.take(for: received.client.address) else {

@@ -186,20 +186,20 @@ final class GatehouseResponder: Responder {
     ) -> ResponseMode {
         .prepared(beginsOnEventLoop: accessController.rarelyWaits(login)) { [self, received] in
             defer { place.release() }
-            let result = await accessController.complete(login)
+            let completed = await accessController.complete(login)
             var received = received
-            note(result, in: &received)
-            return finish(respond(result), to: received, after: result.report, for: result.authentication)
+            note(completed.result, in: &received)
+            if log.isEnabled, let fault = completed.certificateFault {
+                received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
+            }
+            let response = respond(completed.result)
+            return finish(response, to: received, after: completed.report, for: completed.result.authentication)
         }
     }
 
-    /// Notes the rule of a refused request, and a rejected certificate, for the access log.
+    /// Notes the rule of a refused request for the access log.
     func note(_ result: AccessResult, in received: inout ReceivedRequest) {
-        guard log.isEnabled else { return }
-        received.rule = LogText.refusal(result)
-        if let fault = result.certificateFault {
-            received.remark += " certificate-rejected \(LogText.quoted(fault.log))"
-        }
+        if log.isEnabled, result.decision.isRefusal { received.rule = LogText.refusal(result) }
     }
 
     static func credentials(_ head: borrowing RequestHead) -> BasicScheme.Presented {

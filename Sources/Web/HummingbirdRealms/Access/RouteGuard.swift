@@ -99,14 +99,16 @@ struct RouteGuard: Sendable {
         let answer = accessController.decide(accessRequest) {
             BasicScheme.read(request.headers.texts(of: .authorization))
         }
-        let result: AccessResult
+        let (result, report): (AccessResult, LoginReport?)
         switch answer {
-        case .now(let decided): result = decided
-        case .afterLogin(let login): result = await accessController.complete(login)
+        case .now(let decided): (result, report) = (decided, nil)
+        case .afterLogin(let login):
+            let completed = await accessController.complete(login)
+            (result, report) = (completed.result, completed.report)
         }
         let log = RequestLog(logger: logger)
-        let isLoginRefused = result.report?.refusal != nil
-        if let report = result.report {
+        let isLoginRefused = report?.refusal != nil
+        if let report {
             log.logLogin(report, rule: usesPath && isLoginRefused ? LogText.rule(result.rule?.rule) : "")
         }
         // Without paths, the rule is not one of realms.conf, and the route may need no user. ProtectedByRules decides about
