@@ -79,8 +79,8 @@ extension AccessController {
             switch outcome {
             case .accepted(let identity, let report):
                 add(identity, to: attempt.key, of: login, report: report)
-                let isAllowed = login.compiled.rule.allows(identity)
-                last.result.decision = decision(about: SignedInUser(identity), isAllowed: isAllowed)
+                let user = SignedInUser(identity)
+                last.result.decision = decision(about: user, isAllowed: login.compiled.allows(user))
                 last.report = report
                 return last
             case .rejected(let report):

@@ -32,7 +32,7 @@ extension ProtectionRules {
 
         func hasRealm(_ name: String) -> Bool { realms.contains(name) }
 
-        /// As ``ProtectRule/allows(_:)``, in a time that hardly depends on the numbers of realms, names and groups.
+        /// As ``ProtectRule/allows(_:)``, in a time that does not depend on the numbers of realms and names.
         func allows(_ user: SignedInUser) -> Bool {
             switch rule.access {
             case .open: true
@@ -88,28 +88,18 @@ private enum Requirement: Sendable {
     }
 }
 
-/// Names that are looked up byte by byte, in a time that hardly depends on their number.
+/// Names that are looked up byte by byte, in a time that does not depend on their number.
 struct NameSet: Sendable {
-    /// The largest number of names that are compared one by one; hashing takes longer for so few.
-    private static let linearCount = 8
+    private let names: Set<UTF8Text>
 
-    private let names: [UTF8Text]
-    /// The same names; empty if they are few.
-    private let table: Set<UTF8Text>
-
-    init(_ names: [String]) {
-        self.names = names.map { UTF8Text($0) }
-        table = names.count > Self.linearCount ? Set(self.names) : []
-    }
+    init(_ names: [String]) { self.names = Set(names.map { UTF8Text($0) }) }
 
     var isEmpty: Bool { names.isEmpty }
 
-    func contains(_ name: String) -> Bool {
-        table.isEmpty ? names.contains { $0.string.hasBytes(of: name) } : table.contains(UTF8Text(name))
-    }
+    func contains(_ name: String) -> Bool { names.contains(UTF8Text(name)) }
 
     func containsGroup(of user: SignedInUser) -> Bool {
-        if names.count <= user.groups.count || table.isEmpty { return names.contains { user.isMember(of: $0.string) } }
-        return user.groups.contains { table.contains(UTF8Text($0)) }
+        names.count <= user.groups.count
+            ? names.contains { user.isMember(of: $0.string) } : user.groups.contains { contains($0) }
     }
 }

@@ -81,11 +81,7 @@ extension ProtectRule.Host {
 /// A table that finds the rules for a host: those for its name, then those for the domains above it, the longest first,
 /// and then those for all hosts.
 struct HostTable: Sendable {
-    /// The largest number of hosts that are compared one by one; hashing takes longer for so few.
-    private static let linearCount = 8
-
     private let hosts: [HostRules]
-    private let isLinear: Bool
     private var names: [UTF8Text: Int] = [:]
     private var domains: [UTF8Text: Int] = [:]
     private var any: Int?
@@ -93,7 +89,6 @@ struct HostTable: Sendable {
     /// The table of the rules of each host, in the order of evaluation.
     init(_ hosts: [HostRules]) {
         self.hosts = hosts
-        isLinear = hosts.count <= Self.linearCount
         for (index, rules) in hosts.enumerated() {
             switch rules.host {
             case .any: any = index
@@ -106,12 +101,6 @@ struct HostTable: Sendable {
     /// Returns the first result of the hosts that a request may be for; without a host, only of the rules for all
     /// hosts.
     func first<Result>(for host: RequestHost?, _ body: (HostRules) -> Result?) -> Result? {
-        guard !isLinear else {
-            for index in hosts.indices where hosts[index].matches(host) {
-                if let result = body(hosts[index]) { return result }
-            }
-            return nil
-        }
         if let host {
             if let index = names[UTF8Text(host.name)], let result = body(hosts[index]) { return result }
             if !domains.isEmpty, let result = firstDomain(of: host.name, body) { return result }

@@ -44,21 +44,9 @@ struct PathTable: Sendable {
         var exact: Int?
         /// The index of the rules for this path and the paths below it.
         var below: Int?
-        var segments: [UTF8Text] = []
-        /// The node of each segment.
-        var nodes: [Int] = []
-        /// The node of each segment, if there are many; empty otherwise.
-        var table: [UTF8Text: Int] = [:]
-
-        func child(_ segment: UTF8Text) -> Int? {
-            if !table.isEmpty { return table[segment] }
-            for index in segments.indices where segments[index] == segment { return nodes[index] }
-            return nil
-        }
+        /// The node of each next segment.
+        var children: [UTF8Text: Int] = [:]
     }
-
-    /// The largest number of segments that are compared one by one; hashing takes longer for so few.
-    private static let linearCount = 8
 
     /// The nodes; the first one stands for `/`.
     private var nodes = [Node()]
@@ -76,7 +64,7 @@ struct PathTable: Sendable {
         var node = 0
         var found = nodes[0].below
         for segment in path.segments {
-            guard let next = nodes[node].child(segment) else { return found }
+            guard let next = nodes[node].children[segment] else { return found }
             node = next
             if let below = nodes[node].below { found = below }
         }
@@ -86,20 +74,13 @@ struct PathTable: Sendable {
     private mutating func insert(_ segments: [UTF8Text]) -> Int {
         var node = 0
         for segment in segments {
-            if let next = nodes[node].child(segment) {
+            if let next = nodes[node].children[segment] {
                 node = next
                 continue
             }
-            let next = nodes.count
+            nodes[node].children[segment] = nodes.count
+            node = nodes.count
             nodes.append(Node())
-            nodes[node].segments.append(segment)
-            nodes[node].nodes.append(next)
-            if !nodes[node].table.isEmpty {
-                nodes[node].table[segment] = next
-            } else if nodes[node].segments.count > Self.linearCount {
-                nodes[node].table = Dictionary(uniqueKeysWithValues: zip(nodes[node].segments, nodes[node].nodes))
-            }
-            node = next
         }
         return node
     }
