@@ -273,6 +273,7 @@ let package = Package(
 
 // Files that become constants in the code of a target, and files that are no part of it.
 let embedded = [
+    "AccessControl": ["de.conf", "en.conf", "fr.conf"].map { "Languages/\($0)" },
     "SignIn": ["icon.svg", "session.js", "sign-in.js", "style.css"].map { "Assets/\($0)" },
     "GatehouseCommand": [
         "caddy/Caddyfile", "caddy/gatehouse.caddy", "haproxy/gatehouse.lua", "haproxy/haproxy.cfg", "haproxy/hosts.map",

@@ -74,8 +74,8 @@ import Testing
     }
 
     @Test(arguments: Translations.builtIn)
-    func `the printed translation file gives the same translation`(translation: Translation) throws {
-        let folder = folder("translation xx xx.conf;", files: ["xx.conf": translation.fileText])
+    func `the reader of translation files reads a built-in file as the program does`(translation: Translation) throws {
+        let folder = folder("translation xx xx.conf;", files: ["xx.conf": translation.builtInFile])
         #expect(folder.diagnostics() == [])
         #expect(try folder.load().server.signIn.translations.all.last?.texts == translation.texts)
     }

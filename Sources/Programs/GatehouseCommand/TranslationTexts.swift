@@ -29,7 +29,7 @@ extension GatehouseOptions {
                     "there is no built-in translation for \(language); known languages: \(names)"
                 )
             }
-            GatehouseCommand.print(translation.fileText)
+            GatehouseCommand.print(String(translation.builtInFile.dropLast()))
         }
     }
 }

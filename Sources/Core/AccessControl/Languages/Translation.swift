@@ -12,19 +12,29 @@ package struct Translation: Sendable, Hashable {
     package private(set) var files: [String] = []
     /// The keys without a text in the files or in a built-in translation of the language; their texts are in English.
     package private(set) var lacking: Set<MessageKey> = []
-    private let isBuiltIn: Bool
+    /// The translation file of a built-in translation; empty for other languages.
+    package let builtInFile: String
 
-    init(language: String, _ texts: [MessageKey: String]) {
+    package static let english = Translation(language: "en", builtIn: PackageResources.en_conf)
+    package static let german = Translation(language: "de", builtIn: PackageResources.de_conf)
+    package static let french = Translation(language: "fr", builtIn: PackageResources.fr_conf)
+
+    /// Reads a file of this folder, in which each line is a name and a quoted text without escapes.
+    private init(language: String, builtIn file: [UInt8]) {
         self.language = language
-        isBuiltIn = true
-        self.texts = [:]
-        for (key, text) in texts { self.texts[key.rawValue] = text }
+        builtInFile = String(decoding: file, as: UTF8.self)
+        texts = [:]
+        for line in builtInFile.utf8.split(separator: UInt8(ascii: "\n")) {
+            let parts = line.split(separator: UInt8(ascii: "\""))
+            guard parts.count == 3, let name = parts[0].split(separator: UInt8(ascii: " ")).first else { continue }
+            texts[String(Substring(name))] = String(Substring(parts[1]))
+        }
     }
 
     /// A copy of a translation, for another language.
     package init(language: String, copying other: Translation) {
         self.language = language
-        isBuiltIn = false
+        builtInFile = ""
         texts = other.texts
         lacking = Set(MessageKey.allCases)
     }
@@ -48,20 +58,10 @@ package struct Translation: Sendable, Hashable {
         return result
     }
 
-    /// The texts as a translation file, in the order of their keys.
-    package var fileText: String {
-        let width = MessageKey.allCases.map(\.rawValue.count).max() ?? 0
-        let lines = MessageKey.allCases.map { key in
-            let blanks = String(repeating: " ", count: width - key.rawValue.count)
-            return "\(key.rawValue)\(blanks)  \"\(self[key])\";"
-        }
-        return (["# The texts of the pages of Gatehouse, language \(language)."] + lines).joined(separator: "\n")
-    }
-
     /// Notes a file that texts come from, and the keys without a text in it.
     package mutating func addFile(_ name: String, lacking keys: [MessageKey]) {
         files.append(name)
-        if !isBuiltIn { lacking.formIntersection(keys) }
+        if builtInFile.isEmpty { lacking.formIntersection(keys) }
     }
 
     package mutating func replace(_ key: MessageKey, by text: String) { texts[key.rawValue] = text }
