@@ -133,12 +133,14 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     ],
     "Sources/Programs": [
         "AuthcheckCommand": [
-            "AccessControl", "Bytes", "CommandSupport", "Files", "LoginConf", "OpenSSLKit", "RealmConfiguration",
-            "RealmKit",
+            "AccessControl", "Bytes", "CommandSupport", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
             "ArgumentParser",
         ],
         // Apart from the command, so that programs of one's own need no client of HTTPS.
-        "AuthcheckRemote": ["AuthcheckCommand", "HTTPSClient", "OpenSSLKit"],
+        "AuthcheckRemote": [
+            "AuthcheckCommand", "Bytes", "CommandSupport", "Files", "HTTPSClient", "LoginConf", "OpenSSLKit",
+            "RealmConfiguration", "RealmKit",
+        ],
         "CommandSupport": [
             "Bytes", "GatehouseVersion", "HelperProcesses", "LoginConf", "OpenSSLKit", "RealmConfiguration", "RealmKit",
             "ArgumentParser",
@@ -187,7 +189,7 @@ let sources: [Target] = folders.flatMap { folder, targets in
 // The tests of targets. They may import the target, what it uses, the libraries for all tests, and what is named here.
 let tested: KeyValuePairs<String, [String]> = [
     "AccessControl": ["BuiltInRealms", "LoginConf", "RealmBasics", "RealmConfiguration", "TLSTesting"],
-    "AuthcheckCommand": ["BuiltInRealms"],
+    "AuthcheckCommand": ["AuthcheckRemote", "BuiltInRealms", "HTTPSClient"],
     "Bytes": [],
     "ConfiguredTLS": ["BuiltInRealms", "TLSTesting"],
     "DirectoryTesting": [],

@@ -5,7 +5,7 @@ import OpenSSLKit
 import RealmKit
 import Testing
 
-@testable import AuthcheckCommand
+@testable import AuthcheckRemote
 
 @Suite struct KnownServersTests {
     private static let pin = "sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
@@ -49,20 +49,19 @@ import Testing
     @Test func `the file is private, is written in one step, and is refused if others may change it`() throws {
         let folder = try TemporaryFolder([:])
         let path = folder.path("config/gatehouse/known_servers")
-        var servers = try KnownServersFile.read(path)
-        #expect(servers.text.isEmpty)
-        servers.remember(KnownServer(url: "https://a.example"))
-        try KnownServersFile.write(servers)
-        #expect(try KnownServersFile.read(path).entry(of: "https://a.example")?.line == 1)
+        #expect(try KnownServers(file: path).text.isEmpty)
+        try KnownServers.remember(KnownServer(url: "https://a.example"), in: path)
+        #expect(try KnownServers(file: path).entry(of: "https://a.example")?.line == 1)
         let mode = { (path: String) in
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         }
         #expect(try mode(path) == 0o600)
         #expect(try mode(folder.path("config/gatehouse")) == 0o700)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("config/gatehouse")).count == 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("config/gatehouse"))
+        #expect(names.sorted() == [".known_servers.lock", "known_servers"])
         try FileManager.default.setAttributes([.posixPermissions: 0o620], ofItemAtPath: path)
-        #expect(throws: KnownServersFile.Fault.self) { try KnownServersFile.read(path) }
-        #expect(throws: KnownServersFile.Fault.self) { try KnownServersFile.read(folder.path("config")) }
+        #expect(throws: KnownServers.Fault.self) { try KnownServers(file: path) }
+        #expect(throws: KnownServers.Fault.self) { try KnownServers(file: folder.path("config")) }
     }
 
     @Test func `entries that are written at the same time are all kept`() async throws {
@@ -75,7 +74,7 @@ import Testing
                     await withCheckedContinuation { continuation in
                         queue.async {
                             let server = KnownServer(url: "https://host\(number).example")
-                            let isWritten = (try? KnownServersFile.remember(server, in: path)) != nil
+                            let isWritten = (try? KnownServers.remember(server, in: path)) != nil
                             continuation.resume(returning: !isWritten)
                         }
                     }
@@ -84,7 +83,7 @@ import Testing
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(failures == 0)
-        let servers = try KnownServersFile.read(path)
+        let servers = try KnownServers(file: path)
         for number in 0..<16 { #expect(servers.entry(of: "https://host\(number).example") != nil, "\(number)") }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("config/gatehouse"))
         #expect(names.sorted() == [".known_servers.lock", "known_servers"])

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Bytes
 import Testing
 
 @testable import AuthcheckCommand
+@testable import AuthcheckRemote
+@testable import HTTPSClient
 
 /// The answers of a trusted server to `authcheck --server`.
 struct RemoteAnswerTests {
@@ -11,19 +14,13 @@ struct RemoteAnswerTests {
         _ body: String,
         type: String? = "application/json",
         status: Int = 200
-    ) throws -> (
-        RemoteReportJSON, Status, text: String
-    ) {
+    ) throws -> RemoteReport {
         let options = try AuthcheckOptions.parse(["--server", "https://a.example", "people", "ann"])
-        let transport = RemoteTransport(
-            send: { _ throws(RemoteTransport.Fault) in throw RemoteTransport.Fault("not used") },
-            presentedKey: { _ throws(RemoteTransport.Fault) in throw RemoteTransport.Fault("not used") }
-        )
         let url = try #require(ServerURL("https://a.example"))
-        let check = RemoteCheck(options, url: url, transport: transport, standardInput: 0)
-        let response = RemoteTransport.Response(status: status, contentType: type, body: Array(body.utf8))
-        let (report, status) = try check.result(of: response)
-        return (report, status, check.text(report))
+        let check = RemoteCheck(options, url: url, standardInput: 0) { _, _ throws(HTTPSClientError) in
+            throw HTTPSClientError(.connectFailed, "not used")
+        }
+        return try check.report(of: CollectedResponse(status, body, type: type))
     }
 
     /// Returns an answer whose members are replaced; nil leaves one out.
@@ -37,15 +34,13 @@ struct RemoteAnswerTests {
     }
 
     @Test func `the user of the report is the user of the server`() throws {
-        let (report, status, text) = try check(
+        let report = try check(
             Self.accepted([
                 "user": #""bob""#, "groups": #"["Staff"]"#, "attributes": #"{"mail":["b@x","c@x"]}"#,
                 "principals": #"[{"kind":"user","name":"bob"},{"kind":"group","name":"Staff"}]"#,
             ])
         )
-        #expect(status == .accepted && report.accepted && report.user == "bob")
-        #expect(report.principals?.map(\.name) == ["bob", "Staff"])
-        #expect(report.attributes == ["mail": ["b@x", "c@x"]])
+        #expect(report.status == .accepted && report.user == "bob")
         let expected = """
             accepted: bob in realm people of https://a.example
               user   bob
@@ -53,7 +48,12 @@ struct RemoteAnswerTests {
               mail  b@x
               mail  c@x
             """
-        #expect(text == expected)
+        #expect(report.text == expected)
+        let json = #"""
+            {"accepted":true,"attributes":{"mail":["b@x","c@x"]},"principals":[{"kind":"user","name":"bob"},\#
+            {"kind":"group","name":"Staff"}],"realm":"people","server":"https://a.example","user":"bob"}
+            """#
+        #expect(report.json.text(.terminal) == json)
     }
 
     @Test(arguments: [
@@ -83,7 +83,7 @@ struct RemoteAnswerTests {
         for type in [nil, "text/html"] {
             #expect(throws: RemoteCheck.Ended.self) { try check(Self.accepted(), type: type) }
         }
-        #expect(try check(Self.accepted(), type: "application/json; charset=utf-8").1 == .accepted)
+        #expect(try check(Self.accepted(), type: "application/json; charset=utf-8").status == .accepted)
     }
 
     @Test(arguments: [
@@ -91,8 +91,9 @@ struct RemoteAnswerTests {
         ("unavailable", .undecided),
     ])
     func `a refusal has the status of its reason`(reason: String, expected: Status) throws {
-        let (report, status, _) = try check(#"{"outcome":"refused","reason":"\#(reason)"}"#)
-        #expect(!report.accepted && report.reason == reason && status == expected)
+        let report = try check(#"{"outcome":"refused","reason":"\#(reason)"}"#)
+        #expect(report.status == expected && report.json["accepted"]?.asBoolean == false)
+        #expect(report.json["reason"]?.asText == reason)
     }
 
     @Test(arguments: [400, 403, 500, 503])
@@ -102,5 +103,12 @@ struct RemoteAnswerTests {
         let first = try #require(ended.message.split(separator: "\n").first)
         #expect(first.hasSuffix(": a\u{FFFD}accepted: ann in realm people, b\u{FFFD}c"), "\(ended.message)")
         #expect(ended.message.split(separator: "\n").dropFirst().allSatisfy { $0.hasPrefix("    hint: ") })
+    }
+}
+
+extension CollectedResponse {
+    init(_ status: Int, _ body: String, type: String? = "application/json") {
+        let fields = type.map { [(name: "Content-Type", value: $0)] } ?? []
+        self.init(response: HTTPSResponse(status: status, fields: fields), body: Array(body.utf8))
     }
 }

@@ -6,8 +6,10 @@ import RealmKit
 import Testing
 
 @testable import AuthcheckCommand
+@testable import AuthcheckRemote
+@testable import HTTPSClient
 
-/// The exit status of `authcheck --server`, with a transport in place of a server.
+/// The exit status of `authcheck --server`, with answers in place of a server.
 @Suite struct RemoteExitStatusTests {
     private static let realms = "{\"realms\":[{\"name\":\"people\",\"auth_type\":\"x\"}]}"
     private static let accepted =
@@ -23,16 +25,15 @@ import Testing
         let input = try TemporaryFolder(["input": password + "\n"])
         let descriptor = unsafe open(input.path("input"), O_RDONLY)
         defer { close(descriptor) }
-        let transport = RemoteTransport(
-            send: { request throws(RemoteTransport.Fault) in
-                let (status, body) = request.body == nil ? realms : answer
-                if status == 0 { throw RemoteTransport.Fault(isUntrusted: body == "untrusted", body) }
-                return RemoteTransport.Response(status: status, contentType: "application/json", body: Array(body.utf8))
-            },
-            presentedKey: { _ throws(RemoteTransport.Fault) in throw RemoteTransport.Fault("no key") }
-        )
+        let remote = RemoteAuthcheck { (request, _) throws(HTTPSClientError) in
+            let (status, body) = request.method == "GET" ? realms : answer
+            if status == 0 {
+                throw HTTPSClientError(body == "untrusted" ? .certificateRejected : .connectionClosed, body)
+            }
+            return CollectedResponse(status, body)
+        }
         let options = ["--server", "https://a.example", "--pin", Self.key, "--quiet", "--password-stdin"]
-        return await Authcheck.run(options + arguments, kinds: [], remote: transport, standardInput: descriptor)
+        return await Authcheck.run(options + arguments, kinds: [], remote: remote, standardInput: descriptor)
     }
 
     @Test(arguments: [

@@ -26,11 +26,11 @@ public enum Authcheck {
     ///   - kinds: The types of realms and modules that the program contains.
     ///   - state: The services of the state folder. With `.store` of Store, realms can read users in the store,
     ///     and the command checks the locks that a server has stored.
-    ///   - remote: The HTTPS client for `--server`; nil if the program cannot ask servers. AuthcheckRemote has one.
+    ///   - remote: The check for `--server`; nil if the program cannot ask servers. AuthcheckRemote has `.https`.
     public static func main(
         _ kinds: [RealmKind],
         state: ProgramState = .none,
-        remote: RemoteTransport? = nil
+        remote: RemoteAuthcheck? = nil
     ) async -> Never {
         exit(await run(CommandStart.arguments(), kinds: kinds, state: state, remote: remote).rawValue)
     }
@@ -39,7 +39,7 @@ public enum Authcheck {
         _ arguments: [String],
         kinds: [RealmKind],
         state: ProgramState = .none,
-        remote: RemoteTransport? = nil,
+        remote: RemoteAuthcheck? = nil,
         standardInput: Int32 = STDIN_FILENO
     ) async -> ExitStatus {
         let options: AuthcheckOptions
@@ -56,18 +56,10 @@ public enum Authcheck {
             // only if it is the single argument.
             return isHelp && arguments.count == 1 ? .accepted : .usage
         }
-        if let server = options.remote.server {
-            guard let remote else {
-                Output.write("authcheck: this program is built without a client for --server", to: STDERR_FILENO)
-                return .usage
-            }
-            guard let url = ServerURL(server) else {
-                let message = "authcheck: --server takes a URL such as https://auth.example.com:8443, not \(server)"
-                Output.write(Printable.line(message), to: STDERR_FILENO)
-                return .usage
-            }
-            var check = RemoteCheck(options, url: url, transport: remote, standardInput: standardInput)
-            return await check.run()
+        guard options.remote.server == nil else {
+            if let remote { return await remote.run(options, standardInput) }
+            Output.write("authcheck: this program is built without a client for --server", to: STDERR_FILENO)
+            return .usage
         }
         var username: Username?
         do throws(BadUsername) {
@@ -185,14 +177,25 @@ public enum Authcheck {
     }
 }
 
-enum ExitStatus: Int32 {
+/// The check of credentials by a server, for `--server`.
+///
+/// It is passed to ``Authcheck/main(_:state:remote:)``, so that a program without it links no HTTPS client.
+public struct RemoteAuthcheck: Sendable {
+    let run: @Sendable (_ options: AuthcheckOptions, _ standardInput: Int32) async -> ExitStatus
+
+    package init(_ run: @escaping @Sendable (_ options: AuthcheckOptions, _ standardInput: Int32) async -> ExitStatus) {
+        self.run = run
+    }
+}
+
+package enum ExitStatus: Int32 {
     case accepted = 0
     case refused = 1
     case usage = 2
     case configuration = 3
     case undecided = 4
 
-    init(_ failure: LoginFailure) {
+    package init(_ failure: LoginFailure) {
         switch failure {
         case .unavailable, .overloaded, .internalError: self = .undecided
         case .wrongCredentials, .unknownUser, .missingCredential, .unusableCredential, .locked, .disabled,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 internal import CommandSupport
-internal import OpenSSLKit
 
 /// The arguments of `authcheck`.
 ///
 /// A password cannot be an argument, because every user of a machine can read the arguments of processes.
-struct AuthcheckOptions: ParsableCommand {
-    static let configuration = CommandConfiguration(
+package struct AuthcheckOptions: ParsableCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "authcheck",
         abstract: "Test whether a realm accepts a user.",
         usage: """
@@ -31,9 +30,9 @@ struct AuthcheckOptions: ParsableCommand {
     )
 
     @OptionGroup var source: ConfigurationOptions
-    @OptionGroup(title: "Options for a server") var remote: RemoteOptions
+    @OptionGroup(title: "Options for a server") package var remote: RemoteOptions
     @Flag(help: "Read the password from the first line of standard input, and a one-time code from the second line.")
-    var passwordStdin = false
+    package var passwordStdin = false
     @Option(
         help: ArgumentHelp(
             "A client certificate in PEM, and the intermediates after it; no key is needed.",
@@ -43,14 +42,16 @@ struct AuthcheckOptions: ParsableCommand {
     )
     var certificate: String?
     @Option(help: ArgumentHelp("The name of the service, for the modules.", valueName: "name"))
-    var service = "authcheck"
+    package var service = "authcheck"
     @Flag(help: "Print every call of a module and its outcome.") var trace = false
-    @Flag(help: "Print the result as JSON.") var json = false
-    @Flag(help: "Print nothing; the exit status is the result.") var quiet = false
-    @Argument(help: "The realm.") var realm: String?
-    @Argument(help: "The name of the user.") var user: String?
+    @Flag(help: "Print the result as JSON.") package var json = false
+    @Flag(help: "Print nothing; the exit status is the result.") package var quiet = false
+    @Argument(help: "The realm.") package var realm: String?
+    @Argument(help: "The name of the user.") package var user: String?
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         guard remote.server == nil else {
             if trace { throw ValidationError("--trace cannot be combined with --server") }
             if certificate != nil { throw ValidationError("--certificate cannot be combined with --server") }
@@ -65,31 +66,33 @@ struct AuthcheckOptions: ParsableCommand {
     }
 }
 
-struct RemoteOptions: ParsableArguments {
+package struct RemoteOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Ask a server with a realm API, instead of the realms of a configuration.", valueName: "url")
     )
-    var server: String?
+    package var server: String?
     @Option(
         help: ArgumentHelp("The authorities that are trusted to name the server, in PEM.", valueName: "file"),
         completion: .file()
     )
-    var ca: String?
+    package var ca: String?
     @Option(
         help: ArgumentHelp(
             "The SHA-256 of the server's public key, as sha256//BASE64 or in hexadecimal digits.",
             valueName: "sha256"
         )
     )
-    var pin: String?
+    package var pin: String?
     @Option(help: ArgumentHelp("The file with the token of the realm API.", valueName: "file"), completion: .file())
-    var tokenFile: String?
-    @Flag(help: "List the realms of the server.") var list = false
-    @Flag(help: "Ask for a one-time code after the password.") var code = false
+    package var tokenFile: String?
+    @Flag(help: "List the realms of the server.") package var list = false
+    @Flag(help: "Ask for a one-time code after the password.") package var code = false
     @Flag(help: "Remember the server, its key or authorities, the user and the token file, but no password.")
-    var remember = false
+    package var remember = false
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         if ca != nil, pin != nil { throw ValidationError("--ca and --pin cannot be combined") }
         guard server == nil else { return }
         let given: [(String, Bool)] = [

@@ -2,7 +2,7 @@
 
 internal import Bytes
 internal import CommandSupport
-internal import RealmKit
+package import RealmKit
 
 enum CheckResult {
     case login(LoginReport)
@@ -95,7 +95,7 @@ extension LoginStep.State {
 
 extension LoginFailure {
     /// The failure in words, such as "wrong credentials".
-    var words: String { code.split(separator: "-").joined(separator: " ") }
+    package var words: String { code.split(separator: "-").joined(separator: " ") }
 }
 
 enum ReportJSON {
@@ -105,8 +105,8 @@ enum ReportJSON {
         if case .module(let index, _, _)? = report.refusal {
             module = steps.first { $0.index == index }?.module
         }
-        let principals = report.identity?.subject.principals.map {
-            RealmAPIAnswer.Principal(kind: $0.kind.rawValue, name: $0.name).json
+        let principals = report.identity?.subject.principals.map { principal -> JSONValue in
+            ["kind": .text(principal.kind.rawValue), "name": .text(principal.name)]
         }
         let object: JSONValue = [
             "realm": .text(report.realm),

@@ -2,11 +2,11 @@
 
 internal import CommandSupport
 internal import Glibc
-internal import RealmKit
+package import RealmKit
 internal import Synchronization
 
 /// A conversation whose answers are typed on the terminal or read from standard input.
-final class TerminalConversation: Conversation {
+package final class TerminalConversation: Conversation {
     private let username: Username
     /// The client certificate in DER.
     private let certificate: [UInt8]?
@@ -17,13 +17,13 @@ final class TerminalConversation: Conversation {
 
     var hasSentCertificate: Bool { certificate != nil && certificateRequested.withLock { $0 } }
 
-    init(_ username: Username, certificate: [UInt8]? = nil, input: Int32?) {
+    package init(_ username: Username, certificate: [UInt8]? = nil, input: Int32?) {
         self.username = username
         self.certificate = certificate
         self.input = input
     }
 
-    func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
+    package func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         var answers: [Answer] = []
         for callback in callbacks {
             switch callback {

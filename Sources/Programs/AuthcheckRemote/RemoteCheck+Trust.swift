@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gatehouse
 
+internal import AuthcheckCommand
 internal import CommandSupport
 internal import Files
-internal import LoginConf
+internal import HTTPSClient
 internal import OpenSSLKit
-internal import RealmConfiguration
-internal import RealmKit
 
 extension RemoteCheck {
     /// Requests the realms, after the user has decided about an unknown key.
     ///
     /// The password is requested later, so that no password is typed for a server that is not trusted.
-    mutating func realms(
-        token: Secret?
-    ) async throws(Ended) -> (realms: RealmAPIAnswer.Realms, trust: RemoteTransport.Trust) {
+    mutating func realms() async throws(Ended) -> (realms: [RealmAPIAnswer.Realm], trust: HTTPSTrust) {
         var trust = try trust()
-        var response: RemoteTransport.Response
-        do throws(RemoteTransport.Fault) {
-            let request = RemoteTransport.Request(url: url.realms, trust: trust, token: token, body: nil)
-            response = try await transport.send(request)
+        var response: CollectedResponse
+        do throws(HTTPSClientError) {
+            response = try await self.response(of: url.realms, trust: trust)
         } catch {
-            guard error.isUntrusted else { throw unreachable(error) }
-            trust = .key(try await decide(about: error, trust: trust))
-            response = try await send(url.realms, trust: trust, token: token)
+            guard error.code == .certificateRejected else { throw unreachable(error.cause) }
+            trust = .pinnedKeys([KeyPin(try await decide(because: error.cause))])
+            do throws(HTTPSClientError) {
+                response = try await self.response(of: url.realms, trust: trust)
+            } catch {
+                throw unreachable(error.cause)
+            }
         }
-        guard response.status == 200 else { throw unexpected(response) }
-        do throws(RealmAPIAnswer.Fault) {
-            return (try RealmAPIAnswer.Realms(response), trust)
-        } catch {
-            let ended = unusable(error)
-            throw Ended(ended.status, "\(ended.message)\n\(Self.realmAPIHint)")
+        let realms = try read(response, hint: Self.realmAPIHint) { answer throws(RealmAPIAnswer.Fault) in
+            try answer.realms()
         }
+        return (realms, trust)
     }
 
-    private mutating func trust() throws(Ended) -> RemoteTransport.Trust {
+    private mutating func trust() throws(Ended) -> HTTPSTrust {
         if let pin = options.remote.pin {
             guard let key = Digest(pin: pin) else {
                 throw Ended(.usage, "--pin takes sha256//BASE64 or 64 hexadecimal digits, not \(pin)")
@@ -41,42 +39,28 @@ extension RemoteCheck {
             (server.key, server.authorities) = (key, nil)
         }
         if let ca = options.remote.ca { (server.key, server.authorities) = (nil, Self.absolute(ca)) }
-        if let key = server.key { return .key(key) }
+        if let key = server.key { return .pinnedKeys([KeyPin(key)]) }
         guard let authorities = server.authorities else { return .system }
-        warn(about: authorities, as: .certificates)
-        let contents = try ConfigurationFiles.system.read(authorities)
-            .mapError { Ended(.configuration, "the authorities \(authorities) cannot be read: \($0.reason)") }.get()
-        return .authorities(pem: contents.bytes, file: authorities)
+        let pem = try bytes(of: "the authorities", authorities, as: .certificates)
+        return try Result { () throws(OpenSSLError) in try .certificateAuthorities(pem: pem, name: authorities) }
+            .mapError { unreachable("\($0)") }.get()
     }
 
     /// Asks the user about a key that is not trusted; returns it if the user trusts it, and no other key was expected.
-    private mutating func decide(
-        about fault: RemoteTransport.Fault,
-        trust: RemoteTransport.Trust
-    ) async throws(Ended) -> Digest {
-        let presented: Digest
-        do throws(RemoteTransport.Fault) {
-            presented = try await transport.presentedKey(url.realms)
-        } catch {
-            throw unreachable(error)
-        }
+    private mutating func decide(because cause: String) async throws(Ended) -> Digest {
+        let presented = try await presentedKey()
         let fingerprint = presented.pin
-        let cause = Printable.line(fault.cause)
-        switch trust {
-        case .authorities(_, let file):
-            let text = "the certificate of \(url) is not trusted: no valid certificate of \(file): \(cause)"
-            guard options.remote.ca == nil, let warning = noLongerTrusted(text, fingerprint: fingerprint) else {
-                throw Ended(.undecided, text)
-            }
-            throw Ended(.undecided, warning)
-        case .key(let expected):
-            throw Ended(.undecided, changed(from: expected, to: fingerprint))
-        case .system:
-            // A remembered server had a trusted certificate. An interceptor must not get the question of a first contact.
-            let text = "the certificate of \(url) is not trusted: \(cause)"
-            if let warning = noLongerTrusted(text, fingerprint: fingerprint) { throw Ended(.undecided, warning) }
+        let reason = Printable.line(cause)
+        if let expected = server.key { throw Ended(.undecided, changed(from: expected, to: fingerprint)) }
+        if let file = server.authorities {
+            let text = "the certificate of \(url) is not trusted: no valid certificate of \(file): \(reason)"
+            let warning = options.remote.ca == nil ? noLongerTrusted(text, fingerprint: fingerprint) : nil
+            throw Ended(.undecided, warning ?? text)
         }
-        switch await FirstContact.ask(about: presented, of: url.description, because: fault.cause) {
+        // A remembered server had a trusted certificate. An interceptor must not get the question of a first contact.
+        let text = "the certificate of \(url) is not trusted: \(reason)"
+        if let warning = noLongerTrusted(text, fingerprint: fingerprint) { throw Ended(.undecided, warning) }
+        switch await FirstContact.ask(about: presented, of: url.description, because: reason) {
         case .trusted:
             server.key = presented
             return presented
@@ -85,12 +69,24 @@ extension RemoteCheck {
             throw Ended(
                 .undecided,
                 """
-                the certificate of \(url) is not trusted: \(cause)
+                \(text)
                     The SHA-256 fingerprint of its public key is \(fingerprint)
                     hint: verify the fingerprint at the server, then use --pin \(fingerprint), or use --ca FILE
                 """
             )
         }
+    }
+
+    /// Returns the key that the server presents, without trusting it and without sending a request.
+    private func presentedKey() async throws(Ended) -> Digest {
+        let presented = PresentedKey()
+        do throws(HTTPSClientError) {
+            _ = try await send(HTTPSRequest("GET", HTTPSURL(url.realms)), .noServer(recording: presented))
+        } catch {
+            if error.code == .certificateRejected, let digest = presented.digest { return digest }
+            throw unreachable(error.cause)
+        }
+        throw unreachable("the server has presented no certificate")
     }
 
     /// The warning about a remembered server whose certificate is not trusted any more; nil for another server.
@@ -141,7 +137,7 @@ enum FirstContact {
             guard let terminal = Terminal() else { return .noTerminal }
             terminal.show(
                 """
-                The certificate of \(url) is not trusted: \(Printable.line(cause)).
+                The certificate of \(url) is not trusted: \(cause).
                 The SHA-256 fingerprint of its public key is
                     \(key.pin)
 

@@ -21,15 +21,14 @@ struct KnownServer: Sendable {
 /// Each line is a URL and words of the form `name=value`, whose values are percent-encoded. The file contains no secrets.
 /// Blank lines, comments and lines that cannot be read are kept.
 struct KnownServers: Sendable {
-    struct BadLine: Sendable {
-        let number: Int
+    struct Fault: Error {
         let reason: String
     }
 
     let path: String
     private var lines: [String]
     private var entries: [Int: KnownServer] = [:]
-    private(set) var badLines: [BadLine] = []
+    private(set) var badLines: [(number: Int, reason: String)] = []
 
     /// Reads the text of a file; empty if there is none.
     init(_ text: String, path: String) {
@@ -39,14 +38,12 @@ struct KnownServers: Sendable {
         }
         if lines.last?.isEmpty == true { lines.removeLast() }
         for (index, line) in lines.enumerated() where !line.isEmpty && line.utf8.first != UInt8(ascii: "#") {
-            switch Self.entry(line) {
-            case .success(let entry):
-                if self.entry(of: entry.url) == nil {
-                    entries[index] = entry
-                } else {
-                    badLines.append(BadLine(number: index + 1, reason: "a second line for \(entry.url)"))
-                }
-            case .failure(let fault): badLines.append(BadLine(number: index + 1, reason: fault.reason))
+            do throws(Fault) {
+                let entry = try Self.entry(line)
+                guard self.entry(of: entry.url) == nil else { throw Fault(reason: "a second line for \(entry.url)") }
+                entries[index] = entry
+            } catch {
+                badLines.append((index + 1, error.reason))
             }
         }
     }
@@ -72,10 +69,6 @@ struct KnownServers: Sendable {
 
     // MARK: Lines
 
-    private struct Fault: Error {
-        let reason: String
-    }
-
     private static func text(_ server: KnownServer) -> String {
         var words = [server.url]
         if let key = server.key { words.append("pin=\(encode(key.pin))") }
@@ -91,27 +84,27 @@ struct KnownServers: Sendable {
         }
     }
 
-    private static func entry(_ line: String) -> Result<KnownServer, Fault> {
+    private static func entry(_ line: String) throws(Fault) -> KnownServer {
         let words = line.utf8.split(separator: ASCII.space).map { String(Substring($0)) }
         guard let first = words.first, let url = ServerURL(first), url.description.hasBytes(of: first) else {
-            return .failure(Fault(reason: "the line does not begin with the URL of a server"))
+            throw Fault(reason: "the line does not begin with the URL of a server")
         }
         var server = KnownServer(url: first)
         for word in words.dropFirst() {
             guard let equals = word.firstIndex(of: "="), let value = decode(word[word.index(after: equals)...]),
                 !value.isEmpty
-            else { return .failure(Fault(reason: "a word is not of the form name=value")) }
+            else { throw Fault(reason: "a word is not of the form name=value") }
             switch word[..<equals] {
             case "pin" where server.key == nil:
-                guard let key = Digest(pin: value) else { return .failure(Fault(reason: "the pin is not valid")) }
+                guard let key = Digest(pin: value) else { throw Fault(reason: "the pin is not valid") }
                 server.key = key
             case "ca" where server.authorities == nil: server.authorities = value
             case "user" where server.user == nil: server.user = value
             case "token-file" where server.tokenFile == nil: server.tokenFile = value
-            default: return .failure(Fault(reason: "an unknown or repeated name"))
+            default: throw Fault(reason: "an unknown or repeated name")
             }
         }
-        return .success(server)
+        return server
     }
 
     private static func decode(_ text: Substring) -> String? {
