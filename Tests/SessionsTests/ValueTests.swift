@@ -67,11 +67,4 @@ struct ValueTests {
             #expect(SessionClient(address: kept.address, userAgent: kept.userAgent) == kept)
         }
     }
-
-    @Test func `every end cause has its own atomic value`() {
-        #expect(Set(SessionEndCause.allCases.map(\.atomicValue)).count == SessionEndCause.allCases.count)
-        for end in SessionEndCause.allCases { #expect(SessionEndCause(atomicValue: end.atomicValue) == end) }
-        #expect(SessionEndCause(atomicValue: 0) == nil)
-        #expect(SessionEndCause(atomicValue: 200) == nil)
-    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import OpenSSLKit
 public import RealmKit
 internal import Synchronization
 
@@ -27,35 +28,37 @@ public final class Session: Sendable {
     /// The user, the groups and the modules of the sign-in; nil for a restored session and for a child session.
     public let identity: AuthenticatedIdentity?
 
+    /// The SHA-256 of the token by which the session is found.
+    let token: Digest
     /// The user's security stamp at the sign-in; nil if the realm has no stamps.
     let stamp: SaltedStamp?
     let clocks: SessionClocks
-    let absoluteEnd: UInt64
     let journal = Mutex(EventJournal())
     package let responses = ResponseCache()
+    private let status: Mutex<Status>
 
-    // These values are written under the lock of the table and read without a lock. No value depends on another.
-    private let seen: Atomic<UInt64>
-    private let idleEnd: Atomic<UInt64>
-    private let warningLength: Atomic<UInt64>
-    private let ended = Atomic<UInt8>(0)
-    private let isTouched = Atomic(false)
-    private let isWarned = Atomic(false)
-    private let hasWrongHost = Atomic(false)
+    private struct Status {
+        var times: SessionTimes
+        var end: SessionEndCause?
+        var isWarned = false
+        var hasWrongHost = false
+    }
 
     init(
         _ id: SessionID,
+        token: Digest,
         of user: SignedInUser,
         at host: SessionHost,
         parent: Session? = nil,
         from client: SessionClient,
-        identity: AuthenticatedIdentity?,
+        identity: AuthenticatedIdentity? = nil,
         created: Int,
         stamp: SaltedStamp?,
         times: SessionTimes,
         clocks: SessionClocks
     ) {
         self.id = id
+        self.token = token
         self.user = user
         self.host = host
         self.parent = parent
@@ -64,10 +67,7 @@ public final class Session: Sendable {
         self.created = created
         self.stamp = stamp
         self.clocks = clocks
-        absoluteEnd = times.absoluteEnd
-        seen = Atomic(times.lastSeen)
-        idleEnd = Atomic(times.idleEnd)
-        warningLength = Atomic(times.warningLength)
+        status = Mutex(Status(times: times))
     }
 
     /// The time of the last use.
@@ -75,63 +75,55 @@ public final class Session: Sendable {
     /// The time at which the session ends if it is not used again, never after ``absoluteExpiry``.
     public var idleExpiry: Int { clocks.unixSeconds(of: times.end) }
     /// The time at which the session ends in any case.
-    public var absoluteExpiry: Int { clocks.unixSeconds(of: absoluteEnd) }
+    public var absoluteExpiry: Int { clocks.unixSeconds(of: times.absoluteEnd) }
     /// The time at which the clients are warned of the end if the session is not used again.
     public var warningTime: Int { clocks.unixSeconds(of: times.warningMoment) }
     /// The cause of the end; nil while the session is valid, and until the table has detected the expiry.
-    public var end: SessionEndCause? { SessionEndCause(atomicValue: ended.load(ordering: .acquiring)) }
+    public var end: SessionEndCause? { status.withLock { $0.end } }
 
     // MARK: Functions that the table calls under its lock
 
-    var times: SessionTimes {
-        if let parent { return parent.times }
-        return SessionTimes(
-            lastSeen: seen.load(ordering: .relaxed),
-            idleEnd: idleEnd.load(ordering: .relaxed),
-            absoluteEnd: absoluteEnd,
-            warningLength: warningLength.load(ordering: .relaxed)
-        )
-    }
-
-    var hasEnded: Bool { ended.load(ordering: .relaxed) != 0 }
+    var times: SessionTimes { parent?.times ?? status.withLock { $0.times } }
 
     /// Returns whether the session has neither ended nor expired; an expired one is in the table until the next sweep.
-    func isLive(_ now: UInt64) -> Bool {
-        guard !hasEnded else { return false }
-        if let parent { return parent.isLive(now) }
-        return now < absoluteEnd && now < idleEnd.load(ordering: .relaxed)
-    }
+    func isLive(_ now: UInt64) -> Bool { end == nil && now < times.end }
 
-    func setEnd(_ cause: SessionEndCause) { ended.store(cause.atomicValue, ordering: .releasing) }
+    func setEnd(_ cause: SessionEndCause) { status.withLock { $0.end = cause } }
 
     /// Records a use of a session without a parent; true if the clients were warned and the use has postponed the end.
     func touch(at now: UInt64, limits: SessionLimits) -> Bool {
-        let before = times
-        // Uses are recorded by several threads, so they may be recorded in the wrong order.
-        if now > before.lastSeen { seen.store(now, ordering: .relaxed) }
-        idleEnd.store(limits.idleEnd(after: max(now, before.lastSeen)), ordering: .relaxed)
-        warningLength.store(limits.warning, ordering: .relaxed)
-        guard isWarned.load(ordering: .relaxed), times.end > before.end else { return false }
-        isWarned.store(false, ordering: .relaxed)
-        return true
+        status.withLock { status in
+            let before = status.times
+            // Uses are recorded by several threads, so they may be recorded in the wrong order.
+            status.times.lastSeen = max(now, before.lastSeen)
+            status.times.idleEnd = limits.idleEnd(after: status.times.lastSeen)
+            status.times.warningLength = limits.warning
+            guard status.isWarned, status.times.end > before.end else { return false }
+            status.isWarned = false
+            return true
+        }
     }
 
     /// Records that the clients are warned; false if this was already recorded.
-    func markWarned() -> Bool { !isWarned.exchange(true, ordering: .relaxed) }
+    func markWarned() -> Bool {
+        status.withLock { status in
+            defer { status.isWarned = true }
+            return !status.isWarned
+        }
+    }
 
     /// Records that the token was presented at another host; false if this was already recorded.
-    func markWrongHost() -> Bool { !hasWrongHost.exchange(true, ordering: .relaxed) }
+    func markWrongHost() -> Bool {
+        status.withLock { status in
+            defer { status.hasWrongHost = true }
+            return !status.hasWrongHost
+        }
+    }
 
     /// The next time at which the clients must be warned or the session must end, if the session is not used again.
     var nextMoment: UInt64 {
-        let times = times
-        return isWarned.load(ordering: .relaxed) ? times.end : min(times.warningMoment, times.end)
+        status.withLock { $0.isWarned ? $0.times.end : min($0.times.warningMoment, $0.times.end) }
     }
-
-    /// Records that the times must be stored; false if this was already recorded.
-    func markTouched() -> Bool { !isTouched.exchange(true, ordering: .relaxed) }
-
-    func clearTouched() { isTouched.store(false, ordering: .relaxed) }
 }
 
 /// The cause of the end of a session.
@@ -154,12 +146,4 @@ public enum SessionEndCause: String, Sendable, Hashable, CaseIterable {
     case tooManySessions = "limit"
     /// The same client has signed in again.
     case replaced
-
-    /// The value in an atomic, where 0 means that the session has not ended.
-    var atomicValue: UInt8 { UInt8(clamping: (Self.allCases.firstIndex(of: self) ?? 0) + 1) }
-
-    init?(atomicValue: UInt8) {
-        guard Self.allCases.indices.contains(Int(atomicValue) - 1) else { return nil }
-        self = Self.allCases[Int(atomicValue) - 1]
-    }
 }

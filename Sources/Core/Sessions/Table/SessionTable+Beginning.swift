@@ -64,13 +64,16 @@ extension SessionTable {
                 || state.sessions(of: SessionOwner(user)).count >= state.settings.perUser
         }
         defer { state.withLock { $0.reserved -= 1 } }
-        let new = try Result { () throws(OpenSSLError) in
-            try make(user, identity: identity, at: host, from: client, stamp: stamp, until: end)
-        }.mapError { SessionFault(.unavailable, "\($0)") }.get()
-        try await save(new)
+        let salted = try stamp.map { stamp throws(SessionFault) in
+            try SessionFault.mapping { () throws(OpenSSLError) in try SaltedStamp(stamp) }
+        }
+        // A session must not continue after the account of its user has expired.
+        let times = times(until: [stamp?.expiry, end].compactMap(\.self).min())
+        let new = try make(user, at: host, from: client, identity: identity, stamp: salted, times: times)
+        try await save(new.session)
         let effects: TableEffects
         do throws(SessionFault) {
-            effects = try enter(new, since: epoch, replacing: replaced)
+            effects = try enter(new.session, since: epoch, replacing: replaced)
         } catch {
             state.withLock { $0.writes.remove(new.session.id) }
             // No client has the token of this session, so its removal from the store may be delayed.
@@ -85,16 +88,65 @@ extension SessionTable {
             state.withLock { _ = $0.remove(new.session, cause: .replaced) }
             throw error
         }
-        return (new.session, new.token)
+        return new
+    }
+
+    // MARK: Child sessions
+
+    /// A further child session ends the oldest, so that one user cannot fill the table with the hosts of a domain.
+    static let maximumChildren = 100
+
+    /// Begins a child of the session of a sign-in: a session of the same user at another host.
+    ///
+    /// The child has the times of its parent and ends with it. Its beginning is a use of the parent. If the parent
+    /// already has a child at the host, that child ends. If there is a store, the child is stored when this function
+    /// returns.
+    ///
+    /// - Returns: The child, and the token by which it is found.
+    /// - Throws: ``SessionFault`` if no session has begun. The code is `ended` if the parent has ended, `full` if there
+    ///   are too many sessions, and `unavailable` if the child could not be stored within two seconds.
+    public func beginChild(
+        of parent: Session,
+        at host: SessionHost,
+        from client: SessionClient
+    ) async throws(SessionFault) -> (session: Session, token: OpaqueToken) {
+        guard parent.parent == nil, isLive(parent) else { throw .ended }
+        try reserve()
+        defer { state.withLock { $0.reserved -= 1 } }
+        let new = try make(
+            parent.user,
+            at: host,
+            parent: parent,
+            from: client,
+            stamp: parent.stamp,
+            times: parent.times
+        )
+        do throws(SessionFault) {
+            try await save(new.session)
+        } catch {
+            // The store refuses a child whose parent it no longer has.
+            guard isLive(parent) else { throw .ended }
+            throw error
+        }
+        let (effects, isExtended): (TableEffects, Bool)
+        do throws(SessionFault) {
+            (effects, isExtended) = try enter(new.session, of: parent)
+        } catch {
+            state.withLock { $0.writes.remove(new.session.id) }
+            throw error
+        }
+        // The removal of a replaced child from the store may be delayed: only the newest child at a host is restored.
+        publish(effects)
+        if isExtended { publishExtension(of: parent) }
+        return new
+    }
+
+    private func isLive(_ parent: Session) -> Bool {
+        let now = clocks.now
+        return state.withLock { $0.entries[parent.id]?.session === parent && parent.isLive(now) }
     }
 
     // MARK: Steps
-
-    struct NewSession {
-        let session: Session
-        let token: OpaqueToken
-        let record: SessionRecord
-    }
 
     /// Reserves a place in the table before the session is stored.
     ///
@@ -112,49 +164,54 @@ extension SessionTable {
         guard hasRoom else { throw .full }
     }
 
+    /// Creates a session with a new id and token, which is not in the table yet.
     private func make(
         _ user: SignedInUser,
-        identity: AuthenticatedIdentity?,
         at host: SessionHost,
+        parent: Session? = nil,
         from client: SessionClient,
-        stamp: SecurityStamp?,
-        until end: Int?
-    ) throws(OpenSSLError) -> NewSession {
-        let token = try OpaqueToken()
-        let digest = try token.digest()
+        identity: AuthenticatedIdentity? = nil,
+        stamp: SaltedStamp?,
+        times: SessionTimes
+    ) throws(SessionFault) -> (session: Session, token: OpaqueToken) {
+        try SessionFault.mapping { () throws(OpenSSLError) in
+            let token = try OpaqueToken()
+            let session = Session(
+                try SessionID(),
+                token: try token.digest(),
+                of: user,
+                at: host,
+                parent: parent,
+                from: client,
+                identity: identity,
+                created: clocks.wall.seconds,
+                stamp: stamp,
+                times: times,
+                clocks: clocks
+            )
+            return (session, token)
+        }
+    }
+
+    /// Returns the times of a session that begins now and ends at `end` at the latest, in seconds since 1970.
+    private func times(until end: Int?) -> SessionTimes {
         let limits = state.withLock { $0.limits }
         let now = clocks.now
-        let created = clocks.wall.seconds
-        // A session must not continue after the account of its user has expired.
-        let last = [stamp?.expiry, end].compactMap(\.self).min()
-        let left = last.map { SessionLimits.nanoseconds(from: created, to: $0) } ?? .max
-        let times = SessionTimes(
+        let left = end.map { SessionLimits.nanoseconds(from: clocks.wall.seconds, to: $0) } ?? .max
+        return SessionTimes(
             lastSeen: now,
             idleEnd: limits.idleEnd(after: now),
             absoluteEnd: SessionLimits.saturatingSum(now, min(limits.absolute, left)),
             warningLength: limits.warning
         )
-        let salted: SaltedStamp? = if let stamp { try SaltedStamp(stamp) } else { nil }
-        let id = try SessionID()
-        let session = Session(
-            id,
-            of: user,
-            at: host,
-            from: client,
-            identity: identity,
-            created: created,
-            stamp: salted,
-            times: times,
-            clocks: clocks
-        )
-        return NewSession(session: session, token: token, record: session.record(token: digest))
     }
 
     /// Stores a session within ``timeLimit``; a session that is stored later is removed again.
-    func save(_ new: NewSession) async throws(SessionFault) {
+    private func save(_ session: Session) async throws(SessionFault) {
         guard let store else { return }
+        let record = session.record
         let saving = Task { () -> SessionStoreError? in
-            do throws(SessionStoreError) { try await store.saveSession(new.record) } catch { return error }
+            do throws(SessionStoreError) { try await store.saveSession(record) } catch { return error }
             return nil
         }
         guard let saved = await TimeLimitedWait.value(of: saving, within: Self.timeLimit, clock: clocks.clock) else {
@@ -162,27 +219,27 @@ extension SessionTable {
             saving.cancel()
             Task { [self] in
                 _ = await saving.value
-                state.withLock { $0.writes.remove(new.session.id) }
+                state.withLock { $0.writes.remove(record.id) }
             }
             throw SessionFault(.unavailable, "a new session could not be stored within the time limit")
         }
         guard let fault = saved else { return }
         // The session may have been stored despite the error.
-        state.withLock { $0.writes.remove(new.session.id) }
+        state.withLock { $0.writes.remove(record.id) }
         throw SessionFault(.unavailable, fault.message)
     }
 
     /// Adds a session to the table and ends those that it replaces; after an error nothing has changed.
     private func enter(
-        _ new: NewSession,
+        _ new: Session,
         since epoch: RevocationEpoch,
         replacing replaced: Session?
     ) throws(SessionFault) -> TableEffects {
         let now = clocks.now
         return try state.withLock { state throws(SessionFault) in
-            guard !state.revocations.hasRevoked(new.session, since: epoch) else { throw .changedMeanwhile }
+            guard !state.revocations.hasRevoked(new, since: epoch) else { throw .changedMeanwhile }
             var effects = TableEffects()
-            let owner = SessionOwner(new.session.user)
+            let owner = SessionOwner(new.user)
             let others = state.sessions(of: owner).filter { $0 !== replaced }
             let live = others.filter { $0.isLive(now) }
             let expired = others.filter { !$0.isLive(now) }
@@ -193,8 +250,32 @@ extension SessionTable {
             for session in expired { effects.end(session, cause: session.times.cause, in: &state) }
             if let replaced { effects.end(replaced, cause: .replaced, in: &state) }
             for session in tooMany { effects.end(session, cause: .tooManySessions, in: &state) }
-            state.insert(new.session, token: new.record.token, at: now)
+            state.insert(new, at: now)
             return effects
+        }
+    }
+
+    /// Adds a child to the table and ends those that it replaces; after an error nothing has changed.
+    ///
+    /// `isExtended` is true if the clients were warned and the use of the parent has postponed the end.
+    private func enter(
+        _ new: Session,
+        of parent: Session
+    ) throws(SessionFault) -> (effects: TableEffects, isExtended: Bool) {
+        let now = clocks.now
+        return try state.withLock { state throws(SessionFault) in
+            // Every change of the user has ended the parent.
+            guard state.entries[parent.id]?.session === parent, parent.isLive(now) else { throw .ended }
+            var effects = TableEffects()
+            let children = state.children(of: parent)
+            for child in children where child.host == new.host {
+                effects.end(child, cause: .replaced, in: &state)
+            }
+            if state.children(of: parent).count >= Self.maximumChildren, let oldest = state.children(of: parent).first {
+                effects.end(oldest, cause: .tooManySessions, in: &state)
+            }
+            state.insert(new, at: now)
+            return (effects, state.touch(parent, at: now))
         }
     }
 }

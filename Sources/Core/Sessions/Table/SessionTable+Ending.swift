@@ -58,10 +58,8 @@ extension SessionTable {
     ///
     /// - Returns: The session, so that the caller can end it again; nil if there is no such session.
     public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
-        guard let digest = try? token.digest(), let session = state.withLock({ $0.writes.unstored(digest) }),
-            session.host == host
-        else { return nil }
-        return session
+        guard let digest = try? token.digest() else { return nil }
+        return state.withLock { $0.writes.unstored.first { $0.token == digest && $0.host == host } }
     }
 
     /// Returns the ended sessions of a user's sign-ins whose ends are not stored.
@@ -71,7 +69,10 @@ extension SessionTable {
     /// - Parameter user: The user; the groups do not matter.
     /// - Returns: The sessions, in no order, so that the caller can end them again.
     public func unstoredEnds(of user: SignedInUser) -> [Session] {
-        state.withLock { $0.writes.unstored(of: SessionOwner(user)) }.filter { $0.parent == nil }
+        let owner = SessionOwner(user)
+        return state.withLock {
+            Array($0.writes.unstored.filter { $0.parent == nil && SessionOwner($0.user) == owner })
+        }
     }
 
     /// Removes sessions from the store, or records their ends elsewhere; each attempt may take ``timeLimit``.

@@ -71,7 +71,7 @@ extension SessionTable {
                 return
             }
             let session = Session(record, parent: parent, times: parent.times, clocks: clocks)
-            state.insert(session, token: record.token, at: now)
+            state.insert(session, at: now)
         }
     }
 
@@ -112,12 +112,12 @@ extension SessionTable {
                 } else {
                     state.hasRoom(for: session) ? nil : .tooManySessions
                 }
-            state.insert(session, token: record.token, at: now)
+            state.insert(session, at: now)
             // Corrected times are stored. Otherwise the session would be as good as used at every restart.
             let isCorrected =
                 record.lastSeen > wall
                 || SessionLimits.nanoseconds(from: wall, to: record.idleExpiry) > state.limits.idle
-            if isCorrected, session.markTouched() { state.writes.touch(session) }
+            if isCorrected { state.writes.touch(session) }
             return cause.map { state.end([session], cause: $0) } ?? TableEffects()
         }
     }
@@ -156,11 +156,11 @@ extension Session {
     ) {
         self.init(
             record.id,
+            token: record.token,
             of: parent?.user ?? record.user,
             at: record.host,
             parent: parent,
             from: record.client,
-            identity: nil,
             created: record.created,
             stamp: record.stamp,
             times: times,

@@ -147,7 +147,7 @@ extension SessionTable {
             } catch {
                 let missed = rest
                 state.withLock { state in
-                    for session in missed where session.markTouched() { state.writes.touch(session) }
+                    for session in missed { state.writes.touch(session) }
                 }
                 throw error
             }
@@ -157,7 +157,7 @@ extension SessionTable {
 }
 
 extension Session {
-    func record(token: Digest) -> SessionRecord {
+    var record: SessionRecord {
         let touch = touch
         return SessionRecord(
             id,

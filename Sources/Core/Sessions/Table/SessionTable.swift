@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import OpenSSLKit
 public import RealmKit
 internal import Synchronization
 
@@ -200,6 +201,11 @@ public struct SessionFault: Error, Sendable, CustomStringConvertible {
     init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
+    }
+
+    /// Runs a computation; if it fails, no session can begin.
+    static func mapping<Value>(_ body: () throws(OpenSSLError) -> Value) throws(SessionFault) -> Value {
+        try Result(catching: body).mapError { SessionFault(.unavailable, "\($0)") }.get()
     }
 }
 

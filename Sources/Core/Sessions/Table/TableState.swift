@@ -7,7 +7,6 @@ internal import RealmKit
 struct TableState: Sendable {
     struct Entry: Sendable {
         let session: Session
-        let token: Digest
         /// The second at which the session is checked next; 0 for a child session, which is checked with its parent.
         var second: UInt64
         /// The child sessions, the oldest first.
@@ -40,14 +39,13 @@ struct TableState: Sendable {
 
     // MARK: Insertion and removal
 
-    mutating func insert(_ session: Session, token: Digest, at now: UInt64) {
-        byToken[token] = session
+    mutating func insert(_ session: Session, at now: UInt64) {
+        byToken[session.token] = session
+        entries[session.id] = Entry(session: session, second: 0)
         if let parent = session.parent {
-            entries[session.id] = Entry(session: session, token: token, second: 0)
             entries[parent.id]?.children.append(session)
         } else {
-            let second = expiries.add(session, at: now, limits: limits)
-            entries[session.id] = Entry(session: session, token: token, second: second)
+            schedule(session, at: now)
             byOwner[SessionOwner(session.user), default: []].append(session)
         }
     }
@@ -56,7 +54,7 @@ struct TableState: Sendable {
     mutating func remove(_ session: Session, cause: SessionEndCause) -> [Session] {
         guard let entry = entries[session.id], entry.session === session else { return [] }
         entries[session.id] = nil
-        byToken[entry.token] = nil
+        byToken[session.token] = nil
         if let parent = session.parent {
             entries[parent.id]?.children.removeAll { $0 === session }
         } else {
@@ -65,7 +63,7 @@ struct TableState: Sendable {
             if byOwner[owner]?.isEmpty == true { byOwner[owner] = nil }
         }
         session.setEnd(cause)
-        writes.remove(session, token: entry.token)
+        writes.remove(session)
         return [session] + entry.children.flatMap { remove($0, cause: cause) }
     }
 
@@ -81,7 +79,7 @@ struct TableState: Sendable {
     mutating func touch(_ session: Session, at now: UInt64) -> Bool {
         let session = session.signIn
         let isExtended = session.touch(at: now, limits: limits)
-        if session.markTouched() { writes.touch(session) }
+        writes.touch(session)
         if isExtended { schedule(session, at: now) }
         return isExtended
     }
