@@ -73,39 +73,32 @@ struct RandomAttemptsTests {
         for lock in [\ThrottleSettings.lock, \.sourceLock] { settings[keyPath: lock] = .seconds(100) }
         var state = ThrottleState(settings, isStored: false)
         var model = Model(limits: [false: settings.failures, true: settings.sourceFailures])
-        var open: [(attempt: Attempt, reserved: [ThrottleKey], keys: [String])] = []
+        var open: [(login: Reservation, keys: [String])] = []
         var now = 0
         for _ in 0..<1000 {
             now += random.below(3) == 0 ? random.below(30) : 0
             let moment = now * 1_000_000_000
             if !open.isEmpty, random.below(2) == 0 {
-                let (attempt, reserved, keys) = open.remove(at: random.below(open.count))
+                let (login, keys) = open.remove(at: random.below(open.count))
                 // A login at a locked account never succeeds.
                 let results = [AttemptResult.failure, .failure, .failure, .notCounted, .success]
                 let result = results[random.below(keys.count == 2 ? 5 : 4)]
-                _ = state.settle(
-                    attempt,
-                    reserved: reserved,
-                    results: attempt.accounts.map { ($0, result) },
-                    at: moment
-                )
+                _ = state.settle(login, results: login.accounts.map { ($0, result) }, at: moment)
                 model.end(keys, result, now)
             } else {
                 let (name, peer) = ("user\(random.below(4))", "192.0.2.\(random.below(3))")
-                let attempt = Attempt([Account(realm: "town", key: name)], from: ClientNetwork(peer))
-                let reserved = state.admit(attempt, at: moment)?.reserved
+                let wanted = Reservation([Account(realm: "town", key: name)], from: ClientNetwork(peer))
+                let login = state.admit(wanted, at: moment)
                 let keys = model.admit(name, from: peer, now)
-                #expect(reserved?.count == keys?.count)
-                if let reserved, let keys, !keys.isEmpty { open.append((attempt, reserved, keys)) }
+                #expect(login?.reserved.count == keys?.count)
+                if let login, let keys, !keys.isEmpty { open.append((login, keys)) }
             }
             for (name, entry) in model.entries {
                 #expect(entry.running >= 0)
                 #expect(entry.failures.count + entry.running <= model.limit(name) || entry.lockEnd != nil)
             }
         }
-        for (attempt, reserved, _) in open {
-            _ = state.settle(attempt, reserved: reserved, results: [], at: now * 1_000_000_000)
-        }
+        for (login, _) in open { _ = state.settle(login, results: [], at: now * 1_000_000_000) }
         #expect(state.pending == (0, 0))
     }
 

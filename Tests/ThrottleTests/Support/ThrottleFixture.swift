@@ -70,12 +70,7 @@ final class ThrottleFixture: Sendable {
     func failures(from address: String) -> Int? { failures(.source(ClientNetwork(address))) }
 
     private func failures(_ key: ThrottleKey) -> Int? {
-        let status = throttle.state.withLock { state in
-            switch key {
-            case .account: state.accounts.status(key, at: throttle.moment)
-            case .source: state.sources.status(key, at: throttle.moment)
-            }
-        }
+        let status = throttle.state.withLock { $0[key].status(key, at: throttle.moment) }
         if case .open(let failures) = status { return failures }
         return nil
     }
@@ -124,6 +119,17 @@ final class ThrottleFixture: Sendable {
 
     /// Returns when at least `count` attempts are waiting.
     func untilWaiting(_ count: Int) async throws { try await Waiting.until { throttle.pending.waiting >= count } }
+}
+
+extension FailureThrottle {
+    /// The reservations of running logins, one at each account and source, and the waiting logins.
+    var pending: (running: Int, waiting: Int) { state.withLock { $0.pending } }
+}
+
+extension ThrottleState {
+    var pending: (running: Int, waiting: Int) {
+        (running.values.reduce(0, +), statistics(at: 0).waitingAttempts)
+    }
 }
 
 /// A realm that ignores the case of user names, and the domain of a mail address.

@@ -54,9 +54,9 @@ struct FailureTable: Sendable {
 
     let rules: Rules
     /// The keys whose records have changed or were removed since the last write to the store.
-    var changed: Set<ThrottleKey> = []
+    private var changed: Set<ThrottleKey> = []
     /// True if too many keys have changed to list them in ``changed``, so that all records must be stored again.
-    var hasTooManyChanges = false
+    private var hasTooManyChanges = false
     private let isStored: Bool
     private var indexByKey: [ThrottleKey: Int32] = [:]
     private var lastNumber: UInt32 = 0
@@ -154,34 +154,6 @@ struct FailureTable: Sendable {
         markChanged(key)
     }
 
-    /// Restores a stored record, unless the key already has a record.
-    mutating func restore(
-        _ key: ThrottleKey,
-        owner: ClientNetwork?,
-        failures: Int,
-        newest: Int,
-        lockEnd: Int?,
-        at now: Int
-    ) {
-        guard indexByKey[key] == nil else { return }
-        makeRoom()
-        let slot = rules.slot(newest)
-        let index = insert(key, owner: owner, slot: slot, newest: newest)
-        pool[index].failures.add(failures, in: slot)
-        if let lockEnd { lock(index, failures: failures, until: lockEnd) }
-        link(index)
-    }
-
-    /// Adds a key to the keys whose records must be stored.
-    mutating func markChanged(_ key: ThrottleKey) {
-        guard isStored else { return }
-        if changed.count >= 2 * rules.capacity {
-            changed = []
-            hasTooManyChanges = true
-        }
-        changed.insert(key)
-    }
-
     mutating func clearAll() {
         let number = lastNumber
         self = FailureTable(rules, isStored: isStored)
@@ -256,53 +228,75 @@ struct FailureTable: Sendable {
             }
         }
     }
-}
 
-/// The number of failures within a window of time, in constant memory.
-///
-/// A slot is an eighth of the window, numbered by the caller. The failures of the present slot and of the eight before it
-/// count: each for at least the window, and for at most an eighth longer.
-struct FailureWindow: Sendable {
-    static let slots = 8
+    // MARK: The store
 
-    private var counts = InlineArray<9, UInt16>(repeating: 0)
-    private var newest: Int
+    /// Adds a key to the keys whose records must be stored.
+    mutating func markChanged(_ key: ThrottleKey) {
+        guard isStored else { return }
+        if changed.count >= 2 * rules.capacity {
+            changed = []
+            hasTooManyChanges = true
+        }
+        changed.insert(key)
+    }
 
-    init(since slot: Int) { newest = slot }
+    /// Returns the keys whose records must be stored, and forgets them; nil if they are too many.
+    mutating func takeChangedKeys() -> Set<ThrottleKey>? {
+        defer { (changed, hasTooManyChanges) = ([], false) }
+        return hasTooManyChanges ? nil : changed
+    }
 
-    mutating func add(_ failures: Int = 1, in slot: Int) {
-        let slot = max(slot, newest)
-        if slot - newest > Self.slots {
-            counts = InlineArray(repeating: 0)
+    /// Returns a record in the form for the store; nil if it has expired.
+    func stored(_ record: Record, at now: Int, wall: Int) -> ThrottleRecord? {
+        let newest = wall - (now - record.newest) / 1_000_000_000
+        if let lockEnd = record.lockEnd {
+            let end = wall + FailureThrottle.seconds(lockEnd - now)
+            return ThrottleRecord(
+                record.key,
+                owner: record.owner,
+                failures: record.failuresAtLock,
+                newest: newest,
+                lockEnd: end,
+                expiry: end
+            )
+        }
+        let failures = record.failures.count(in: rules.slot(now))
+        guard failures > 0 else { return nil }
+        let expiry = newest + FailureThrottle.seconds(rules.window + rules.window / FailureWindow.slots)
+        return ThrottleRecord(record.key, owner: record.owner, failures: failures, newest: newest, expiry: expiry)
+    }
+
+    /// Restores a stored record, unless it has expired or the key already has a record.
+    ///
+    /// The wall clock may have jumped meanwhile. Therefore a last failure in the future is moved to the present, and a lock is
+    /// shortened to the lock time of the settings. The corrected times are stored; otherwise the lock would begin again at
+    /// every restart.
+    mutating func restore(_ stored: ThrottleRecord, at now: Int, wall: Int) {
+        let newest = now - Self.span(from: stored.newest, to: wall)
+        let lockTime = stored.lockEnd.map { Self.span(from: wall, to: $0) }
+        if stored.newest > wall || lockTime ?? 0 > rules.lock { markChanged(stored.key) }
+        var failures = stored.failures
+        let lockLeft = lockTime.map { min($0, rules.lock) }
+        if let lockLeft {
+            guard rules.limit > 0, lockLeft > 0 else { return }
         } else {
-            var empty = newest
-            while empty < slot {
-                empty += 1
-                counts[Self.place(empty)] = 0
-            }
+            // The limit may be lower than before the restart. Only a further failure locks the key.
+            failures = min(failures, rules.limit > 0 ? rules.limit - 1 : Int(UInt16.max))
+            guard failures > 0, rules.slot(now) - rules.slot(newest) <= FailureWindow.slots else { return }
         }
-        newest = slot
-        let sum = Int(counts[Self.place(slot)]) + failures
-        counts[Self.place(slot)] = UInt16(clamping: sum)
+        guard indexByKey[stored.key] == nil else { return }
+        makeRoom()
+        let slot = rules.slot(newest)
+        let index = insert(stored.key, owner: stored.owner, slot: slot, newest: newest)
+        pool[index].failures.add(failures, in: slot)
+        if let lockLeft { lock(index, failures: failures, until: now + lockLeft) }
+        link(index)
     }
 
-    /// Removes a failure, if it is still remembered.
-    mutating func remove(in slot: Int) {
-        guard slot <= newest, newest - slot <= Self.slots, counts[Self.place(slot)] > 0 else { return }
-        counts[Self.place(slot)] -= 1
-    }
-
-    /// Returns the number of failures in a slot and in the eight slots before it.
-    func count(in slot: Int) -> Int {
-        var sum = 0
-        for age in 0...Self.slots where newest - age >= slot - Self.slots {
-            sum += Int(counts[Self.place(newest - age)])
-        }
-        return sum
-    }
-
-    private static func place(_ slot: Int) -> Int {
-        let rest = slot % 9
-        return rest < 0 ? rest + 9 : rest
+    /// Returns the nanoseconds between two times in seconds; 0 if `to` is before `from`.
+    private static func span(from: Int, to: Int) -> Int {
+        let (seconds, overflow) = to.subtractingReportingOverflow(from)
+        return Duration.seconds(overflow ? (to > from ? .max : 0) : seconds).boundedNanoseconds
     }
 }

@@ -67,14 +67,14 @@ public final class FailureThrottle: LoginThrottle {
         by username: Username,
         from peer: String?
     ) async -> any LoginReservation {
-        let attempt = Attempt(accounts, from: source(peer))
-        let admission: Admission
-        if let now = state.withLock({ $0.admit(attempt, at: moment) }) {
-            admission = now
+        let login = Reservation(accounts, from: source(peer))
+        let reservation: Reservation
+        if let now = state.withLock({ $0.admit(login, at: moment) }) {
+            reservation = now
         } else {
-            admission = await wait(attempt)
+            reservation = await wait(login)
         }
-        return ThrottleReservation(self, attempt: attempt, username: username, admission: admission, begin: clock.now)
+        return ThrottleReservation(reservation, in: self, by: username, begin: clock.now)
     }
 
     /// The present locks, in no particular order.
@@ -103,9 +103,6 @@ public final class FailureThrottle: LoginThrottle {
         endedWaits.forEach { $0.resume() }
     }
 
-    /// For tests: the reservations of running attempts, one at each account and source, and the waiting attempts.
-    var pending: (running: Int, waiting: Int) { state.withLock { $0.pending } }
-
     /// The present moment, to be read while the mutex is held, so that moments are in the order of the changes of the state.
     var moment: Int { Int(clamping: clock.now) }
 
@@ -120,65 +117,56 @@ public final class FailureThrottle: LoginThrottle {
 
     // MARK: Waiting
 
-    private func wait(_ attempt: Attempt) async -> Admission {
+    private func wait(_ login: Reservation) async -> Reservation {
         let number = state.withLock { $0.nextNumber() }
         let ticket = watch.add(at: clock.now &+ UInt64(settings.waitLimit.boundedNanoseconds)) { [weak self] _ in
-            self?.endWait(number, isCancelled: false)
+            self?.endWait(number)
             return nil
         }
-        let admission = await withTaskCancellationHandler {
+        defer { watch.remove(ticket) }
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now = state.withLock {
-                    $0.admitOrWait(attempt, number: number, continuation: continuation, at: moment)
+                    $0.admitOrWait(login, number: number, continuation: continuation, at: moment)
                 }
                 if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
-            endWait(number, isCancelled: true)
+            endWait(number)
         }
-        watch.remove(ticket)
-        state.withLock { $0.forgetCancellation(number) }
-        return admission
     }
 
-    private func endWait(_ number: UInt64, isCancelled: Bool) {
-        state.withLock { $0.endWait(number, isCancelled: isCancelled, at: moment) }?.resume()
-    }
+    private func endWait(_ number: UInt64) { state.withLock { $0.endWait(number, at: moment) }?.resume() }
 
     // MARK: Settling
 
-    /// Records the result of an attempt, and returns the largest number of failures of one of its accounts, including this
-    /// attempt; 0 if it is not a failure.
+    /// Records the result of a login, and returns the largest number of failures of one of its accounts, including this
+    /// login; 0 if it is not a failure.
     func settle(
-        _ attempt: Attempt,
-        reserved: [ThrottleKey],
-        counted: [ThrottleKey: FailureTable.CountedFailure] = [:],
+        _ reservation: Reservation,
         by username: Username,
         results: [(key: ThrottleKey, result: AttemptResult)]
     ) -> Int {
-        let settled = state.withLock {
-            $0.settle(attempt, reserved: reserved, counted: counted, results: results, at: moment)
-        }
-        apply(settled, of: attempt, by: username)
+        guard !reservation.reserved.isEmpty else { return 0 }
+        let settled = state.withLock { $0.settle(reservation, results: results, at: moment) }
+        apply(settled, by: username)
         return settled.failures
     }
 
-    /// Counts an attempt that waits for its user as a failure of its accounts; returns the failures, for
-    /// ``settle(_:reserved:counted:by:results:)``, and the effects, for ``apply(_:of:by:)``.
-    func countOpen(
-        _ attempt: Attempt,
-        reserved: [ThrottleKey]
-    ) -> (counted: [ThrottleKey: FailureTable.CountedFailure], effects: ThrottleState.Settlement) {
-        state.withLock { $0.countOpen(attempt, reserved: reserved, at: moment) }
+    /// Counts a login that waits for its user; returns the effects for ``apply(_:by:)``.
+    func countOpen(_ reservation: inout Reservation) -> Settlement {
+        state.withLock { $0.countOpen(&reservation, at: moment) }
     }
 
-    /// Reports the locks of an attempt to the throttle's owner, so no mutex may be held, and resumes the attempts whose wait
+    /// Reports the locks of a login to the throttle's owner, so no mutex may be held, and resumes the logins whose wait
     /// it has ended.
-    func apply(_ effects: ThrottleState.Settlement, of attempt: Attempt, by username: Username) {
+    func apply(_ effects: Settlement, by username: Username) {
         for key in effects.locked {
-            let isAccount = key != attempt.sourceKey
-            let length = isAccount ? settings.lock : settings.sourceLock
-            let failures = isAccount ? settings.failures : settings.sourceFailures
+            let (failures, length) =
+                switch key {
+                case .account: (settings.failures, settings.lock)
+                case .source: (settings.sourceFailures, settings.sourceLock)
+                }
             let end = wall() + Self.seconds(length.boundedNanoseconds)
             onLock(Lockout(key, failures: failures, end: end), username)
         }
@@ -230,14 +218,13 @@ extension FailureThrottle {
         let begin = clock.now
         // A realm's name is never empty, so this account is not the account of a user.
         let account = Account(realm: "", key: network.description)
-        let attempt = Attempt([account], from: nil)
         var failures = settings.failures
         // The peer of a connection is always an address. If it were not, the response would get the longest delay.
         if let name = try? Username(network.description),
-            let admission = state.withLock({ $0.admit(attempt, at: moment) }), !admission.reserved.isEmpty
+            let login = state.withLock({ $0.admit(Reservation([account], from: nil), at: moment) }),
+            !login.reserved.isEmpty
         {
-            let results = [(key: ThrottleKey.account(account), result: AttemptResult.failure)]
-            failures = settle(attempt, reserved: admission.reserved, by: name, results: results)
+            failures = settle(login, by: name, results: [(.account(account), .failure)])
         }
         await delay(failures: failures, since: begin)
     }

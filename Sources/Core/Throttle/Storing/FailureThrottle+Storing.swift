@@ -15,10 +15,7 @@ extension FailureThrottle {
             state.storing.lastReset = snapshot.lastReset
             // In the order in which they expire: the table looks for expired records at the beginning of its lists.
             for record in snapshot.records.sorted(by: { ($0.lockEnd ?? 0, $0.newest) < ($1.lockEnd ?? 0, $1.newest) }) {
-                switch record.key {
-                case .account: state.accounts.restore(record, at: moment, wall: wall)
-                case .source: state.sources.restore(record, at: moment, wall: wall)
-                }
+                state[record.key].restore(record, at: moment, wall: wall)
             }
         }
     }
@@ -122,22 +119,67 @@ extension FailureThrottle {
     }
 }
 
+/// The state of a throttle's writes to its store.
+struct StoringState: Sendable {
+    /// The number of the last reset that this throttle has applied.
+    var lastReset = 0
+    /// True if all records must be stored again.
+    var mustRewrite = false
+    /// True if changes are being saved.
+    var isFlushing = false
+    /// The wall clock minus the monotonic clock, in seconds, at the last write.
+    var clockOffset: Int?
+    /// The task that waits for the next write.
+    var waitingWriter: CheckedContinuation<Void, Never>?
+    /// True if the next write begins at once, without waiting for the interval.
+    var isUrgent = false
+}
+
 extension ThrottleState {
+    /// Clears failures and locks, and returns the logins whose wait has ended.
+    mutating func clear(_ scope: LockoutReset.Scope, at now: Int) -> [EndedWait] {
+        switch scope {
+        case .one(let key):
+            self[key].clear(key)
+            presentedPasswords.clear(key)
+            return admitWaiting(for: key, at: now)
+        case .all:
+            accounts.clearAll()
+            sources.clearAll()
+            presentedPasswords.clearAll()
+            storing.mustRewrite = true
+            return admitAllWaiting(at: now)
+        }
+    }
+
+    /// Removes the changes that must be stored, and returns them in order; `wall` is in seconds since 1970.
+    mutating func takeChanges(at now: Int, wall: Int) -> [ThrottleChange] {
+        let offset = wall - now / 1_000_000_000
+        // If the wall clock was set, all stored times are wrong. Rounding alone changes the offset by a second.
+        if let before = storing.clockOffset, abs(offset - before) > 2 { storing.mustRewrite = true }
+        storing.clockOffset = offset
+        let changed = (accounts: accounts.takeChangedKeys(), sources: sources.takeChangedKeys())
+        guard !storing.mustRewrite, let accountKeys = changed.accounts, let sourceKeys = changed.sources else {
+            storing.mustRewrite = false
+            let records = [accounts, sources].flatMap { table in
+                table.records.compactMap { table.stored($0, at: now, wall: wall) }
+            }
+            return [.removeAll] + records.map(ThrottleChange.save)
+        }
+        return [accountKeys, sourceKeys].joined().map { key in
+            let stored = self[key].record(key, at: now).flatMap { self[key].stored($0, at: now, wall: wall) }
+            return stored.map(ThrottleChange.save) ?? .remove(key)
+        }
+    }
+
     /// Adds changes that could not be stored to those of the next write.
     mutating func putBack(_ changes: ArraySlice<ThrottleChange>) {
         for change in changes {
             switch change {
             case .removeAll: storing.mustRewrite = true
-            case .save(let record): markChanged(record.key)
-            case .remove(let key): markChanged(key)
+            case .save(let record): self[record.key].markChanged(record.key)
+            case .remove(let key): self[key].markChanged(key)
             }
-        }
-    }
-
-    private mutating func markChanged(_ key: ThrottleKey) {
-        switch key {
-        case .account: accounts.markChanged(key)
-        case .source: sources.markChanged(key)
         }
     }
 }
