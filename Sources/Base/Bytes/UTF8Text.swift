@@ -69,6 +69,24 @@ extension String {
 extension Span<UInt8> {
     /// True if the bytes are UTF-8; a check without a copy, also for secrets.
     package var isUTF8: Bool { (try? UTF8Span(validating: self)) != nil }
+
+    /// True if a byte is 0, at which C ends a text; a check without a copy, also for secrets.
+    package var containsNUL: Bool { indices.contains { self[$0] == 0 } }
+}
+
+extension Unicode.Scalar {
+    /// True for a control character (C0, DEL, C1), and for the line and the paragraph separator.
+    package var isControl: Bool {
+        switch value {
+        case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// True if a character is one of `Unicode.Scalar.isControl`, so that it cannot be a part of a name.
+    package var containsControlCharacter: Bool { unicodeScalars.contains(where: \.isControl) }
 }
 
 /// Text from outside on one line of a log or a terminal.
@@ -85,9 +103,9 @@ package enum LineText {
     /// Returns whether a character ends a line, controls a terminal or changes the direction of text.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        // C0, DEL and C1, the line and paragraph separators, and the marks and controls of directions.
-        case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
+        // The marks and controls of directions.
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: scalar.isControl
         }
     }
 }
