@@ -62,6 +62,9 @@ struct SQLiteFaultTests {
         ("SELECT name AS username, hash AS password, 1 AS username FROM t WHERE name = :user", "username twice"),
         ("SELECT name AS username, hash AS password FROM t WHERE name = :name", "the unknown parameter :name"),
         ("DELETE FROM t WHERE name = :user", "readonly database"),
+        ("SELECT name AS username, hash AS password FROM t WHERE name = :user AND 'x", "unrecognized token"),
+        ("SELECT name AS username, hash AS password FROM t WHERE name = :user AND \u{1}", "unrecognized token"),
+        ("SELECT name AS username, hash AS password FROM t WHERE name = ':user'", "does not use :user"),
     ])
     func `a mistake in a query is an error at load`(_ query: String, _ expected: String) throws {
         let file = try SQLiteFile("CREATE TABLE t (name TEXT, hash TEXT)")

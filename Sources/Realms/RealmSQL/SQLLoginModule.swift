@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import OpenSSLKit
 internal import Passwords
 public import RealmKit
 internal import ServerConnections
@@ -149,12 +148,10 @@ public struct SQLLoginModule: PasswordLoginModule {
         do throws(LoginFault) {
             try await store(new, of: user, instead: old, with: query, for: attempt, isChange: isChange)
         } catch {
-            realm.log(
-                isChange
-                    ? "realm \(realm.name): the new password of \(attempt.username) was not stored: \(error.log)"
-                    : "realm \(realm.name): the weak password hash of \(attempt.username) was not replaced: \(error.log)",
-                isChange ? .error : .notice
-            )
+            let what = isChange ? "new password" : "weak password hash"
+            let end = isChange ? "stored" : "replaced"
+            let text = "realm \(realm.name): the \(what) of \(attempt.username) was not \(end): \(error.log)"
+            realm.log(text, isChange ? .error : .notice)
             if isChange { throw error }
         }
         return .done
@@ -171,23 +168,19 @@ public struct SQLLoginModule: PasswordLoginModule {
     ) async throws(LoginFault) {
         let hash = try await realm.passwords.hash(password)
         let owner = JobOwner(source: ClientNetwork.source(attempt.peer), account: attempt.username.caseFolded)
-        let count: Int
         do throws(ServerFault) {
-            count = try await realm.users.replace(old, by: hash, of: user, with: query, for: owner)
+            let count = try await realm.users.replace(old, by: hash, of: user, with: query, for: owner)
+            guard count == 1 else {
+                let problem =
+                    count == 0
+                    ? "no row; the stored hash may have changed meanwhile" : "\(count) rows, and not one"
+                throw ServerFault(.failed, "update-password-query has changed \(problem)")
+            }
+            attempt.note("update-password-query: 1 row")
+            if isChange { try realm.users.replaced.add(old, of: user) }
         } catch {
             throw error.loginFault
         }
-        guard count == 1 else {
-            throw .unavailable(
-                count == 0
-                    ? "update-password-query has changed no row; the stored hash may have changed meanwhile"
-                    : "update-password-query has changed \(count) rows, and not one"
-            )
-        }
-        attempt.note("update-password-query: 1 row")
-        guard isChange else { return }
-        try Result { () throws(OpenSSLError) in try realm.users.replaced.add(old, of: user) }
-            .mapError { LoginFault.unavailable("\($0)") }.get()
     }
 
     private func keep(_ attempt: LoginAttempt, account: SQLAccount, old: String, password: Secret, isChange: Bool) {

@@ -8,13 +8,13 @@ internal import Workers
 
 extension SQLRealm {
     /// The name for the queries of a check; no user has it, because user names contain no control characters.
-    private static let probe = "\u{1}gatehouse"
+    fileprivate static let probe = "\u{1}gatehouse"
 
     /// Checks the queries with a server that answers, on a thread of its own, and throws if the database rejects one.
     func checkAtLoad() throws(BadRealm) {
         let result = Monitor<Result<[String], ServerFault>?>(nil)
         let end = MonotonicTime.now &+ (settings.limits.connect + settings.limits.query).nanoseconds
-        let check = LoadCheck(servers: servers, queries: settings.queries, probe: Self.probe, end: end)
+        let check = LoadCheck(servers: servers, queries: settings.queries, end: end)
         let hasBegun = WorkerThread.start(niceness: 0) {
             let outcome = Result { () throws(ServerFault) in try check.run() }
             result.withLock { $0 = outcome }
@@ -61,12 +61,11 @@ extension SQLRealm {
 private struct LoadCheck: Sendable {
     let servers: SQLServers
     let queries: SQLQueries
-    let probe: String
     let end: UInt64
 
     func run() throws(ServerFault) -> [String] {
         let stored = try withServer(of: servers.readers) { (connection, call) throws(ServerFault) -> [String] in
-            guard let values = SQLValues(user: probe) else { return [] }
+            let values = try SQLValues(user: SQLRealm.probe)
             for query in queries.ofLogin {
                 let rows = try connection.database.run(query, values: values, call: call)
                 guard !rows.isIncomparable else { continue }

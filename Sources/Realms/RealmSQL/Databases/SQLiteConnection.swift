@@ -74,9 +74,7 @@ final class SQLiteConnection: DatabaseConnection {
     }
 
     func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows {
-        guard let values = values.list(for: query) else {
-            throw ServerFault(.failed, "\(query.name.rawValue): a value is missing")
-        }
+        let values = try values.list(for: query)
         return try using(call, query: query) { database in
             let statement = try database.cachedStatement(sql: query.text)
             try statement.setArguments(StatementArguments(values))

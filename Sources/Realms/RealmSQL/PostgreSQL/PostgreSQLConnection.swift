@@ -109,9 +109,7 @@ final class PostgreSQLConnection: DatabaseConnection {
     // MARK: Queries
 
     func run(_ query: SQLQuery, values: SQLValues, call: ServerCall) throws(ServerFault) -> SQLRows {
-        guard let values = values.list(for: query) else {
-            throw ServerFault(.failed, "\(query.name.rawValue): a value is missing")
-        }
+        let values = try values.list(for: query)
         try call.check()
         let end = call.end(within: limits.query)
         beginCall(maximum: query.name == .list ? nil : SQLLimits.answerSize)
@@ -215,20 +213,19 @@ final class PostgreSQLConnection: DatabaseConnection {
         call: ServerCall,
         received: inout [SQLRows]
     ) throws(ServerFault) -> Bool {
-        let lists = queries.compactMap { values.list(for: $0) }
-        let isPrepared = !state.isUnprepared.load(ordering: .relaxed)
-        guard queries.count > 1, lists.count == queries.count, isPrepared else { return false }
+        guard queries.count > 1, !state.isUnprepared.load(ordering: .relaxed) else { return false }
         try call.check()
         beginCall(maximum: SQLLimits.answerSize)
-        var statements: [String] = []
+        var statements: [(name: String, values: [String])] = []
         for query in queries {
-            statements.append(try prepare(query, until: call.end(within: limits.query), call: call))
+            let name = try prepare(query, until: call.end(within: limits.query), call: call)
+            statements.append((name, try values.list(for: query)))
         }
         guard unsafe PQenterPipelineMode(connection) == 1 else { return false }
         for (place, statement) in statements.enumerated() {
             // Each answer is sent at once, so that each query has a time limit of its own, and the trace its time.
             if place > 0 { try send(unsafe PQsendFlushRequest(connection)) }
-            try sendPrepared(statement, values: lists[place])
+            try sendPrepared(statement.name, values: statement.values)
         }
         try send(unsafe PQpipelineSync(connection))
         let isComplete = try readTogether(queries, call: call, received: &received)

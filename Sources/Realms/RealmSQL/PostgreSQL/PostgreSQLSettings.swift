@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if PostgreSQL
+internal import Bytes
 internal import CPostgres
 internal import Glibc
 internal import RealmKit
@@ -31,9 +32,6 @@ struct PostgreSQLSettings: Sendable {
         "host", "hostaddr", "port", "dbname", "user", "sslmode", "application_name", "options", "channel_binding",
     ]
 
-    /// The modes that do not verify the name of the server, or nothing at all.
-    private static let weakModes: Set<String> = ["allow", "prefer", "require", "verify-ca"]
-
     /// A path that cannot exist, for the files that libpq would otherwise look for in the home folder.
     private static let noFile = "/dev/null/none"
 
@@ -56,12 +54,10 @@ struct PostgreSQLSettings: Sendable {
         guard !properties.has("password") || !properties.has("db-password") else {
             throw BadRealm("must not be set together with db-password", setting: "password")
         }
-        let password =
-            properties.has("password")
-            ? try properties.secret("password")
-            : properties.has("db-password") ? try properties.secret("db-password") : nil
-        if let password, password.withBytes({ bytes in bytes.indices.contains { bytes[$0] == 0 } }) {
-            throw BadRealm("contains a NUL byte", setting: properties.has("password") ? "password" : "db-password")
+        let passwordName = properties.has("password") ? "password" : "db-password"
+        let password = properties.has(passwordName) ? try properties.secret(passwordName) : nil
+        if password?.withBytes({ $0.containsNUL }) == true {
+            throw BadRealm("contains a NUL byte", setting: passwordName)
         }
         values["dbname"] = values["dbname"] ?? values["user"]
         values["application_name"] = values["application_name"] ?? "gatehouse"
@@ -164,24 +160,18 @@ struct PostgreSQLSettings: Sendable {
     }
 
     private static func mode(_ text: String?, servers: [Server]) throws(BadRealm) -> String {
+        let advice = "remove it: the default is verify-full, with the certificates of ca-file"
         switch text {
         case nil, "verify-full": return "verify-full"
         case "disable":
-            if let remote = servers.first(where: { !$0.isLocal }) {
-                throw BadRealm(
-                    "sets sslmode=disable for \(remote.host), which is not this machine; remove it: the default is "
-                        + "verify-full, with the certificates of ca-file",
-                    setting: "database"
-                )
-            }
-            return "disable"
-        case .some(let mode) where weakModes.contains(mode):
-            throw BadRealm(
-                "sets sslmode=\(mode), which another machine in the network can defeat; remove it: the default is "
-                    + "verify-full, with the certificates of ca-file",
-                setting: "database"
-            )
-        case .some: throw BadRealm("sets an unknown sslmode", setting: "database")
+            guard let remote = servers.first(where: { !$0.isLocal }) else { return "disable" }
+            let problem = "sets sslmode=disable for \(remote.host), which is not this machine; \(advice)"
+            throw BadRealm(problem, setting: "database")
+        // Modes that do not verify the name of the server, or nothing at all.
+        case "allow", "prefer", "require", "verify-ca":
+            let problem = "sets sslmode=\(text ?? ""), which another machine in the network can defeat; \(advice)"
+            throw BadRealm(problem, setting: "database")
+        default: throw BadRealm("sets an unknown sslmode", setting: "database")
         }
     }
 

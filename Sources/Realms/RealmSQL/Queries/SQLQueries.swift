@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import RealmKit
 internal import ServerConnections
 
@@ -31,44 +32,41 @@ struct SQLQueries: Sendable {
 
     init(_ properties: RealmProperties, dialect: SQLDialect) throws(BadRealm) {
         maximumGroups = try properties.integer("maximum-groups")
-        let hasTables = properties.has("user-table")
-        let hasQuery = properties.has(SQLQuery.Name.password.rawValue)
-        guard hasTables || hasQuery else {
-            let problem = "must be set, or user-table, user-name-column and password-column"
-            throw BadRealm(problem, setting: "password-query")
-        }
-        guard !hasTables || !hasQuery else {
-            throw BadRealm("must not be set together with user-table", setting: "password-query")
-        }
-        if hasQuery {
+        if properties.has("password-query") {
+            guard !properties.has("user-table") else {
+                throw BadRealm("must not be set together with user-table", setting: "password-query")
+            }
             for name in Self.tableProperties where properties.has(name) {
                 throw BadRealm("must not be set together with password-query", setting: name)
             }
         }
-        let tables = hasTables ? try Tables(properties) : nil
+        let tables = properties.has("user-table") ? try Tables(properties) : nil
         func query(
             _ name: SQLQuery.Name,
-            requires: [SQLParameter] = [.user],
+            uses parameters: [SQLParameter] = [.user],
             or text: String? = nil
         ) throws(BadRealm) -> SQLQuery? {
-            guard properties.has(name.rawValue) || text != nil else { return nil }
-            if properties.has(name.rawValue), text != nil {
+            let isSet = properties.has(name.rawValue)
+            if isSet, text != nil {
                 throw BadRealm("must not be set together with the names of tables", setting: name.rawValue)
             }
-            let source = if let text { text } else { try properties.string(name.rawValue) }
-            return try Result { () throws(BadQuery) in
-                try QueryScanner.translate(source, name: name, dialect: dialect, allowed: requires, required: requires)
-            }.mapError { BadRealm($0.description, setting: name.rawValue) }.get()
+            guard let source = isSet ? try properties.string(name.rawValue) : text else { return nil }
+            let query = try QueryScanner.translate(source, name: name, dialect: dialect, parameters: parameters)
+            if let missing = parameters.first(where: { !query.parameters.contains($0) }) {
+                throw BadRealm("does not use :\(missing.rawValue)", setting: name.rawValue)
+            }
+            return query
         }
         guard let password = try query(.password, or: tables?.password) else {
-            throw BadRealm("must be set", setting: "password-query")
+            let problem = "must be set, or user-table, user-name-column and password-column"
+            throw BadRealm(problem, setting: "password-query")
         }
         self.password = password
         state = try query(.state)
         groups = try query(.groups, or: tables?.groups)
         attributes = try query(.attributes)
-        updatePassword = try query(.updatePassword, requires: [.user, .passwordHash, .oldHash])
-        list = try query(.list, requires: [], or: properties.has("list-query") ? nil : tables?.list)
+        updatePassword = try query(.updatePassword, uses: [.user, .passwordHash, .oldHash])
+        list = try query(.list, uses: [], or: properties.has("list-query") ? nil : tables?.list)
         sample = tables.map { SQLQuery(name: .list, text: $0.sample, parameters: []) }
     }
 
@@ -80,13 +78,13 @@ struct SQLQueries: Sendable {
         let sample: String
 
         init(_ properties: RealmProperties) throws(BadRealm) {
-            func name(_ setting: String, isTable: Bool = false) throws(BadRealm) -> SQLIdentifier {
+            func name(_ setting: String, isTable: Bool = false) throws(BadRealm) -> String {
                 guard properties.has(setting) else { throw BadRealm("must be set", setting: setting) }
-                return try SQLIdentifier(try properties.string(setting), isTable: isTable, setting: setting)
+                return try quoted(try properties.string(setting), isTable: isTable, setting: setting)
             }
-            let table = try name("user-table", isTable: true).quoted
-            let user = try name("user-name-column").quoted
-            let hash = try name("password-column").quoted
+            let table = try name("user-table", isTable: true)
+            let user = try name("user-name-column")
+            let hash = try name("password-column")
             // SQLite could read the name of a missing column as a string, but not with the name of a table before it.
             password =
                 "SELECT t.\(user) AS \"username\", t.\(hash) AS \"password\" FROM \(table) AS t WHERE t.\(user) = :user"
@@ -99,12 +97,33 @@ struct SQLQueries: Sendable {
                 groups = nil
                 return
             }
-            let groupTable = try name("group-table", isTable: true).quoted
-            let group = try name("group-name-column").quoted
+            let groupTable = try name("group-table", isTable: true)
+            let group = try name("group-name-column")
             let member =
-                properties.has("group-table-user-name-column") ? try name("group-table-user-name-column").quoted : user
+                properties.has("group-table-user-name-column") ? try name("group-table-user-name-column") : user
             groups = "SELECT t.\(group) FROM \(groupTable) AS t WHERE t.\(member) = :user"
         }
+    }
+
+    /// Returns the name of a column in double quotes, or of a table with an optional schema, as in `accounts.users`.
+    ///
+    /// PostgreSQL would convert a name without quotes to lower case, and cut one of more than 63 bytes without an error.
+    static func quoted(_ name: String, isTable: Bool, setting: String) throws(BadRealm) -> String {
+        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isValid = parts.allSatisfy { part in
+            // Letters that are not ASCII have bytes from 0x80.
+            let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte | 0x20) || byte >= 0x80 || byte == 0x5F }
+            return part.count <= 63 && part.first.map(isLetter) == true
+                && part.allSatisfy { isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "$") }
+        }
+        guard isValid, parts.count <= (isTable ? 3 : 1) else {
+            throw BadRealm(
+                "is the name of \(isTable ? "a table, such as users or accounts.users" : "a column"): letters, digits, "
+                    + "_ and $, at most 63 bytes; use the -query properties for other names",
+                setting: setting
+            )
+        }
+        return parts.map { "\"\(String(decoding: $0, as: UTF8.self))\"" }.joined(separator: ".")
     }
 }
 
@@ -142,24 +161,26 @@ struct SQLQuery: Sendable, Hashable {
     var isUpdate: Bool { name == .updatePassword }
 }
 
-/// The values of the parameters of one call.
-///
-/// Values are text, and never a part of a query's text. A value with a NUL byte cannot be made: databases would cut it.
+/// The values of the parameters of one call: text that is never a part of a query's text.
 struct SQLValues: Sendable {
-    private var values: [SQLParameter: String] = [:]
+    private let values: [SQLParameter: String]
 
-    init?(user: String? = nil, passwordHash: String? = nil, oldHash: String? = nil) {
-        for (name, value) in [(SQLParameter.user, user), (.passwordHash, passwordHash), (.oldHash, oldHash)] {
-            guard let value else { continue }
-            guard !value.utf8.contains(0) else { return nil }
-            values[name] = value
+    /// Throws for a value with a NUL byte, where databases would cut it.
+    init(user: String? = nil, passwordHash: String? = nil, oldHash: String? = nil) throws(ServerFault) {
+        let values = [SQLParameter.user: user, .passwordHash: passwordHash, .oldHash: oldHash].compactMapValues(\.self)
+        guard !values.values.contains(where: { $0.utf8.contains(0) }) else {
+            throw ServerFault(.failed, "a value contains NUL")
         }
+        self.values = values
     }
 
-    /// Returns the values of a query's parameters, in their order; nil if one is missing.
-    func list(for query: SQLQuery) -> [String]? {
+    /// Returns the values of a query's parameters, in their order.
+    func list(for query: SQLQuery) throws(ServerFault) -> [String] {
         let list = query.parameters.compactMap { values[$0] }
-        return list.count == query.parameters.count ? list : nil
+        guard list.count == query.parameters.count else {
+            throw ServerFault(.failed, "\(query.name.rawValue): a value is missing")
+        }
+        return list
     }
 }
 
@@ -167,8 +188,8 @@ struct SQLValues: Sendable {
 struct SQLRows: Sendable {
     /// The names of the columns, as the database spells them.
     let names: [String]
-    /// The names of the columns, in lower case.
-    var columns: [String] { names.map { $0.lowercased() } }
+    /// The names of the columns, in lower case and with underscores for hyphens.
+    let columns: [String]
     /// The values; nil for NULL.
     var rows: [[String?]] = []
     /// The number of rows that an update has changed.
@@ -182,43 +203,12 @@ struct SQLRows: Sendable {
     /// The time until the answer, since the answer before it, in nanoseconds.
     var time: UInt64 = 0
 
-    init(problem: String) { (names, self.problem) = ([], problem) }
-    init(names: [String]) { self.names = names }
+    init(names: [String] = [], problem: String? = nil) {
+        (self.names, self.problem) = (names, problem)
+        columns = names.map { $0.lowercased().replacing("-", with: "_") }
+    }
 
     func checkReadable() throws(ServerFault) {
         if let problem { throw ServerFault(.failed, problem) }
-    }
-}
-
-/// The name of a table or a column, quoted, because PostgreSQL would convert a name without quotes to lower case.
-struct SQLIdentifier: Sendable, Hashable {
-    /// PostgreSQL cuts longer names without an error.
-    static let maximumBytes = 63
-
-    /// The name in double quotes; for a table in a schema, both names.
-    let quoted: String
-    let text: String
-
-    /// Checks the name of a column, or of a table with an optional schema: `accounts.users`.
-    init(_ text: String, isTable: Bool, setting: String) throws(BadRealm) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let isValid =
-            parts.count <= (isTable ? 3 : 1)
-            && parts.allSatisfy { (1...Self.maximumBytes).contains($0.count) && $0.allSatisfy(Self.isNameByte) }
-            && parts.allSatisfy { part in part.first.map { !(0x30...0x39).contains($0) && $0 != 0x24 } ?? false }
-        guard isValid else {
-            throw BadRealm(
-                "is the name of \(isTable ? "a table, such as users or accounts.users" : "a column"): letters, digits, "
-                    + "_ and $, at most \(Self.maximumBytes) bytes; use the -query properties for other names",
-                setting: setting
-            )
-        }
-        self.text = text
-        quoted = parts.map { "\"\(String(decoding: $0, as: UTF8.self))\"" }.joined(separator: ".")
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        // Letters that are not ASCII have bytes from 0x80; the property is UTF-8 already.
-        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte >= 0x80 || "_$".utf8.contains(byte)
     }
 }

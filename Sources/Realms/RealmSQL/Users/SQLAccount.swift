@@ -19,11 +19,6 @@ struct SQLState: Sendable, Hashable {
 
     static let columns = ["enabled", "locked", "expires", "password_expires", "must_change"]
 
-    /// Returns the name of a column, which may be written with hyphens.
-    static func column(_ name: String) -> String {
-        name.utf8.contains(UInt8(ascii: "-")) ? name.replacing("-", with: "_") : name
-    }
-
     /// Returns the failure of a user whose password is right; nil if the user may sign in.
     func failure(at now: Int) -> LoginFailure? {
         if !isEnabled { return .disabled }
@@ -91,7 +86,7 @@ struct SQLAccount: Sendable {
         let (row, unreadable) = (rows.rows[number], rows.unreadable[number] ?? [])
         var (name, stored): (String?, String?) = (nil, nil)
         var state = SQLState()
-        for (place, column) in Self.checked(rows.columns).enumerated() where !unreadable.contains(place) {
+        for (place, column) in rows.columns.enumerated() where !unreadable.contains(place) {
             let value = row[place]
             switch column {
             case "username": name = value
@@ -107,7 +102,6 @@ struct SQLAccount: Sendable {
 
     /// Checks the names of the columns, also if there is no row.
     static func check(_ columns: [String], query: SQLQuery) throws(ServerFault) {
-        let columns = checked(columns)
         let required = query.name == .password ? ["username", "password"] : query.name == .list ? ["username"] : []
         for column in required where !columns.contains(column) {
             let hint =
@@ -132,14 +126,11 @@ struct SQLAccount: Sendable {
 
     /// Checks that the query for the state returns no column that the password query has, too: it might say the opposite.
     static func checkApart(_ columns: [String], from others: [String], query: SQLQuery) throws(ServerFault) {
-        let others = checked(others)
-        for column in checked(columns) where others.contains(column) {
+        for column in columns where others.contains(column) {
             let problem = "both return the column \(column); one of them must not"
             throw ServerFault(.failed, "\(query.name.rawValue) and password-query \(problem)")
         }
     }
-
-    private static func checked(_ columns: [String]) -> [String] { columns.map(SQLState.column) }
 }
 
 /// A time in a column: seconds since 1970, a date, or a date with a time in UTC or with an offset.

@@ -50,22 +50,15 @@ final class SQLUsers: Sendable {
     ) async throws(ServerFault) -> FoundUser {
         let owner = JobOwner(source: source, account: isLogin ? user.caseFolded : nil)
         let found = try await readers.run(for: owner, note: note, finding(user))
-        guard try isReplaced(found) else { return found }
+        guard try replaced.contains(found.account) else { return found }
         // The server has an older state than this process has written.
         let server = found.notes.first ?? ""
         note("\(server): the server has not received the new password yet; the primary server is asked")
         let current = try await writers.run(for: owner, note: note, finding(user))
-        if try isReplaced(current), let account = current.account, let stored = account.stored {
-            try Result { () throws(OpenSSLError) in try replaced.remove(stored, of: account.name) }
-                .mapError { ServerFault(.failed, "\($0)") }.get()
+        if let account = current.account, let stored = account.stored, try replaced.contains(account) {
+            try replaced.remove(stored, of: account.name)
         }
         return current
-    }
-
-    private func isReplaced(_ found: FoundUser) throws(ServerFault) -> Bool {
-        guard let account = found.account, let stored = account.stored else { return false }
-        return try Result { () throws(OpenSSLError) in try replaced.contains(stored, of: account.name) }
-            .mapError { ServerFault(.failed, "\($0)") }.get()
     }
 
     /// Returns the function that finds a user on a connection.
@@ -83,7 +76,7 @@ final class SQLUsers: Sendable {
         connection: SQLConnection,
         call: ServerCall
     ) throws(ServerFault) -> FoundUser {
-        guard var values = SQLValues(user: user.text) else { throw ServerFault(.failed, "the name contains NUL") }
+        var values = try SQLValues(user: user.text)
         var found = FoundUser()
         found.notes.append(connection.server)
         var state: SQLRows?
@@ -127,7 +120,7 @@ final class SQLUsers: Sendable {
                     found.account = account
                     if rows.unreadable[number] != nil { found.problem = rows.problem }
                     // The groups must not depend on the spelling that was typed.
-                    values = SQLValues(user: account.name) ?? values
+                    values = try SQLValues(user: account.name)
                 } else if !rows.rows.isEmpty {
                     found.notes.append("the database has found another spelling of the name")
                     // A name that cannot be read may be that of the user.
@@ -151,7 +144,7 @@ final class SQLUsers: Sendable {
         if let query = queries.state {
             if let state, let row = state.rows.first {
                 for (place, column) in state.columns.enumerated() where state.unreadable[0]?.contains(place) != true {
-                    try found.account?.state.set(SQLState.column(column), to: row[place], query: query)
+                    try found.account?.state.set(column, to: row[place], query: query)
                 }
             } else if found.account != nil, found.problem == nil {
                 found.notes.append("state-query has found no row, so the account counts as disabled")
@@ -228,8 +221,7 @@ final class SQLUsers: Sendable {
     /// Returns all users, without groups and attributes.
     func list(_ query: SQLQuery) async throws(ServerFault) -> [SQLAccount] {
         try await readers.run(for: JobOwner(source: "list", account: nil)) { (connection, call) throws(ServerFault) in
-            guard let values = SQLValues() else { return [] }
-            let rows = try connection.database.run(query, values: values, call: call)
+            let rows = try connection.database.run(query, values: try SQLValues(), call: call)
             try rows.checkReadable()
             try SQLAccount.check(rows.columns, query: query)
             var accounts: [SQLAccount] = []
@@ -257,9 +249,7 @@ final class SQLUsers: Sendable {
         with query: SQLQuery,
         for owner: JobOwner
     ) async throws(ServerFault) -> Int {
-        guard let values = SQLValues(user: user, passwordHash: new, oldHash: old) else {
-            throw ServerFault(.failed, "a value contains NUL")
-        }
+        let values = try SQLValues(user: user, passwordHash: new, oldHash: old)
         // The server may have made the change although its answer was lost.
         return try await writers.run(for: owner, isRepeatable: false) { (connection, call) throws(ServerFault) in
             try connection.database.run(query, values: values, call: call).changed
@@ -273,43 +263,41 @@ final class SQLUsers: Sendable {
 /// instead. Otherwise the old password would be accepted again.
 final class ReplacedHashes: Sendable {
     /// The maximum number of hashes; the oldest are forgotten first.
-    static let maximum = 10_000
+    private static let maximum = 10_000
 
     private struct State {
-        var digests: [Digest: Int] = [:]
-        var order: [(digest: Digest, number: Int)] = []
-        var count = 0
+        var digests: Set<Digest> = []
+        var order: [Digest] = []
     }
 
     private let state = Mutex(State())
 
     /// Records that the hash of a user was replaced; the name is that of the database.
-    func add(_ stored: String, of user: String) throws(OpenSSLError) {
+    func add(_ stored: String, of user: String) throws(ServerFault) {
         let digest = try Self.digest(stored, of: user)
         state.withLock { state in
-            state.count += 1
-            state.digests[digest] = state.count
-            state.order.append((digest, state.count))
-            while state.order.count > Self.maximum {
-                let oldest = state.order.removeFirst()
-                if state.digests[oldest.digest] == oldest.number { state.digests[oldest.digest] = nil }
-            }
+            if !state.digests.insert(digest).inserted { state.order.removeAll { $0 == digest } }
+            state.order.append(digest)
+            if state.order.count > Self.maximum { state.digests.remove(state.order.removeFirst()) }
         }
     }
 
-    func contains(_ stored: String, of user: String) throws(OpenSSLError) -> Bool {
-        guard state.withLock({ !$0.digests.isEmpty }) else { return false }
-        let digest = try Self.digest(stored, of: user)
-        return state.withLock { $0.digests[digest] != nil }
+    func contains(_ account: SQLAccount?) throws(ServerFault) -> Bool {
+        guard let account, let stored = account.stored, state.withLock({ !$0.digests.isEmpty }) else { return false }
+        let digest = try Self.digest(stored, of: account.name)
+        return state.withLock { $0.digests.contains(digest) }
     }
 
     /// Forgets a hash, because the primary server has it again.
-    func remove(_ stored: String, of user: String) throws(OpenSSLError) {
+    func remove(_ stored: String, of user: String) throws(ServerFault) {
         let digest = try Self.digest(stored, of: user)
-        state.withLock { $0.digests[digest] = nil }
+        state.withLock { state in
+            if state.digests.remove(digest) != nil { state.order.removeAll { $0 == digest } }
+        }
     }
 
-    private static func digest(_ stored: String, of user: String) throws(OpenSSLError) -> Digest {
-        try Digest.sha256(fields: [user, stored])
+    private static func digest(_ stored: String, of user: String) throws(ServerFault) -> Digest {
+        try Result { () throws(OpenSSLError) in try Digest.sha256(fields: [user, stored]) }
+            .mapError { ServerFault(.failed, "\($0)") }.get()
     }
 }
