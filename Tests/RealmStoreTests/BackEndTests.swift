@@ -18,7 +18,7 @@ struct StoreBackEndTests {
         let passwords = try PasswordService(policy: policy, pool: pool)
         var services = RealmServices()
         services[PasswordService.self] = passwords
-        services[LazyStore.self] = LazyStore(folder: folder, mode: .createIfMissing)
+        services[LazyStore.self] = LazyStore(folder: folder, access: .createIfMissing)
         services[WallClock.self] = WallClock { 1_000_000 }
         let realm = try StoreRealm(
             RealmProperties(schema: StoreRealm.properties, realmName: "conformance", services: services)

@@ -31,7 +31,7 @@ import Testing
             passwords = try PasswordService(policy: policy, pool: pool)
             var services = RealmServices()
             services[PasswordService.self] = passwords
-            services[LazyStore.self] = LazyStore(folder: folder, mode: .createIfMissing)
+            services[LazyStore.self] = LazyStore(folder: folder, access: .createIfMissing)
             let box = Box()
             services[WallClock.self] = WallClock { box.fixture?.time.load(ordering: .relaxed) ?? 0 }
             services[RealmLog.self] = RealmLog { _, message in box.fixture?.logged.withLock { $0.append(message) } }

@@ -25,7 +25,7 @@ import Testing
             policy: HashPolicy(.argon2id(memory: 64, passes: 1, lanes: 1)),
             pool: pool
         )
-        services[LazyStore.self] = LazyStore(folder: folder, mode: .createIfMissing)
+        services[LazyStore.self] = LazyStore(folder: folder, access: .createIfMissing)
         services[WallClock.self] = WallClock { second }
         realm = try StoreRealm(RealmProperties(schema: StoreRealm.properties, realmName: "people", services: services))
     }

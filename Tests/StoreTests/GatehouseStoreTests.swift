@@ -13,9 +13,9 @@ import Throttle
 
     private func name(_ text: String) throws -> Username { try Username(text) }
 
-    private func row(_ text: String, groups: [String] = [], hash: String? = nil, cost: String? = nil) throws -> UserRow
+    private func row(_ text: String, groups: [String] = [], hash: String? = nil, cost: String? = nil) throws -> NewUser
     {
-        UserRow(UserRecord(try name(text), groups: groups), hash: hash, cost: cost)
+        NewUser(UserRecord(try name(text), groups: groups, format: cost), hash: hash)
     }
 
     @Test func `a stored user is read back unchanged, with the groups in their order`() async throws {
@@ -24,9 +24,9 @@ import Throttle
         record.isEnabled = false
         record.expiry = 1_800_000_000
         record.mustChangePassword = true
-        try await store.add([UserRow(record, hash: "h", cost: "c")], to: "r")
-        let user = try #require(try await store.user(try name("ann"), in: "r"))
         record.format = "c"
+        try await store.add([NewUser(record, hash: "h")], to: "r")
+        let user = try #require(try await store.user(try name("ann"), in: "r"))
         #expect(user.record == record)
         #expect(user.hash == "h")
         #expect(try await store.user(try name("ann"), in: "other") == nil)
@@ -59,7 +59,7 @@ import Throttle
         let mail = try UserAttribute(name: "mail", values: ["ann@example.org", "a@example.org"])
         let shown = try UserAttribute(name: "displayName", values: ["e\u{301} | \"'\\ \u{1F600}"])
         let record = UserRecord(ann, groups: ["Staff"], attributes: [mail, shown])
-        try await store.add([UserRow(record, hash: nil, cost: nil), try row("bob")], to: "r")
+        try await store.add([NewUser(record, hash: nil), try row("bob")], to: "r")
         #expect(try await store.user(ann, in: "r")?.record == record)
         #expect(try await store.users(of: "r").map(\.record) == [record, UserRecord(bob)])
         #expect(try await store.login(ann, in: "r").attributes == [mail, shown])
@@ -382,5 +382,15 @@ import Throttle
         try queue.close()
         #expect(try await store.login(try name("ann"), in: "r").costs.map(\.cost) == ["c"])
         #expect(try await store.users(of: "r").map(\.record.name.text) == ["ann", "bob"])
+    }
+}
+
+extension GatehouseStore {
+    fileprivate func add(
+        _ users: [NewUser],
+        to realm: String,
+        ignoringCase ignoresCase: Bool = false
+    ) async throws(StoreFault) {
+        try await add(to: realm, ignoringCase: ignoresCase) { add throws(StoreFault) in try add(users) }
     }
 }

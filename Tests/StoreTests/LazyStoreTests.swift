@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import RealmKit
 import Testing
 
 @testable import Store
@@ -12,11 +13,11 @@ import Testing
         return folder
     }
 
-    @Test(arguments: [LazyStore.Mode.existingOnly, .checkOnly])
-    func `a program that only reads makes no file, and learns that there is no store`(mode: LazyStore.Mode) throws {
+    @Test(arguments: [StateAccess.existingOnly, .checkOnly])
+    func `a program that only reads makes no file, and learns that there is no store`(access: StateAccess) throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let lazy = LazyStore(folder: folder, mode: mode)
+        let lazy = LazyStore(folder: folder, access: access)
         #expect(try lazy.present() == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
         // An empty store in memory takes the place of the missing one, and stays.
@@ -26,39 +27,39 @@ import Testing
         #expect(!lazy.isOfOlderVersion)
     }
 
-    @Test(arguments: [LazyStore.Mode.createIfMissing, .existingOnly, .checkOnly])
-    func `a store that exists is opened once`(mode: LazyStore.Mode) throws {
+    @Test(arguments: [StateAccess.createIfMissing, .existingOnly, .checkOnly])
+    func `a store that exists is opened once`(access: StateAccess) throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         _ = try GatehouseStore.open(folder: folder)
-        let lazy = LazyStore(folder: folder, mode: mode)
+        let lazy = LazyStore(folder: folder, access: access)
         let store = try #require(try lazy.present())
         #expect(try lazy.store() === store)
         #expect(try lazy.present() === store)
     }
 
-    @Test(arguments: [LazyStore.Mode.createIfMissing, .existingOnly, .checkOnly])
-    func `a store that cannot be opened is an error, and never an empty store`(mode: LazyStore.Mode) throws {
+    @Test(arguments: [StateAccess.createIfMissing, .existingOnly, .checkOnly])
+    func `a store that cannot be opened is an error, and never an empty store`(access: StateAccess) throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = "\(folder)/\(GatehouseStore.fileName)"
         let text = "this is no database, and long enough for a header of SQLite"
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        let lazy = LazyStore(folder: folder, mode: mode)
+        let lazy = LazyStore(folder: folder, access: access)
         #expect(throws: StoreFault.self) { _ = try lazy.present() }
         #expect(throws: StoreFault.self) { _ = try lazy.store() }
     }
 
-    @Test(arguments: [LazyStore.Mode.createIfMissing, .existingOnly, .checkOnly], ["", "/var", "/var/lib"])
+    @Test(arguments: [StateAccess.createIfMissing, .existingOnly, .checkOnly], ["", "/var", "/var/lib"])
     func `a state folder behind a link that leads nowhere is an error, and never an empty store`(
-        mode: LazyStore.Mode,
+        access: StateAccess,
         rest: String
     ) throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let link = "\(folder)/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/not-mounted")
-        let lazy = LazyStore(folder: link + rest, mode: mode)
+        let lazy = LazyStore(folder: link + rest, access: access)
         #expect(throws: StoreFault.self) { _ = try lazy.present() }
         #expect(throws: StoreFault.self) { _ = try lazy.store() }
     }

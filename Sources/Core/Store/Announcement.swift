@@ -36,8 +36,9 @@ extension GatehouseStore: AnnouncementStore {
     /// Reads the message to all users.
     public func announcement() async throws(StoreFault) -> Announcement? {
         try await read { database in
-            let statement = try database.cachedStatement(sql: "SELECT text, expiry FROM announcement")
-            return try Row.fetchOne(statement).map { Announcement($0["text"], until: $0["expiry"]) }
+            try database.rows("SELECT text, expiry FROM announcement").first.map {
+                Announcement($0["text"], until: $0["expiry"])
+            }
         }
     }
 
@@ -46,13 +47,10 @@ extension GatehouseStore: AnnouncementStore {
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func setAnnouncement(_ announcement: Announcement?) async throws(StoreFault) {
         try await write { database in
-            guard let announcement else {
-                try database.execute(sql: "DELETE FROM announcement")
-                return
-            }
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO announcement (number, text, expiry) VALUES (1, ?, ?)",
-                arguments: [announcement.text, announcement.end]
+            guard let announcement else { return try database.run("DELETE FROM announcement") }
+            try database.run(
+                "INSERT OR REPLACE INTO announcement (number, text, expiry) VALUES (1, ?, ?)",
+                [announcement.text, announcement.end]
             )
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import Files
 internal import GRDB
 internal import Glibc
@@ -206,5 +207,34 @@ public final class GatehouseStore: Sendable {
         } catch {
             throw StoreFault(error, path: path)
         }
+    }
+}
+
+extension Database {
+    /// Runs a statement, which is compiled once.
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// Returns the rows of a query, which is compiled once.
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// Returns the values of rows, by the bytes of their first column.
+    func grouped<Value>(
+        _ sql: String,
+        _ arguments: StatementArguments = [],
+        _ value: (Row) -> Value
+    ) throws -> [UTF8Text: [Value]] {
+        var groups: [UTF8Text: [Value]] = [:]
+        let rows = try Row.fetchCursor(self, sql: sql, arguments: arguments)
+        while let row = try rows.next() { groups[UTF8Text(row[0]), default: []].append(value(row)) }
+        return groups
+    }
+
+    /// Returns the last number of a table, which may be empty: numbers are never reused.
+    func lastNumber(of table: String) throws -> Int {
+        try rows("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]).first?[0] ?? 0
     }
 }

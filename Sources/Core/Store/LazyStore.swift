@@ -8,21 +8,9 @@ internal import Throttle
 ///
 /// Programs provide it to their realms as a service. If a configuration does not use the store, no file is created.
 public final class LazyStore: Sendable {
-    /// The action if the store does not exist.
-    public enum Mode: Sendable, Hashable {
-        /// The store is created.
-        case createIfMissing
-        /// An empty store in memory is used instead.
-        case existingOnly
-        /// An empty store in memory is used instead, and also instead of a store of an older version.
-        ///
-        /// It is for the check of a configuration, which reads no users.
-        case checkOnly
-    }
-
     /// The state folder.
     public let folder: String
-    private let mode: Mode
+    private let access: StateAccess
     private let opened = Mutex(State())
 
     private struct State {
@@ -30,13 +18,12 @@ public final class LazyStore: Sendable {
         var isOfOlderVersion = false
     }
 
-    /// True if a call with mode ``Mode/checkOnly`` has found a store of an older version.
+    /// True if a call of a program that only checks the configuration has found a store of an older version.
     public var isOfOlderVersion: Bool { opened.withLock { $0.isOfOlderVersion } }
 
-    /// Creates a lazy store; the mode decides if the store does not exist.
-    public init(folder: String, mode: Mode) {
+    package init(folder: String, access: StateAccess) {
         self.folder = folder
-        self.mode = mode
+        self.access = access
     }
 
     /// Opens the store at the first call, and returns the same store at later calls.
@@ -65,12 +52,12 @@ public final class LazyStore: Sendable {
         if let store = state.store { return store }
         do throws(StoreFault) {
             state.store =
-                switch mode {
+                switch access {
                 case .createIfMissing: try GatehouseStore.open(folder: folder)
                 case .existingOnly, .checkOnly: try GatehouseStore.openIfPresent(folder: folder)
                 }
         } catch {
-            guard mode == .checkOnly, error.code == .tooOld else { throw error }
+            guard access == .checkOnly, error.code == .tooOld else { throw error }
             state.isOfOlderVersion = true
         }
         return state.store
@@ -80,12 +67,7 @@ public final class LazyStore: Sendable {
 extension ProgramState {
     /// The store of users, locks and sessions: an SQLite file in the state folder, opened at the first use.
     public static let store = ProgramState { folder, access in
-        let store =
-            switch access {
-            case .createIfMissing: LazyStore(folder: folder, mode: .createIfMissing)
-            case .existingOnly: LazyStore(folder: folder, mode: .existingOnly)
-            case .checkOnly: LazyStore(folder: folder, mode: .checkOnly)
-            }
+        let store = LazyStore(folder: folder, access: access)
         return { services in
             services[LazyStore.self] = store
             services[RecordedLockouts.self] = RecordedLockouts { now in

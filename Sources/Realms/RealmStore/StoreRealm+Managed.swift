@@ -32,41 +32,36 @@ extension StoreRealm {
     /// Adds the users of a source in one transaction of the store, or none if one of them cannot be added.
     public func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError) {
         // The store would report an error of the source as an error of the store.
-        let sourceError = Mutex<RealmError?>(nil)
+        let failure = Mutex<RealmError?>(nil)
         do throws(RealmError) {
             try await mappingFaults { [self] () async throws(StoreFault) in
                 try await store.add(to: name, ignoringCase: !isCaseSensitive, progress: progress) { [self] add in
-                    var storeError: (any Error)?
                     do throws(RealmError) {
                         try source.read { users throws(RealmError) in
                             let rows = try rows(users)
-                            do {
-                                try add(rows)
-                            } catch {
-                                storeError = error
-                                throw .unavailable("\(error)")
-                            }
+                            do throws(StoreFault) { try add(rows) } catch { throw Self.error(for: error) }
                         }
                     } catch {
-                        if let storeError { throw storeError }
-                        sourceError.withLock { $0 = error }
+                        failure.withLock { $0 = error }
                         throw error
                     }
                 }
             }
         } catch {
-            throw sourceError.withLock { $0 } ?? error
+            throw failure.withLock { $0 } ?? error
         }
     }
 
-    private func rows(_ users: [NewUser]) throws(RealmError) -> [UserRow] {
-        var rows: [UserRow] = []
+    /// Returns the rows of users, whose formats are the costs of their hashes.
+    private func rows(_ users: [NewUser]) throws(RealmError) -> [NewUser] {
+        var rows: [NewUser] = []
         rows.reserveCapacity(users.count)
         for user in users {
             do throws(RealmError) {
                 var record = user.record
                 record.groups = try Self.checked(record.groups)
-                rows.append(UserRow(record, hash: user.hash, cost: try cost(user.hash), place: user.place))
+                record.format = try cost(user.hash)
+                rows.append(NewUser(record, hash: user.hash, place: user.place))
             } catch {
                 guard let place = user.place else { throw error }
                 throw RealmError(error.code, "\(place): \(error.message)")
@@ -93,21 +88,17 @@ extension StoreRealm {
         changes.replacing = old
         changes.mustChangePassword = false
         let (cost, checked, now) = (try cost(hash), changes, clock.seconds)
-        let stored = try await mappingFaults { [self] () async throws(StoreFault) -> StoredUser? in
+        let isReplaced = try await mappingFaults { [self] () async throws(StoreFault) in
             let user = try await storedName(of: user)
             var writable = store
             // authcheck opens the store only for reading.
             if store.isReadOnly, let folder = store.folder { writable = try GatehouseStore.open(folder: folder) }
             // The user may have taken minutes for the new password.
-            guard let current = try await writable.user(user, in: name)?.record, current.isEnabled,
-                current.expiry.map({ $0 > now }) ?? true
-            else { return nil }
-            try await writable.change(user, in: name, changes: checked, cost: cost)
-            return try await writable.user(user, in: name)
+            return try await writable.change(user, in: name, changes: checked, cost: cost) {
+                $0.isEnabled && $0.expiry.map { $0 > now } ?? true
+            }
         }
-        guard let stored, stored.hash?.hasBytes(of: hash) == true, !stored.record.mustChangePassword else {
-            throw .unavailable("the user \(user) was changed meanwhile")
-        }
+        guard isReplaced else { throw .unavailable("the user \(user) was changed meanwhile") }
     }
 
     /// Removes a user.

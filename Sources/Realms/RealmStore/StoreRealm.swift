@@ -185,14 +185,14 @@ public final class StoreRealm: ManagedRealm, RefreshingRealm, GroupLookupRealm {
     func mappingFaults<Value: Sendable>(
         _ body: () async throws(StoreFault) -> Value
     ) async throws(RealmError) -> Value {
-        do throws(StoreFault) {
-            return try await body()
-        } catch {
-            switch error.code {
-            case .exists: throw RealmError(.userExists, error.description)
-            case .missing: throw RealmError(.noSuchUser, error.description)
-            case .unavailable, .tooNew, .tooOld, .cancelled: throw .unavailable(error.description)
-            }
+        do throws(StoreFault) { return try await body() } catch { throw Self.error(for: error) }
+    }
+
+    static func error(for fault: StoreFault) -> RealmError {
+        switch fault.code {
+        case .exists: RealmError(.userExists, fault.description)
+        case .missing: RealmError(.noSuchUser, fault.description)
+        case .unavailable, .tooNew, .tooOld, .cancelled: .unavailable(fault.description)
         }
     }
 

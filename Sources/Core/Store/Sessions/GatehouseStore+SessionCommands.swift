@@ -7,31 +7,23 @@ public import Sessions
 extension GatehouseStore {
     /// Reads the commands after a number, and removes the others.
     public func sessionCommands(after number: Int) async throws(SessionStoreError) -> [SessionCommand] {
-        try await withSessionErrors { store in
-            try await store.removeConfirmed(from: "session_orders", through: number)
-            return try await store.read { database in
-                try Row.fetchAll(
-                    try database.cachedStatement(sql: "SELECT * FROM session_orders WHERE number > ? ORDER BY number"),
-                    arguments: [number]
-                ).map { row in
-                    // A command that cannot be read may be meant for any session, so it ends all sessions.
-                    let selection = Self.selection(row)
-                    let message = row["message"] as String?
-                    let action: SessionCommand.Action =
-                        switch (selection, message) {
-                        case (let selection?, let message?): .message(selection, message)
-                        case (let selection?, nil): .end(selection)
-                        case (nil, _): .end(.all)
-                        }
-                    return SessionCommand(number: row["number"], action: action)
-                }
+        try await withSessionErrors { store throws(StoreFault) in
+            try await store.rows(of: "session_orders", after: number) { row in
+                // A command that cannot be read may be meant for any session, so it ends all sessions.
+                let action: SessionCommand.Action =
+                    switch (Self.selection(row), row["message"] as String?) {
+                    case (let selection?, let message?): .message(selection, message)
+                    case (let selection?, nil): .end(selection)
+                    case (nil, _): .end(.all)
+                    }
+                return SessionCommand(number: row["number"], action: action)
             }
         }
     }
 
     /// Stores a command for a running server, and removes the sessions that it ends.
     public func storeCommand(_ action: SessionCommand.Action) async throws(SessionStoreError) -> Int {
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             try await store.write { database in
                 let selection: SessionSelection
                 var message: String?
@@ -42,42 +34,42 @@ extension GatehouseStore {
                 let columns = Self.columns(selection)
                 // Child sessions are neither counted nor selected. They are removed with their parents.
                 let condition = "WHERE parent IS NULL AND \(columns.condition)"
-                let sql = "SELECT count(*) FROM sessions \(condition)"
-                let count = try Int.fetchOne(database, sql: sql, arguments: columns.arguments) ?? 0
-                if message == nil {
-                    try database.execute(sql: "DELETE FROM sessions \(condition)", arguments: columns.arguments)
-                }
-                try database.execute(
-                    sql: "INSERT INTO session_orders (kind, id, realm, name, message) VALUES (?, ?, ?, ?, ?)",
-                    arguments: [columns.kind, columns.id, columns.realm, columns.name, message]
+                let count = try database.rows("SELECT count(*) FROM sessions \(condition)", columns.arguments)
+                if message == nil { try database.run("DELETE FROM sessions \(condition)", columns.arguments) }
+                try database.run(
+                    "INSERT INTO session_orders (kind, id, realm, name, message) VALUES (?, ?, ?, ?, ?)",
+                    [columns.kind, columns.id, columns.realm, columns.name, message]
                 )
-                try database.execute(
-                    sql: "DELETE FROM session_orders WHERE number <= ?",
-                    arguments: [database.lastInsertedRowID - Int64(Self.rememberedCommands)]
+                try database.run(
+                    "DELETE FROM session_orders WHERE number <= ?",
+                    [database.lastInsertedRowID - Int64(Self.rememberedCommands)]
                 )
-                return count
+                return count.first?[0] ?? 0
             }
         }
     }
 
-    func removeConfirmed(from table: String, through number: Int) async throws(StoreFault) {
-        let sql = "SELECT EXISTS (SELECT 1 FROM \(table) WHERE number <= ?)"
-        let isEmpty = try await read { database in
-            try Bool.fetchOne(try database.cachedStatement(sql: sql), arguments: [number]) != true
+    /// Returns the rows of a list for a running server after a number, and removes the others, which are confirmed.
+    func rows<Value: Sendable>(
+        of table: String,
+        after number: Int,
+        _ value: @escaping @Sendable (Row) -> Value
+    ) async throws(StoreFault) -> [Value] {
+        let isConfirmed = try await read { database in
+            try !database.rows("SELECT 1 FROM \(table) WHERE number <= ? LIMIT 1", [number]).isEmpty
         }
-        guard !isEmpty else { return }
-        try await write { try $0.execute(sql: "DELETE FROM \(table) WHERE number <= ?", arguments: [number]) }
+        if isConfirmed { try await write { try $0.run("DELETE FROM \(table) WHERE number <= ?", [number]) } }
+        return try await read { database in
+            try database.rows("SELECT * FROM \(table) WHERE number > ? ORDER BY number", [number]).map(value)
+        }
     }
 
     /// Returns whether a server runs that has not carried out all stored commands and resets.
     package func isServerBehind() async throws(StoreFault) -> Bool {
         guard let folder, StateFolder.Lock.isServerRunning(in: folder) else { return false }
         return try await read { database in
-            try Bool.fetchOne(
-                database,
-                sql:
-                    "SELECT EXISTS (SELECT 1 FROM session_orders) OR EXISTS (SELECT 1 FROM throttle_clearances)"
-            ) == true
+            try !database.rows("SELECT 1 FROM session_orders UNION ALL SELECT 1 FROM throttle_clearances LIMIT 1")
+                .isEmpty
         }
     }
 
@@ -141,7 +133,7 @@ extension GatehouseStore {
         _ selection: SessionSelection,
         at now: Int
     ) async throws(SessionStoreError) -> [SessionID] {
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             let ended = try await store.endedSessions?.read() ?? []
             return try await store.read { database in
                 let columns = Self.columns(selection)
@@ -150,36 +142,27 @@ extension GatehouseStore {
                     WHERE parent IS NULL AND min(idle_end, absolute_end) > ? AND \(columns.condition)
                     ORDER BY last_seen DESC, id
                     """
-                var ids: [SessionID] = []
-                let rows = try Row.fetchCursor(database, sql: sql, arguments: [now] + columns.arguments)
-                while let row = try rows.next() {
-                    // A row that is not a valid session is skipped.
-                    if let id = SessionID(row[0] as String), !ended.contains(id) { ids.append(id) }
-                }
-                return ids
+                // A row that is not a valid session is skipped.
+                return try String.fetchAll(database, sql: sql, arguments: [now] + columns.arguments)
+                    .compactMap(SessionID.init).filter { !ended.contains($0) }
             }
         }
     }
 
     /// Returns at most ``listedSessionsBatch`` sessions of sign-ins that still exist, in the order of the IDs.
     package func listedSessions(_ ids: [SessionID], at now: Int) async throws(SessionStoreError) -> [ListedSession] {
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             let ended = try await store.endedSessions?.read() ?? []
             return try await store.read { database in
-                let own = try database.cachedStatement(
-                    sql: "SELECT * FROM sessions WHERE id = ? AND min(idle_end, absolute_end) > ?"
-                )
-                let children = try database.cachedStatement(
-                    sql: "SELECT * FROM sessions WHERE parent = ? AND min(idle_end, absolute_end) > ? ORDER BY host, id"
-                )
-                func sessions(_ statement: Statement, _ id: SessionID) throws -> [SessionRecord] {
-                    try Row.fetchAll(statement, arguments: [id.description, now]).compactMap { row in
-                        try Self.session(row, groups: [], attributes: [])
-                    }.filter { !ended.contains($0.id) }
+                func sessions(_ condition: String, _ id: SessionID) throws -> [SessionRecord] {
+                    try database.rows(
+                        "SELECT * FROM sessions WHERE \(condition) AND min(idle_end, absolute_end) > ? ORDER BY host, id",
+                        [id.description, now]
+                    ).compactMap { try Self.session($0, groups: [], attributes: []) }.filter { !ended.contains($0.id) }
                 }
                 return try ids.compactMap { id in
-                    guard let session = try sessions(own, id).first else { return nil }
-                    return ListedSession(session: session, children: try sessions(children, id))
+                    guard let session = try sessions("id = ?", id).first else { return nil }
+                    return ListedSession(session: session, children: try sessions("parent = ?", id))
                 }
             }
         }

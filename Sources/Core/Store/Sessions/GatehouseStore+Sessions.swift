@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import Foundation
 internal import GRDB
 internal import OpenSSLKit
@@ -13,35 +14,34 @@ extension GatehouseStore: SessionStore {
 
     /// Reads all sessions, and the number of the last command.
     public func loadSessions() async throws(SessionStoreError) -> SessionSnapshot {
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             let ended = try await store.endedSessions?.read() ?? []
             // The file is opened here, so that its IDs can be removed later.
             if !ended.isEmpty, !store.isReadOnly { try await store.endedSessions?.prepare() }
             return try await store.read { database in
-                var groups: [String: [String]] = [:]
-                let members = try Row.fetchCursor(
-                    database,
-                    sql: #"SELECT id, "group" FROM session_groups ORDER BY id, place"#
-                )
-                while let row = try members.next() { groups[row[0], default: []].append(row[1]) }
-                let attributes = try Self.attributes(in: database)
+                let groups = try database.grouped(
+                    #"SELECT id, "group" FROM session_groups ORDER BY id, place"#
+                ) { $0[1] as String }
+                let attributes = try database.grouped(
+                    "SELECT id, name, value FROM session_attributes ORDER BY id, place"
+                ) { ($0[1] as String, $0[2] as String) }.mapValues(Self.attributes)
                 // A row that is not a valid session is skipped.
-                let sessions = try Row.fetchAll(database, sql: "SELECT * FROM sessions").compactMap { row in
-                    try Self.session(row, groups: groups[row["id"]] ?? [], attributes: attributes[row["id"]] ?? [])
+                let sessions = try database.rows("SELECT * FROM sessions").compactMap { row in
+                    let id = UTF8Text(row["id"])
+                    return try Self.session(row, groups: groups[id] ?? [], attributes: attributes[id] ?? [])
                 }.filter { !ended.contains($0.id) }
-                // The number is read from the sequence, because the table may be empty. Numbers are never reused.
-                let last = try Int.fetchOne(
-                    database,
-                    sql: "SELECT seq FROM sqlite_sequence WHERE name = 'session_orders'"
+                return SessionSnapshot(
+                    sessions: sessions,
+                    ended: Array(ended),
+                    lastCommand: try database.lastNumber(of: "session_orders")
                 )
-                return SessionSnapshot(sessions: sessions, ended: Array(ended), lastCommand: last ?? 0)
             }
         }
     }
 
     /// Prepares the file for ended sessions, and stores a new session.
     public func saveSession(_ session: SessionRecord) async throws(SessionStoreError) {
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             try await store.endedSessions?.prepare()
             try await store.write { try Self.insert(session, into: $0) }
         }
@@ -50,14 +50,12 @@ extension GatehouseStore: SessionStore {
     /// Stores the times of the last use of sessions.
     public func touchSessions(_ touches: [SessionTouch]) async throws(SessionStoreError) {
         guard !touches.isEmpty else { return }
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             try await store.write { database in
-                let statement = try database.cachedStatement(
-                    sql: "UPDATE sessions SET last_seen = ?, idle_end = ?, absolute_end = ? WHERE id = ?"
-                )
                 for touch in touches {
-                    try statement.execute(
-                        arguments: [touch.lastSeen, touch.idleExpiry, touch.absoluteExpiry, touch.id.description]
+                    try database.run(
+                        "UPDATE sessions SET last_seen = ?, idle_end = ?, absolute_end = ? WHERE id = ?",
+                        [touch.lastSeen, touch.idleExpiry, touch.absoluteExpiry, touch.id.description]
                     )
                 }
             }
@@ -67,10 +65,9 @@ extension GatehouseStore: SessionStore {
     /// Removes sessions.
     public func removeSessions(_ ids: [SessionID]) async throws(SessionStoreError) {
         guard !ids.isEmpty else { return }
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             try await store.write { database in
-                let statement = try database.cachedStatement(sql: "DELETE FROM sessions WHERE id = ?")
-                for id in ids { try statement.execute(arguments: [id.description]) }
+                for id in ids { try database.run("DELETE FROM sessions WHERE id = ?", [id.description]) }
             }
             // An ID that remains in the file only occupies a line, because its session was removed.
             try? await store.endedSessions?.remove(ids)
@@ -79,7 +76,7 @@ extension GatehouseStore: SessionStore {
 
     /// Writes the IDs of ended sessions to a file in the folder of the database.
     public func recordEnded(_ ids: [SessionID]) async throws(SessionStoreError) {
-        try await withSessionErrors { store in
+        try await withSessionErrors { store throws(StoreFault) in
             guard let file = store.endedSessions else {
                 throw StoreFault(.unavailable, "a store in memory has no file for ended sessions")
             }
@@ -88,13 +85,9 @@ extension GatehouseStore: SessionStore {
     }
 
     func withSessionErrors<Value: Sendable>(
-        _ body: (GatehouseStore) async throws -> Value
+        _ body: (GatehouseStore) async throws(StoreFault) -> Value
     ) async throws(SessionStoreError) -> Value {
-        do {
-            return try await body(self)
-        } catch {
-            throw SessionStoreError(StoreFault(error, path: path).description)
-        }
+        do throws(StoreFault) { return try await body(self) } catch { throw SessionStoreError(error.description) }
     }
 }
 
@@ -102,43 +95,32 @@ extension GatehouseStore: SessionStore {
 extension GatehouseStore {
     static func insert(_ session: SessionRecord, into database: Database) throws {
         let id = session.id.description
-        try database.execute(
-            sql: """
-                INSERT INTO sessions
-                    (id, token, realm, name, host, parent, address, agent, created, last_seen, idle_end, absolute_end,
-                        stamp_salt, stamp)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
+        try database.run(
+            """
+            INSERT INTO sessions
+                (id, token, realm, name, host, parent, address, agent, created, last_seen, idle_end, absolute_end,
+                    stamp_salt, stamp)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
                 id, Data(session.token.bytes), session.user.realm, session.user.username.text, session.host.name,
                 session.parent?.description, session.client.address, session.client.userAgent, session.created,
-                session.lastSeen, session.idleExpiry,
-                session.absoluteExpiry, session.stamp.map { Data($0.salt) },
+                session.lastSeen, session.idleExpiry, session.absoluteExpiry, session.stamp.map { Data($0.salt) },
                 session.stamp.map { Data($0.digest.bytes) },
             ]
         )
         for (place, group) in session.user.groups.enumerated() {
-            try database.execute(
-                sql: #"INSERT INTO session_groups (id, place, "group") VALUES (?, ?, ?)"#,
-                arguments: [id, place, group]
+            try database.run(
+                #"INSERT INTO session_groups (id, place, "group") VALUES (?, ?, ?)"#,
+                [id, place, group]
             )
         }
-        let values = session.user.attributes.flatMap { attribute in attribute.values.map { (attribute.name, $0) } }
-        for (place, (name, value)) in values.enumerated() {
-            try database.execute(
-                sql: "INSERT INTO session_attributes (id, place, name, value) VALUES (?, ?, ?, ?)",
-                arguments: [id, place, name, value]
+        for (place, (name, value)) in session.user.attributes.flattened.enumerated() {
+            try database.run(
+                "INSERT INTO session_attributes (id, place, name, value) VALUES (?, ?, ?, ?)",
+                [id, place, name, value]
             )
         }
-    }
-
-    /// Returns the attributes of all sessions, by the ID of the session, without those that are not valid.
-    static func attributes(in database: Database) throws -> [String: [UserAttribute]] {
-        var values: [String: [(attribute: String, value: String)]] = [:]
-        let sql = "SELECT id, name, value FROM session_attributes ORDER BY id, place"
-        let rows = try Row.fetchCursor(database, sql: sql)
-        while let row = try rows.next() { values[row[0], default: []].append((row[1], row[2])) }
-        return values.mapValues(Self.attributes)
     }
 
     static func session(_ row: Row, groups: [String], attributes: [UserAttribute]) throws -> SessionRecord? {

@@ -12,13 +12,10 @@ extension GatehouseStore {
     public func login(_ user: Username, in realm: String) async throws(StoreFault) -> StoredLogin {
         try await read { database in
             let arguments: StatementArguments = ["realm": realm]
-            let costs = try Row.fetchAll(try database.cachedStatement(sql: Self.costsStatement), arguments: arguments)
+            let costs = try database.rows(Self.costsStatement, arguments)
                 // Another program may have written a cost without a hash. Such a row must not prevent logins.
                 .compactMap { row in (row[1] as String?).map { (cost: row[0] as String, hash: $0) } }
-            let row = try Row.fetchOne(
-                try database.cachedStatement(sql: Self.loginStatement),
-                arguments: arguments + ["name": user.text]
-            )
+            let row = try database.rows(Self.loginStatement, arguments + ["name": user.text]).first
             let read = try row.map {
                 (isThere: $0["is_there"] as Bool, user: try Self.user($0, groups: [], attributes: []))
             }
@@ -43,19 +40,17 @@ extension GatehouseStore {
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func users(of realm: String) async throws(StoreFault) -> [StoredUser] {
         try await read { database in
-            // By bytes: two names that differ only in their form of Unicode are two users.
-            var groups: [UTF8Text: [String]] = [:]
-            let members = try Row.fetchCursor(
-                database,
-                sql: #"SELECT name, "group" FROM user_groups WHERE realm = ? ORDER BY name, place"#,
-                arguments: [realm]
-            )
-            while let row = try members.next() { groups[UTF8Text(row[0]), default: []].append(row[1]) }
-            let attributes = try Self.attributes(realm: realm, database: database)
-            return try Row.fetchAll(
-                database,
-                sql: "SELECT \(Self.columns) FROM users WHERE realm = ? ORDER BY name",
-                arguments: [realm]
+            let groups = try database.grouped(
+                #"SELECT name, "group" FROM user_groups WHERE realm = ? ORDER BY name, place"#,
+                [realm]
+            ) { $0[1] as String }
+            let attributes = try database.grouped(
+                "SELECT name, attribute, value FROM user_attributes WHERE realm = ? ORDER BY name, place",
+                [realm]
+            ) { ($0[1] as String, $0[2] as String) }.mapValues(Self.attributes)
+            return try database.rows(
+                "SELECT \(Self.columns) FROM users WHERE realm = ? ORDER BY name",
+                [realm]
             ).compactMap { row in
                 // A malformed name is skipped, because no user can sign in with it.
                 let name = UTF8Text(row["name"])
@@ -72,12 +67,8 @@ extension GatehouseStore {
     ///
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func groups(of realm: String) async throws(StoreFault) -> [String] {
-        try await read {
-            try String.fetchAll(
-                $0,
-                sql: #"SELECT DISTINCT "group" FROM user_groups WHERE realm = ?"#,
-                arguments: [realm]
-            )
+        try await read { database in
+            try database.rows(#"SELECT DISTINCT "group" FROM user_groups WHERE realm = ?"#, [realm]).map { $0[0] }
         }
     }
 
@@ -117,16 +108,12 @@ extension GatehouseStore {
         """
 
     static func user(_ user: Username, in realm: String, database: Database) throws -> StoredUser? {
-        let row = try Row.fetchOne(
-            try database.cachedStatement(sql: "SELECT \(columns) FROM users WHERE realm = ? AND name = ?"),
-            arguments: [realm, user.text]
-        )
-        let groups = try String.fetchAll(
-            try database.cachedStatement(
-                sql: #"SELECT "group" FROM user_groups WHERE realm = ? AND name = ? ORDER BY place"#
-            ),
-            arguments: [realm, user.text]
-        )
+        let arguments: StatementArguments = [realm, user.text]
+        let row = try database.rows("SELECT \(columns) FROM users WHERE realm = ? AND name = ?", arguments).first
+        let groups = try database.rows(
+            #"SELECT "group" FROM user_groups WHERE realm = ? AND name = ? ORDER BY place"#,
+            arguments
+        ).map { $0[0] as String }
         let attributes = try attributes(of: user.text, realm: realm, database: database)
         return try row.map { try Self.user($0, groups: groups, attributes: attributes) }
     }
@@ -143,7 +130,6 @@ extension GatehouseStore {
         )
         return StoredUser(record: record, hash: row["hash"])
     }
-
 }
 
 /// Names whose case is ignored: the column `folded` has the case-folded name; NULL if that is the name itself.
@@ -162,15 +148,11 @@ extension GatehouseStore {
 
     /// Returns the stored names that have the same case-folded name, at most two.
     static func spellings(of user: Username, in realm: String, database: Database) throws -> [Username] {
-        try String.fetchAll(
-            try database.cachedStatement(
-                sql: """
-                    SELECT name FROM users WHERE realm = :realm AND name = :folded AND folded IS NULL
-                    UNION ALL SELECT name FROM users WHERE realm = :realm AND folded = :folded LIMIT 2
-                    """
-            ),
-            arguments: ["realm": realm, "folded": user.caseFolded]
-        ).map { try Username($0) }
+        let sql = """
+            SELECT name FROM users WHERE realm = :realm AND name = :folded AND folded IS NULL
+            UNION ALL SELECT name FROM users WHERE realm = :realm AND folded = :folded LIMIT 2
+            """
+        return try database.rows(sql, ["realm": realm, "folded": user.caseFolded]).map { try Username($0[0]) }
     }
 
     /// Returns at most five pairs of names of users that differ in case only; it blocks the thread.
@@ -178,19 +160,16 @@ extension GatehouseStore {
     /// - Throws: ``StoreFault`` with code `unavailable`.
     public func namesDifferingInCase(in realm: String) throws(StoreFault) -> [[String]] {
         try readBlocking { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT one.name, other.name FROM users AS one JOIN users AS other
-                    ON other.realm = one.realm AND other.folded = one.folded AND other.name > one.name
-                    WHERE one.realm = :realm AND one.folded IS NOT NULL
-                    UNION ALL
-                    SELECT one.name, other.name FROM users AS one JOIN users AS other
-                    ON other.realm = one.realm AND other.name = one.folded AND other.folded IS NULL
-                    WHERE one.realm = :realm AND one.folded IS NOT NULL LIMIT 5
-                    """,
-                arguments: ["realm": realm]
-            ).map { [$0[0], $0[1]] }
+            let sql = """
+                SELECT one.name, other.name FROM users AS one JOIN users AS other
+                ON other.realm = one.realm AND other.folded = one.folded AND other.name > one.name
+                WHERE one.realm = :realm AND one.folded IS NOT NULL
+                UNION ALL
+                SELECT one.name, other.name FROM users AS one JOIN users AS other
+                ON other.realm = one.realm AND other.name = one.folded AND other.folded IS NULL
+                WHERE one.realm = :realm AND one.folded IS NOT NULL LIMIT 5
+                """
+            return try database.rows(sql, ["realm": realm]).map { [$0[0], $0[1]] }
         }
     }
 

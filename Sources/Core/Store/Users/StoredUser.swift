@@ -41,54 +41,20 @@ public struct StoredLogin: Sendable {
     }
 }
 
-/// A user to be added.
-public struct UserRow: Sendable {
-    let record: UserRecord
-    let hash: String?
-    let cost: String?
-    let place: String?
-
-    /// Creates a row; equal costs have the same text, and `place` is the user's place in a file, for messages.
-    public init(_ record: UserRecord, hash: String?, cost: String?, place: String? = nil) {
-        self.record = record
-        self.hash = hash
-        self.cost = cost
-        self.place = place
-    }
-}
-
-/// The attributes of users: one row for each value.
+/// The groups and attributes of users: one row for each group and for each value of an attribute.
 extension GatehouseStore {
     static func attributes(of name: String, realm: String, database: Database) throws -> [UserAttribute] {
-        let rows = try Row.fetchAll(
-            try database.cachedStatement(
-                sql: "SELECT attribute, value FROM user_attributes WHERE realm = ? AND name = ? ORDER BY place"
-            ),
-            arguments: [realm, name]
-        )
-        return Self.attributes(rows.map { ($0[0], $0[1]) })
+        let sql = "SELECT attribute, value FROM user_attributes WHERE realm = ? AND name = ? ORDER BY place"
+        return attributes(try database.rows(sql, [realm, name]).map { ($0[0], $0[1]) })
     }
 
-    /// Returns the attributes of all users of a realm, by the name of the user.
-    static func attributes(realm: String, database: Database) throws -> [UTF8Text: [UserAttribute]] {
-        var values: [UTF8Text: [(attribute: String, value: String)]] = [:]
-        let rows = try Row.fetchCursor(
-            database,
-            sql: "SELECT name, attribute, value FROM user_attributes WHERE realm = ? ORDER BY name, place",
-            arguments: [realm]
-        )
-        while let row = try rows.next() { values[UTF8Text(row[0]), default: []].append((row[1], row[2])) }
-        return values.mapValues(Self.attributes)
-    }
-
-    static func setAttributes(
-        _ attributes: [UserAttribute],
-        of name: String,
-        realm: String,
-        database: Database
-    ) throws {
-        try database.execute(sql: "DELETE FROM user_attributes WHERE realm = ? AND name = ?", arguments: [realm, name])
-        try addAttributes(attributes, of: name, realm: realm, database: database)
+    static func addGroups(_ groups: [String], of name: String, realm: String, database: Database) throws {
+        for (place, group) in groups.enumerated() {
+            try database.run(
+                #"INSERT INTO user_groups (realm, name, place, "group") VALUES (?, ?, ?, ?)"#,
+                [realm, name, place, group]
+            )
+        }
     }
 
     static func addAttributes(
@@ -97,11 +63,11 @@ extension GatehouseStore {
         realm: String,
         database: Database
     ) throws {
-        let values = attributes.flatMap { attribute in attribute.values.map { (attribute.name, $0) } }
-        for (place, (attribute, value)) in values.enumerated() {
-            try database.cachedStatement(
-                sql: "INSERT INTO user_attributes (realm, name, place, attribute, value) VALUES (?, ?, ?, ?, ?)"
-            ).execute(arguments: [realm, name, place, attribute, value])
+        for (place, (attribute, value)) in attributes.flattened.enumerated() {
+            try database.run(
+                "INSERT INTO user_attributes (realm, name, place, attribute, value) VALUES (?, ?, ?, ?, ?)",
+                [realm, name, place, attribute, value]
+            )
         }
     }
 
@@ -118,6 +84,11 @@ extension GatehouseStore {
 }
 
 extension [UserAttribute] {
+    /// The name of each value, and the value.
+    var flattened: [(attribute: String, value: String)] {
+        flatMap { attribute in attribute.values.map { (attribute.name, $0) } }
+    }
+
     mutating func apply(_ changes: [AttributeChange]) {
         for change in changes {
             switch change {
