@@ -159,8 +159,7 @@ import Testing
         ),
         Mistake(
             "login x { M required a=\"b }\nc;",
-            "1:24+4 this string is not closed | close it with `\"`",
-            "1:26+1 missing `;` after the module | every module ends with `;`"
+            "1:24+4 this string is not closed | close it with `\"`"
         ),
         Mistake(
             "login x { M required; /* c }\nc;",

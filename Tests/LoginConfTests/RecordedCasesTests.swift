@@ -43,7 +43,7 @@ struct RecordedCasesTests {
 
     /// The ids of the texts that contain two mistakes.
     static let textsWithTwoMistakes: Set<String> = [
-        "single-slash-unquoted-path-2lines", "number-name-twice", "duplicate-name-empty-first",
+        "number-name-twice", "duplicate-name-empty-first",
     ]
 
     @Test func `each mistake is reported as one error`() throws {

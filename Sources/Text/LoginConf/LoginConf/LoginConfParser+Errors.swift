@@ -2,277 +2,360 @@
 
 internal import RealmKit
 
-// Errors in the name and the braces of a context.
+/// An error in the grammar of login.conf.
+struct SyntaxError: Error {
+    let message: String
+    let range: SourceRange
+    let hint: String?
+    /// True if the block has no `}`: the next context begins at the current token.
+    let endsBlock: Bool
+
+    init(_ message: String, at range: SourceRange, hint: String? = nil, endsBlock: Bool = false) {
+        self.message = message
+        self.range = range
+        self.hint = hint
+        self.endsBlock = endsBlock
+    }
+}
+
+// The errors about a token that stands where the grammar needs another one. None of this is inlined, so that it does not
+// slow down the parsing of correct texts.
 
 extension LoginConfParser {
-    /// Handles a token that cannot be the name of a context, where a name is expected.
     @inline(never)
-    mutating func recoverBetweenEntries() {
+    mutating func report(_ error: SyntaxError) {
+        diagnostics.error(error.message, at: error.range, hint: error.hint)
+    }
+
+    func shown(_ token: LoginConfToken) -> String {
+        text.isConfidential(token.range) ? HiddenWords.replacement : DiagnosticText.word(string(of: token))
+    }
+
+    /// The empty range after the previous token, at which a missing token is reported.
+    private var rangeAfterPrevious: SourceRange { SourceRange(previous.end, previous.end) }
+
+    private func peek() -> LoginConfToken {
+        var ahead = scanner
+        return ahead.next()
+    }
+
+    // MARK: Contexts
+
+    @inline(never)
+    func unexpectedInsteadOfContext() -> SyntaxError {
         switch token.kind {
         case .semicolon:
             let isAfterBlock = previous.kind == .semicolon || previous.kind == .closeBrace
             let hint = isAfterBlock ? "one `;` after `}` is enough" : "a login context begins with its name"
-            diagnostics.error("unexpected `;`", at: token.range, hint: hint)
-            while token.kind == .semicolon { advance() }
-            // In `; {` the `;` stands in the place of the name.
-            if token.kind == .openBrace { skipBlock() }
+            return SyntaxError("unexpected `;`", at: token.range, hint: hint)
         case .closeBrace:
-            diagnostics.error("unexpected `}`", at: token.range, hint: "no block is open here")
-            advance()
-            if token.kind == .semicolon { advance() }
+            return SyntaxError("unexpected `}`", at: token.range, hint: "no block is open here")
         case .openBrace:
-            let hint = "write `NAME { ... };`"
-            diagnostics.error("a login context needs a name before `{`", at: token.range, hint: hint)
-            skipBlock()
+            let message = "a login context needs a name before `{`"
+            return SyntaxError(message, at: token.range, hint: "write `NAME { ... };`")
         case .equals:
-            diagnostics.error("unexpected `=`", at: token.range, hint: "a login context begins with its name")
-            skipToBraceOrSemicolon()
-            if token.kind == .openBrace { skipBlock() } else { advance() }
-        case .invalidCharacter:
-            guard replaceInvalidText(as: .name), peek().kind != .openBrace else { break }
-            // The rest of the context is skipped, so that there is only one error.
-            skipToBraceOrSemicolon()
-            if token.kind == .openBrace { skipBlock() } else { advance() }
-        default: break
-        }
-    }
-
-    /// Handles a token other than `{` after the name of a context; returns true if the modules begin here, even without it.
-    @inline(never)
-    mutating func recoverOpenBrace(after name: LoginConfToken) -> Bool {
-        while token.kind == .invalidCharacter {
-            if touchesPrevious, string(of: name).hasSuffix("*"), text.bytes[Int(token.start)] == .slash {
-                let end = SourceRange(token.start - 1, token.end)
-                diagnostics.error("`*/` outside of a comment", at: end, hint: "comments do not nest")
-                advance()
-                return false
-            }
-            if touchesPrevious {
-                skipInvalidSuffix(of: .name)
-            } else if beginsComment {
-                _ = replaceInvalidText(as: .name)
-            } else {
-                break
-            }
-        }
-        let isBlockNext = peek().kind == .openBrace
-        let write = "write `\(DiagnosticText.text(string(of: name))) {`"
-        switch token.kind {
-        case .openBrace:
-            return true
-        case .word, .string:
-            if name.kind == .word, string(of: name) == "include" {
-                let hint = "name each file in a `login-config` statement of realms.conf"
-                diagnostics.error("login.conf has no `include`", at: name.range, hint: hint)
-                skipToBraceOrSemicolon()
-                if token.kind == .semicolon { advance() }
-                return token.kind == .openBrace
-            }
-            if isBlockNext {
-                let both = SourceRange(name.start, token.end)
-                let hint = "write \(LoginConfEscapes.quoted(string(of: name) + " " + string(of: token)))"
-                diagnostics.error("a context name with a space needs double quotes", at: both, hint: hint)
-                advance()
-                return true
-            }
-            diagnostics.error("missing `{` after the context name \(shown(name))", at: rangeAfterPrevious, hint: write)
-            if controlFlag(of: peek()) != nil { return true }
+            return SyntaxError("unexpected `=`", at: token.range, hint: "a login context begins with its name")
         default:
-            diagnostics.error("missing `{` after the context name \(shown(name))", at: rangeAfterPrevious, hint: write)
+            return unquoted(.name)
         }
-        skipToBraceOrSemicolon()
-        if token.kind == .openBrace { return true }
-        if token.kind == .closeBrace { advance() }
-        if token.kind == .semicolon { advance() }
-        return false
-    }
-
-    /// True if the current token may begin a comment in another language: `#` or `/`.
-    var beginsComment: Bool {
-        let byte = text.bytes[Int(token.start)]
-        return byte == .hash || byte == .slash
     }
 
     @inline(never)
-    mutating func reportMissingSemicolonAfterBlock() {
-        diagnostics.error("missing `;` after `}`", at: rangeAfterPrevious, hint: "write `};`")
+    func missingBrace(after name: LoginConfToken) -> SyntaxError {
+        if token.kind == .invalidCharacter, touchesPrevious { return unquoted(.name) }
+        if name.kind == .word, string(of: name) == "include" {
+            let hint = "name each file in a `login-config` statement of realms.conf"
+            return SyntaxError("login.conf has no `include`", at: name.range, hint: hint)
+        }
+        if token.isText, peek().kind == .openBrace {
+            let hint = "write \(LoginConfEscapes.quoted(string(of: name) + " " + string(of: token)))"
+            let both = SourceRange(name.start, token.end)
+            return SyntaxError("a context name with a space needs double quotes", at: both, hint: hint)
+        }
+        let hint = "write `\(DiagnosticText.text(string(of: name))) {`"
+        return SyntaxError("missing `{` after the context name \(shown(name))", at: rangeAfterPrevious, hint: hint)
     }
 
     @inline(never)
-    mutating func reportEmptyBlock(of name: LoginConfToken) {
+    func missingSemicolonAfterBlock() -> SyntaxError {
+        SyntaxError("missing `;` after `}`", at: rangeAfterPrevious, hint: "write `};`")
+    }
+
+    @inline(never)
+    func emptyBlock(_ block: Block) -> SyntaxError {
         let hint = "the JDK ignores an empty context and uses `other`; remove it or add a module"
-        diagnostics.error("the context \(shown(name)) has no modules", at: name.range, hint: hint)
+        return SyntaxError("the context \(shown(block.name)) has no modules", at: block.name.range, hint: hint)
     }
 
-    /// Reports a block without a `}`, at the end of the file or at the next context.
-    @inline(never)
-    mutating func reportUnclosedBlock(_ block: Block, at range: SourceRange) -> Position {
-        if diagnostics.dropsErrors { return .endOfBlock }
+    private func unclosed(_ block: Block, at range: SourceRange) -> SyntaxError {
         let close =
             switch dialect {
             case .file: "};"
             case .inlineBlock: "}"
             }
         let hint = "the block begins at \(text.place(of: block.open.range)); close it with `\(close)`"
-        diagnostics.error("the block of \(shown(block.name)) is not closed", at: range, hint: hint)
-        return .endOfBlock
+        return SyntaxError("the block of \(shown(block.name)) is not closed", at: range, hint: hint, endsBlock: true)
     }
 
-    /// Reports a block without a `}`, and continues at the token that begins the next statement.
-    mutating func leaveUnclosedBlock(_ block: Block, before next: LoginConfToken) -> Position {
-        switch dialect {
-        case .file: pendingName = next
-        case .inlineBlock: resumeOffset = next.start
-        }
-        return reportUnclosedBlock(block, at: SourceRange(next.start, next.start))
-    }
-}
-
-// Errors in the class and the flag of a module.
-
-extension LoginConfParser {
-    /// Words that only PAM allows in the place of a control flag.
-    private static let pamKeywords: Set<String> = ["include", "substack", "binding"]
-
-    /// Handles an unexpected token where a class name or a `}` is expected.
-    @inline(never)
-    mutating func recoverModule(of block: Block, isFirst: Bool) -> Position {
-        switch token.kind {
-        case .endOfFile:
-            return reportUnclosedBlock(block, at: rangeAfterPrevious)
-        case .semicolon:
-            if endsBlock {
-                defer { advance() }
-                return reportUnclosedBlock(block, at: SourceRange(token.start, token.start))
-            }
-            let hint = isFirst ? "a module begins with its class name" : "one `;` ends a module"
-            diagnostics.error("unexpected `;`", at: token.range, hint: hint)
-            while token.kind == .semicolon { advance() }
-        case .openBrace:
-            diagnostics.error("unexpected `{`", at: token.range, hint: "a block holds modules only")
-            skipBlock()
-        case .equals:
-            diagnostics.error("unexpected `=`", at: token.range, hint: "a module begins with its class name")
-            return skipModule()
-        case .invalidCharacter:
-            _ = replaceInvalidText(as: .className)
-        default: break
-        }
-        return .inModule
+    /// Returns an error about a block without a `}`, and goes back to the token that begins the next context or statement.
+    private mutating func unclosed(_ block: Block, before next: LoginConfToken) -> SyntaxError {
+        token = next
+        scanner.position = Int(next.end)
+        return unclosed(block, at: SourceRange(next.start, next.start))
     }
 
-    /// True if the end of the file or the next context follows the current `;`: the `}` before it is probably missing.
-    private var endsBlock: Bool {
-        var ahead = scanner
-        let next = ahead.next()
-        return next.kind == .endOfFile || next.isText && ahead.next().kind == .openBrace
-    }
-
-    /// Handles an unexpected token where the control flag of a module is expected.
-    @inline(never)
-    mutating func recoverFlag(
-        _ flag: inout ControlFlag,
-        after className: LoginConfToken,
-        of block: Block,
-        isFirst: Bool
-    ) -> Position {
-        while token.kind == .invalidCharacter {
-            if touchesPrevious {
-                skipInvalidSuffix(of: .className)
-            } else if replaceInvalidText(as: .flag) {
-                return skipModule()
-            }
-        }
-        if let known = controlFlag(of: token) {
-            flag = known
-            advance()
-            return .inModule
-        }
-        switch token.kind {
-        case .equals:
-            return recoverStrayOption(className, isFirst: isFirst)
-        case .openBrace:
-            if !isFirst { return leaveUnclosedBlock(block, before: className) }
-            diagnostics.error("unexpected `{`", at: token.range, hint: "a block holds modules only")
-            skipBlock()
-            return .endOfModule
-        case .endOfFile:
-            return reportUnclosedBlock(block, at: rangeAfterPrevious)
-        case .word, .string:
-            return recoverUnknownFlag(after: className, of: block, isFirst: isFirst)
-        default:
-            reportMissingFlag(of: className, at: rangeAfterPrevious)
-            return token.kind == .closeBrace ? .endOfModule : .inModule
-        }
-    }
-
-    private mutating func recoverUnknownFlag(
-        after className: LoginConfToken,
-        of block: Block,
-        isFirst: Bool
-    ) -> Position {
-        // An unclosed string has been reported already.
-        guard token.content != .replacement else { return skipModule() }
-        let word = string(of: token)
-        let next = peek()
-        if next.kind == .equals {
-            reportMissingFlag(of: className, at: rangeAfterPrevious)
-            return .inModule
-        }
-        if case .inlineBlock = dialect, next.kind == .openBrace, !isFirst {
-            // The next statement of realms.conf begins here, such as `realm NAME {`.
-            return leaveUnclosedBlock(block, before: className)
-        }
-        if controlFlag(of: next) != nil, hasLineEnd(before: token) {
-            reportMissingFlag(of: className, at: rangeAfterPrevious)
-            pendingClass = takeText()
-            return .endOfModule
-        }
-        let message = "\(DiagnosticText.word(word)) is not a control flag"
-        let flags = ControlFlag.allCases.map(\.rawValue)
-        var (hint, isMeant) = (Self.flagsHint, false)
-        if Self.pamKeywords.contains(word) {
-            hint = "`\(word)` is a word of PAM, not of JAAS; \(Self.flagsHint)"
-        } else if let meant = flags.first(where: { $0.uppercased() == word.uppercased() }) {
-            (hint, isMeant) = ("write `\(meant)` in ASCII letters", true)
-        } else if let meant = NearestName.suggest(word, among: flags) {
-            (hint, isMeant) = ("did you mean `\(meant)`?", true)
-        }
-        diagnostics.error(message, at: token.range, hint: hint)
-        guard isMeant else { return skipModule() }
-        advance()
-        return .inModule
-    }
-
-    /// Handles an option where a module should begin; usually there is a wrong `;` before it.
-    private mutating func recoverStrayOption(_ key: LoginConfToken, isFirst: Bool) -> Position {
-        guard !isFirst else {
-            let hint = "a module begins with its class name and its control flag"
-            diagnostics.error("the option \(shown(key)) is not in a module", at: key.range, hint: hint)
-            return skipModule()
-        }
-        if !isContinuingModule {
-            let hint = "remove the `;` before it: a `;` ends the module; options are separated by white space"
-            diagnostics.error("the option \(shown(key)) comes after the end of its module", at: key.range, hint: hint)
-            isContinuingModule = true
-        }
-        advance()
-        guard takeText() != nil else { return recoverValue(of: key, in: nil) }
-        return .inModule
-    }
-
-    private mutating func reportMissingFlag(of className: LoginConfToken, at range: SourceRange) {
-        diagnostics.error("the control flag of \(shown(className)) is missing", at: range, hint: Self.flagsHint)
-    }
+    // MARK: Modules
 
     static let flagsHint = "the flags are required, requisite, sufficient, optional"
 
-    private func hasLineEnd(before token: LoginConfToken) -> Bool {
-        text.bytes[Int(previous.end)..<Int(token.start)].contains(where: \.isLineEnd)
+    /// Words that only PAM allows in the place of a control flag.
+    private static let pamKeywords: Set<String> = ["include", "substack", "binding"]
+
+    @inline(never)
+    mutating func unexpectedInsteadOfModule(of block: Block, isFirst: Bool) -> SyntaxError {
+        switch token.kind {
+        case .endOfFile:
+            return unclosed(block, at: rangeAfterPrevious)
+        case .semicolon where peek().kind == .endOfFile:
+            advance()
+            return unclosed(block, at: SourceRange(previous.start, previous.start))
+        case .semicolon:
+            let hint = isFirst ? "a module begins with its class name" : "one `;` ends a module"
+            return SyntaxError("unexpected `;`", at: token.range, hint: hint)
+        case .openBrace:
+            return SyntaxError("unexpected `{`", at: token.range, hint: "a block holds modules only")
+        case .equals:
+            return SyntaxError("unexpected `=`", at: token.range, hint: "a module begins with its class name")
+        default:
+            return unquoted(.className)
+        }
     }
 
     @inline(never)
-    mutating func reportEmptyClass(_ className: LoginConfToken) {
-        diagnostics.error("the class name is empty", at: className.range)
+    mutating func unexpectedInsteadOfFlag(
+        of className: LoginConfToken,
+        in block: Block,
+        isFirst: Bool
+    ) -> SyntaxError {
+        switch token.kind {
+        case .equals:
+            return strayOption(className, isFirst: isFirst)
+        case .openBrace where !isFirst:
+            return unclosed(block, before: className)
+        case .openBrace:
+            return SyntaxError("unexpected `{`", at: token.range, hint: "a block holds modules only")
+        case .endOfFile:
+            return unclosed(block, at: rangeAfterPrevious)
+        case .word, .string:
+            return unknownFlag(of: className, in: block, isFirst: isFirst)
+        case .invalidCharacter:
+            return unquoted(touchesPrevious ? .className : .flag)
+        default:
+            return missingFlag(of: className)
+        }
+    }
+
+    private mutating func unknownFlag(
+        of className: LoginConfToken,
+        in block: Block,
+        isFirst: Bool
+    ) -> SyntaxError {
+        let next = peek()
+        if case .inlineBlock = dialect, next.kind == .openBrace, !isFirst {
+            // The next statement of realms.conf begins here, such as `realm NAME {`.
+            return unclosed(block, before: className)
+        }
+        let isOnNextLine = text.bytes[Int(previous.end)..<Int(token.start)].contains(where: \.isLineEnd)
+        if next.kind == .equals || controlFlag(of: next) != nil && isOnNextLine { return missingFlag(of: className) }
+        let word = string(of: token)
+        let flags = ControlFlag.allCases.map(\.rawValue)
+        var hint = Self.flagsHint
+        if Self.pamKeywords.contains(word) {
+            hint = "`\(word)` is a word of PAM, not of JAAS; \(Self.flagsHint)"
+        } else if let meant = flags.first(where: { $0.uppercased() == word.uppercased() }) {
+            hint = "write `\(meant)` in ASCII letters"
+        } else if let meant = NearestName.suggest(word, among: flags) {
+            hint = "did you mean `\(meant)`?"
+        }
+        return SyntaxError("\(DiagnosticText.word(word)) is not a control flag", at: token.range, hint: hint)
+    }
+
+    private func missingFlag(of className: LoginConfToken) -> SyntaxError {
+        let message = "the control flag of \(shown(className)) is missing"
+        return SyntaxError(message, at: rangeAfterPrevious, hint: Self.flagsHint)
+    }
+
+    /// Returns an error about an option where a module should begin; usually there is a wrong `;` before it.
+    ///
+    /// Further options up to the next module have the same cause.
+    private mutating func strayOption(_ key: LoginConfToken, isFirst: Bool) -> SyntaxError {
+        let error =
+            isFirst
+            ? SyntaxError(
+                "the option \(shown(key)) is not in a module",
+                at: key.range,
+                hint: "a module begins with its class name and its control flag"
+            )
+            : SyntaxError(
+                "the option \(shown(key)) comes after the end of its module",
+                at: key.range,
+                hint: "remove the `;` before it: a `;` ends the module; options are separated by white space"
+            )
+        silently { parser in
+            while parser.token.kind == .equals {
+                parser.skipToEndOfModule()
+                guard parser.token.kind == .semicolon, parser.peek().isText else { return }
+                var ahead = parser.scanner
+                _ = ahead.next()
+                guard ahead.next().kind == .equals else { return }
+                parser.advance()
+                parser.advance()
+            }
+        }
+        return error
+    }
+
+    // MARK: Options
+
+    @inline(never)
+    func unexpectedInsteadOfOption(of block: Block) -> SyntaxError {
+        let isAfterValue = touchesPrevious && !options.isEmpty
+        switch token.kind {
+        case .endOfFile:
+            return unclosed(block, at: rangeAfterPrevious)
+        case .closeBrace:
+            let hint = "every module ends with `;`"
+            return SyntaxError("missing `;` after the module", at: rangeAfterPrevious, hint: hint)
+        case .openBrace where !isAfterValue:
+            return SyntaxError("unexpected `{`", at: token.range, hint: "write the text in double quotes")
+        case .equals where !isAfterValue:
+            return SyntaxError("unexpected `=`", at: token.range, hint: "an option is KEY=VALUE")
+        case .invalidCharacter where isSeparatingComma:
+            return SyntaxError("unexpected `,`", at: token.range, hint: "options are separated by white space")
+        default:
+            return unquoted(touchesPrevious ? (options.isEmpty ? .flag : .value) : .key)
+        }
+    }
+
+    private var isSeparatingComma: Bool {
+        text.bytes[Int(token.start)] == .comma && (!touchesPrevious || isBeforeSpace)
+    }
+
+    @inline(never)
+    mutating func missingEquals(after key: LoginConfToken, in block: Block) -> SyntaxError {
+        var endBefore = Int(key.start)
+        while endBefore > 0, ByteClass.isSpace(text.bytes[endBefore - 1]) { endBefore -= 1 }
+        if touchesPrevious, token.kind == .invalidCharacter { return unquoted(.key) }
+        // A text directly follows a value, such as `"c"` in `a=b"c"`.
+        if !options.isEmpty, endBefore == key.start {
+            let hint = "a value is one word or one string: put all of it in double quotes"
+            return SyntaxError("two option values in a row", at: key.range, hint: hint)
+        }
+        switch token.kind {
+        case .endOfFile:
+            return unclosed(block, at: rangeAfterPrevious)
+        case .semicolon, .closeBrace:
+            let hint = "write \(DiagnosticText.text(string(of: key)))=\"true\", for example"
+            return SyntaxError("the option \(shown(key)) has no value", at: key.range, hint: hint)
+        case .openBrace:
+            return unclosed(block, before: key)
+        case .word where controlFlag(of: token) != nil, .string where controlFlag(of: token) != nil:
+            let hint = "every module ends with `;`, and \(shown(key)) begins the next module"
+            let place = SourceRange(UInt32(endBefore), UInt32(endBefore))
+            return SyntaxError("missing `;` after the module", at: place, hint: hint)
+        default:
+            let message = "missing `=` after the option key \(shown(key))"
+            return SyntaxError(message, at: rangeAfterPrevious, hint: "an option is KEY=VALUE")
+        }
+    }
+
+    @inline(never)
+    func missingValue(of key: LoginConfToken, in block: Block) -> SyntaxError {
+        switch token.kind {
+        case .endOfFile:
+            return unclosed(block, at: rangeAfterPrevious)
+        case .semicolon, .closeBrace:
+            let hint = "write \(DiagnosticText.text(string(of: key)))=\"\" if an empty value is meant"
+            return SyntaxError("the option \(shown(key)) has no value", at: rangeAfterPrevious, hint: hint)
+        default:
+            return unquoted(.value)
+        }
+    }
+
+    /// Warns about a value in the curly quotes of a word processor; for the JDK they are a part of the value.
+    @inline(never)
+    mutating func warnOfCurlyQuote(_ option: ModuleOption) {
+        guard let first = option.value.unicodeScalars.first, CurlyQuotes.opening.contains(first) else { return }
+        let message = "the quotation mark \(first) is a part of the value"
+        diagnostics.warning(message, at: option.valueRange, hint: "write the value in \" if it is not meant")
+    }
+
+    @inline(never)
+    mutating func warnOfDuplicate(_ option: ModuleOption, earlier: ModuleOption) {
+        if diagnostics.dropsWarnings { return }
+        let hint = "the last value is used; the earlier one is at \(text.place(of: earlier.keyRange))"
+        let message = "the option \(DiagnosticText.word(option.key)) is set twice in this module"
+        diagnostics.warning(message, at: option.keyRange, hint: hint)
+    }
+}
+
+// How the parser goes on after an error.
+
+extension LoginConfParser {
+    /// Skips the rest of a context after an error, up to its `}` or to a name with a `{`.
+    @inline(never)
+    mutating func skipEntry(after error: SyntaxError) {
+        silently(after: error) { parser in
+            let isExtraSign = parser.token.kind == .semicolon || parser.token.kind == .closeBrace
+            if isExtraSign { parser.skipSigns() }
+            // In `; {` the `;` stands in the place of the name.
+            guard !isExtraSign || parser.token.kind == .openBrace else { return }
+            var depth = 0
+            repeat {
+                if parser.token.kind == .openBrace { depth += 1 }
+                if parser.token.kind == .closeBrace { depth -= 1 }
+                parser.advance()
+                if depth == 0, parser.token.isText, parser.peek().kind == .openBrace { return }
+            } while parser.token.kind != .endOfFile && (parser.previous.kind != .closeBrace || depth > 0)
+            parser.skipSigns()
+        }
+    }
+
+    private mutating func skipSigns() {
+        while token.kind == .semicolon || token.kind == .closeBrace { advance() }
+    }
+
+    /// Skips the rest of a module after an error, with its `;`, up to a `}` or to a name with a `{`.
+    @inline(never)
+    mutating func skipModule(after error: SyntaxError) {
+        silently(after: error) { parser in
+            parser.skipToEndOfModule()
+            if parser.token.kind == .semicolon { parser.advance() }
+        }
+    }
+
+    private mutating func skipToEndOfModule() {
+        var depth = 0
+        while token.kind != .endOfFile {
+            switch token.kind {
+            case .semicolon where depth == 0, .closeBrace where depth == 0: return
+            case .openBrace: depth += 1
+            case .closeBrace: depth -= 1
+            default: if depth == 0, token.isText, peek().kind == .openBrace { return }
+            }
+            advance()
+        }
+    }
+
+    /// Skips tokens without further errors, from the end of the text with the error.
+    private mutating func silently(after error: SyntaxError? = nil, _ skip: (inout LoginConfParser) -> Void) {
+        let wasMuted = diagnostics.isMuted
+        diagnostics.isMuted = true
+        if let end = error?.range.end, end > token.end {
+            scanner.position = Int(end)
+            advance()
+        }
+        skip(&self)
+        diagnostics.isMuted = wasMuted
     }
 }

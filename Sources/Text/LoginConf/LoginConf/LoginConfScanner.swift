@@ -216,6 +216,8 @@ enum ByteClass {
     @inline(__always)
     static func of(_ byte: UInt8) -> UInt8 { table[Int(byte)] }
 
+    static func isSpace(_ byte: UInt8) -> Bool { of(byte) & space != 0 }
+
     // C2 and EF are first bytes of characters, but have no class. After C2 the next byte decides whether the character
     // is allowed in a word (from U+00A0). EF may begin a byte order mark.
     // swift-format-ignore

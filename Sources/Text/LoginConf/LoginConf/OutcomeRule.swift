@@ -93,7 +93,7 @@ extension LoginConfParser {
             diagnostics.error("the table of outcomes is not closed", at: range, hint: Self.tableHint)
             isValid = false
         } else {
-            for word in text.bytes[open + 1..<end].split(whereSeparator: { ByteClass.of($0) & ByteClass.space != 0 }) {
+            for word in text.bytes[open + 1..<end].split(whereSeparator: ByteClass.isSpace) {
                 let place = SourceRange(UInt32(word.startIndex), UInt32(word.endIndex))
                 guard let rule = outcomeRule(place, after: rules) else {
                     isValid = false

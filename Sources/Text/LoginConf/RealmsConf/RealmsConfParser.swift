@@ -178,13 +178,11 @@ struct RealmsConfParser {
         let open = token
         var inner = LoginConfParser(text, dialect: .inlineBlock, at: open.end)
         let name = loginConfToken(for: arguments.first ?? keyword)
-        var modules: [ModuleEntry] = []
         let brace = LoginConfToken(kind: .openBrace, start: UInt32(open.start), end: UInt32(open.end))
         let block = LoginConfParser.Block(name: name, open: brace)
-        let isClosed = inner.parseModules(into: &modules, of: block)
-        if isClosed, modules.isEmpty, inner.diagnostics.errorCount == 0 { inner.reportEmptyBlock(of: name) }
+        let (modules, isClosed) = inner.parseModules(of: block)
         diagnostics.merge(inner.diagnostics)
-        scanner.position = Int(inner.resumeOffset ?? (isClosed ? inner.token.end : inner.token.start))
+        scanner.position = Int(isClosed ? inner.token.end : inner.token.start)
         previousEnd = scanner.position
         token = scanner.next()
         if token.kind == .semicolon { advance() }
