@@ -105,28 +105,6 @@ enum UnknownSubcommand {
             || argument.hasPrefix("--generate-completion-script") || argument.hasPrefix("---completion")
     }
 
-    /// The texts for subcommands that other programs have.
-    private static let advice: [String: String] = {
-        let meant = [
-            "gatehouse user delete": "gatehouse user remove", "gatehouse user del": "gatehouse user remove",
-            "gatehouse user rm": "gatehouse user remove", "gatehouse user create": "gatehouse user add",
-            "gatehouse user new": "gatehouse user add", "gatehouse user passwd": "gatehouse user set-password",
-            "gatehouse user password": "gatehouse user set-password", "gatehouse user lock": "gatehouse user disable",
-            "gatehouse passwd": "gatehouse user set-password", "gatehouse password": "gatehouse user set-password",
-            "gatehouse useradd": "gatehouse user add", "gatehouse adduser": "gatehouse user add",
-            "gatehouse userdel": "gatehouse user remove", "gatehouse deluser": "gatehouse user remove",
-            "gatehouse status": "gatehouse health", "gatehouse ping": "gatehouse health",
-            "gatehouse start": "gatehouse serve", "gatehouse run": "gatehouse serve",
-            "gatehouse test": "gatehouse check", "gatehouse configtest": "gatehouse check",
-            "gatehouse logs": "gatehouse log", "gatehouse unlock": "gatehouse user unlock",
-        ].mapValues { "Did you mean '\($0)'?" }
-        return meant.merging([
-            "gatehouse reload": "A running server reloads its configuration at SIGHUP: 'systemctl reload gatehouse'.",
-            "gatehouse stop": "A running server stops at SIGTERM: 'systemctl stop gatehouse'.",
-            "gatehouse restart": "Use 'systemctl restart gatehouse'.",
-        ]) { first, _ in first }
-    }()
-
     private static func message(about word: String, after path: [String], known: [String]) -> String {
         let command = path.joined(separator: " ")
         guard !word.hasPrefix("-") else {
@@ -140,9 +118,7 @@ enum UnknownSubcommand {
             let rest = path.dropFirst().joined(separator: " ")
             return "Error: write '\(path[0]) help \(rest)' or '\(command) --help'."
         }
-        let nearest =
-            advice["\(command) \(word)"].map { " \($0)" }
-            ?? NearestName.suggest(word, among: known).map { " Did you mean '\(command) \($0)'?" } ?? ""
+        let nearest = NearestName.suggest(word, among: known).map { " Did you mean '\(command) \($0)'?" } ?? ""
         return """
             Error: \(command) has no subcommand '\(word)'.\(nearest)
             Subcommands: \(known.joined(separator: ", "))
