@@ -40,9 +40,7 @@ extension GatehouseOptions {
                 try Self.checkStateFolder(of: configuration)
                 let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
                 let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
-                for warning in expiring + others {
-                    GatehouseCommand.print(DiagnosticColors.standardError(warning.rendered), on: STDERR_FILENO)
-                }
+                (expiring + others).forEach(GatehouseCommand.warn)
                 GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls))
             } catch {
                 throw CommandError(.configuration, error.description)
