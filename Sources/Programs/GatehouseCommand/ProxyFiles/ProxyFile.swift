@@ -4,18 +4,18 @@
 ///
 /// `Files` is a link to that folder, so the files of the documentation, which are tested with real proxies, are the files of the
 /// program.
-public struct ProxyFile: Sendable {
+struct ProxyFile {
     /// The proxies whose files are tested with the real program.
-    public enum Proxy: String, Sendable, CaseIterable {
+    enum Proxy: String, CaseIterable {
         case nginx
         case caddy
         case haproxy
 
         /// The file from which the proxy reads the authority of the certificate of Gatehouse.
-        public var authorityFile: String { "/etc/\(rawValue)/gatehouse-ca.pem" }
+        var authorityFile: String { "/etc/\(rawValue)/gatehouse-ca.pem" }
 
         /// The commands, for a shell, that make the proxy read the files; `systemctl` starts it if it does not run.
-        public var reloadCommands: [String] {
+        var reloadCommands: [String] {
             switch self {
             case .nginx: ["nginx -t && systemctl reload-or-restart nginx"]
             case .caddy:
@@ -31,7 +31,7 @@ public struct ProxyFile: Sendable {
         }
 
         /// The command that replaces the last of ``reloadCommands`` on a machine without systemd.
-        public var reloadWithoutSystemd: String {
+        var reloadWithoutSystemd: String {
             switch self {
             case .nginx: "nginx -s reload, or nginx if none runs"
             case .caddy: "caddy reload --config /etc/caddy/Caddyfile, or start it if none runs"
@@ -39,11 +39,8 @@ public struct ProxyFile: Sendable {
             }
         }
 
-        /// Returns the files from which the proxy reads the certificate of a host, and its key, in words.
-        ///
-        /// - Parameter host: The host name.
-        /// - Returns: The paths.
-        public func certificateFiles(of host: String) -> String {
+        /// The files from which the proxy reads the certificate of a host, and its key, in words.
+        func certificateFiles(of host: String) -> String {
             let both = "/etc/\(rawValue)/\(host).pem, and its key from /etc/\(rawValue)/\(host).key"
             return switch self {
             case .nginx: both
@@ -54,48 +51,26 @@ public struct ProxyFile: Sendable {
     }
 
     /// An application behind a proxy.
-    public struct Application: Sendable {
-        /// The host name.
-        public var host: String
+    struct Application {
+        let host: String
         /// The address, such as `127.0.0.1:3000`.
-        public var address: String
-
-        /// Creates an application.
-        ///
-        /// - Parameters:
-        ///   - host: The host name.
-        ///   - address: The address.
-        public init(host: String, address: String) {
-            self.host = host
-            self.address = address
-        }
+        let address: String
     }
 
-    /// The name of the file.
-    public let name: String
-    /// The text of the file.
-    public let text: String
+    let name: String
+    let text: String
     /// The path from which the proxy reads the file.
-    public let place: String
+    let place: String
     /// True if the file is that of one host, and not for all hosts of the proxy.
-    public let isOfOneHost: Bool
+    let isOfOneHost: Bool
     /// The lines of ``text`` that a file which exists at ``place`` needs for the applications; empty if it needs none.
-    public let addedLines: String
+    let addedLines: String
 
     /// Returns the files of a proxy, with the page for the time when Gatehouse cannot be reached.
     ///
-    /// They are the files of the documentation, with these hosts instead of the examples.
-    ///
-    /// - Parameters:
-    ///   - proxy: The proxy.
-    ///   - applications: The applications.
-    ///   - signInHost: The sign-in host; nil if there is none.
-    /// - Returns: The files: first those that all hosts share.
-    public static func files(
-        for proxy: Proxy,
-        applications: [Application],
-        signInHost: String?
-    ) -> [ProxyFile] {
+    /// They are those of the documentation, with these hosts instead of the examples. The files that all hosts share are
+    /// the first.
+    static func files(for proxy: Proxy, applications: [Application], signInHost: String?) -> [ProxyFile] {
         let folder = "/etc/\(proxy.rawValue)"
         switch proxy {
         case .nginx:
