@@ -38,14 +38,14 @@ import Testing
         """
 
     private func read(_ text: String) throws -> ImportedUsers {
-        try UserImportFormat.authelia.read(Array(text.utf8), name: "f")
+        try AutheliaUsers.read(Array(text.utf8), name: "f")
     }
 
     @Test func `a user with many groups is reported in time proportional to their number`() throws {
         let groups = (0..<20_000).map { "      - g\($0)\n" }.joined()
         var users: ImportedUsers?
         let time = try ProcessorTime.measureThread {
-            users = try UserImportFormat.authelia.read(Array("users:\n  ann:\n    groups:\n\(groups)".utf8), name: "f")
+            users = try AutheliaUsers.read(Array("users:\n  ann:\n    groups:\n\(groups)".utf8), name: "f")
         }
         #expect(users?.users.isEmpty == true)
         #expect(users?.problems == ["f:2: the user ann is ignored: more than 1024 groups"])
@@ -121,7 +121,7 @@ import Testing
 
     @Test func `bytes that are not UTF-8 are rejected with the line`() throws {
         let bytes = Array("users:\n  ann:\n    email: ".utf8) + [0xFF, 0x0A]
-        let error = #expect(throws: BadUserFile.self) { try UserImportFormat.authelia.read(bytes, name: "f") }
+        let error = #expect(throws: BadUserFile.self) { try AutheliaUsers.read(bytes, name: "f") }
         #expect(error?.description == "f:3: it is not UTF-8")
     }
 

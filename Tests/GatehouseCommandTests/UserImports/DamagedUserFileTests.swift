@@ -10,10 +10,13 @@ import Testing
 
 /// Tests with randomly damaged files of other products.
 @Suite struct DamagedUserFileTests {
-    static let files: [(format: UserImportFormat, text: String)] = [
-        (.authelia, AutheliaTests.file), (.keycloak, KeycloakTests.file),
-        (.tomcat([.sha256, .clear]), TomcatTests.file), (.jetty, PropertiesTests.jetty),
-        (.wildfly(nil), PropertiesTests.wildfly),
+    typealias Read = @Sendable (_ bytes: [UInt8], _ name: String) throws(BadUserFile) -> ImportedUsers
+
+    private static let tomcat: Read = TomcatUsers(algorithms: []).read
+    private static let files: [(read: Read, text: String)] = [
+        (AutheliaUsers.read, AutheliaTests.file), (KeycloakUsers.read, KeycloakTests.file),
+        (TomcatUsers(algorithms: [.sha256, .clear]).read, TomcatTests.file), (JettyUsers.read, PropertiesTests.jetty),
+        (WildFlyUsers(roles: nil).read, PropertiesTests.wildfly),
     ]
     private static let pieces =
         [
@@ -40,14 +43,14 @@ import Testing
 
     @Test(arguments: 0..<5)
     func `a damaged file is read or rejected with its place, in bounded time`(number: Int) throws {
-        let (format, text) = Self.files[number]
+        let (read, text) = Self.files[number]
         var random = Random(seed: 5 + UInt64(number))
         var (accepted, rejected) = (0, 0)
         let time = ProcessorTime.measureThread {
             for round in 0..<3000 {
                 let bytes = Self.damaged(text, &random)
                 do throws(BadUserFile) {
-                    let users = try format.read(bytes, name: "f")
+                    let users = try read(bytes, "f")
                     accepted += 1
                     let names = users.users.map(\.record.name)
                     #expect(Set(names).count == names.count, "round \(round)")
@@ -64,21 +67,24 @@ import Testing
         #expect(time < 60e9)
     }
 
-    @Test(arguments: [
-        (UserImportFormat.authelia, String(repeating: "a:\n", count: 30_000)),
-        (.authelia, String(repeating: "[", count: 30_000)),
-        (.authelia, "a: " + String(repeating: "'", count: 30_000)),
-        (.keycloak, String(repeating: "[", count: 30_000)),
-        (.keycloak, String(repeating: "{\"users\":", count: 20_000)),
-        (.tomcat([]), "<tomcat-users " + String(repeating: "a='' ", count: 20_000)),
-        (.tomcat([]), "<tomcat-users>" + String(repeating: "\n<user/>", count: 20_000)),
-        (.tomcat([]), "<tomcat-users>" + String(repeating: "<!--", count: 30_000)),
-        (.jetty, String(repeating: "\\\n", count: 30_000) + "\\u"),
-        (.jetty, String(repeating: "\\u0041", count: 20_000) + "\\u"),
-    ])
-    func `a long malformed file takes time proportional to its length`(format: UserImportFormat, text: String) {
+    private static let malformed: [(read: Read, text: String)] = [
+        (AutheliaUsers.read, String(repeating: "a:\n", count: 30_000)),
+        (AutheliaUsers.read, String(repeating: "[", count: 30_000)),
+        (AutheliaUsers.read, "a: " + String(repeating: "'", count: 30_000)),
+        (KeycloakUsers.read, String(repeating: "[", count: 30_000)),
+        (KeycloakUsers.read, String(repeating: "{\"users\":", count: 20_000)),
+        (tomcat, "<tomcat-users " + String(repeating: "a='' ", count: 20_000)),
+        (tomcat, "<tomcat-users>" + String(repeating: "\n<user/>", count: 20_000)),
+        (tomcat, "<tomcat-users>" + String(repeating: "<!--", count: 30_000)),
+        (JettyUsers.read, String(repeating: "\\\n", count: 30_000) + "\\u"),
+        (JettyUsers.read, String(repeating: "\\u0041", count: 20_000) + "\\u"),
+    ]
+
+    @Test(arguments: malformed.indices)
+    func `a long malformed file takes time proportional to its length`(number: Int) {
+        let (read, text) = Self.malformed[number]
         let time = ProcessorTime.measureThread {
-            #expect(throws: BadUserFile.self) { try format.read(Array(text.utf8), name: "f") }
+            #expect(throws: BadUserFile.self) { try read(Array(text.utf8), "f") }
         }
         // It takes less than a tenth of a second in a debug build, and time proportional to the square of the length would be
         // many seconds.

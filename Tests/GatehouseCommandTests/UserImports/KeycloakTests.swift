@@ -34,7 +34,7 @@ import Testing
         """
 
     private func read(_ text: String) throws -> ImportedUsers {
-        try UserImportFormat.keycloak.read(Array(text.utf8), name: "f")
+        try KeycloakUsers.read(Array(text.utf8), name: "f")
     }
 
     @Test func `no user is imported who has the name of a client's account, or more than 1024 groups`() throws {
@@ -162,6 +162,8 @@ import Testing
         ),
         (argon2.replacing("1.3", with: "1.0"), "version 1.3"), (argon2.replacing("memory", with: "m"), "missing"),
         (argon2.replacing(#"[\"id\"]"#, with: #"[\"x\"]"#), "type x"),
+        // Keycloak reads an array only.
+        (argon2.replacing(#"[\"id\"]"#, with: #"\"id\""#), "cannot be read"),
     ])
     func `a password that cannot be taken over is reported, and the user is read`(
         credential: String,

@@ -26,12 +26,14 @@ import Testing
         bob=
         """
 
-    private func read(_ format: UserImportFormat, _ text: String) throws -> ImportedUsers {
-        try format.read(Array(text.utf8), name: "f")
+    private func read(_ text: String) throws -> ImportedUsers { try JettyUsers.read(Array(text.utf8), name: "f") }
+
+    private func readWildFly(_ text: String, roles: (bytes: [UInt8], name: String)? = nil) throws -> ImportedUsers {
+        try WildFlyUsers(roles: roles).read(Array(text.utf8), name: "f")
     }
 
     @Test func `users of Jetty are read with roles, and with credentials of all kinds`() throws {
-        let users = try read(.jetty, Self.jetty).users
+        let users = try read(Self.jetty).users
         #expect(users.map(\.record.name.text) == ["ann", "bob", "carl", "d\u{f6}ra", "eve"])
         #expect(users.map(\.record.groups) == [["user", "admin"], ["user"], ["content-administrator"], [], []])
         #expect(users.map(\.place) == ["f:2", "f:3", "f:4", "f:5", "f:7"])
@@ -40,7 +42,7 @@ import Testing
     }
 
     @Test func `a password with other letters than those of ASCII is computed from OBF`() throws {
-        let users = try read(.jetty, "ann: OBF:1x7y1i35U12lqU11a4U0lvn1hyl1x8w,user\n").users
+        let users = try read("ann: OBF:1x7y1i35U12lqU11a4U0lvn1hyl1x8w,user\n").users
         #expect(users.map(\.clearText) == ["gr\u{fc}n x"])
     }
 
@@ -53,7 +55,7 @@ import Testing
         credential: String,
         reason: String
     ) throws {
-        let user = try #require(try read(.jetty, "ann: \(credential),a\n").users.first)
+        let user = try #require(try read("ann: \(credential),a\n").users.first)
         #expect(user.record.groups == ["a"])
         #expect(user.reason?.contains(reason) == true, "\(user)")
     }
@@ -73,16 +75,13 @@ import Testing
 
     @Test(arguments: [[UInt8]("a=b\nc=\\u12g4".utf8), Array("a=b\nc=".utf8) + [0xFF], Array("a=b\nc=\\ud83d".utf8)])
     func `a line that is no text is rejected with its number`(bytes: [UInt8]) throws {
-        let error = #expect(throws: BadUserFile.self) { try UserImportFormat.jetty.read(bytes, name: "f") }
+        let error = #expect(throws: BadUserFile.self) { try JettyUsers.read(bytes, name: "f") }
         #expect(error?.description == "f:2: it is not UTF-8, or has a malformed \\u")
     }
 
     @Test func `users of WildFly are read with the realm as part of the salt, and with their roles`() throws {
-        let roles = UserImportFormat.RoleFile(
-            bytes: Array("ann=staff,admin\n#x=y\nghost=staff\nbob=\n".utf8),
-            name: "r"
-        )
-        let imported = try read(.wildfly(roles), Self.wildfly)
+        let roles = (bytes: Array("ann=staff,admin\n#x=y\nghost=staff\nbob=\n".utf8), name: "r")
+        let imported = try readWildFly(Self.wildfly, roles: roles)
         #expect(imported.users.map(\.record.name.text) == ["ann", "bob"])
         #expect(imported.users.map(\.record.groups) == [["staff", "admin"], []])
         #expect(
@@ -91,14 +90,14 @@ import Testing
             ]
         )
         #expect(imported.omissions == ["not imported: roles of users who are not in f (at r:3)"])
-        #expect(try read(.wildfly(nil), Self.wildfly).users.map(\.record.groups) == [[], []])
+        #expect(try readWildFly(Self.wildfly).users.map(\.record.groups) == [[], []])
     }
 
     @Test func `a file of WildFly without the name of its realm is rejected, and a clear password is reported`() throws
     {
-        let error = #expect(throws: BadUserFile.self) { try read(.wildfly(nil), "ann=\n# $REALM_NAME=x\n") }
+        let error = #expect(throws: BadUserFile.self) { try readWildFly("ann=\n# $REALM_NAME=x\n") }
         #expect(error?.description.contains("#$REALM_NAME=ApplicationRealm$") == true)
-        let user = try read(.wildfly(nil), "# $REALM_NAME=r$\nann=secret\n").users.first
+        let user = try readWildFly("# $REALM_NAME=r$\nann=secret\n").users.first
         #expect(user?.reason?.contains("32 hexadecimal digits") == true)
     }
 }

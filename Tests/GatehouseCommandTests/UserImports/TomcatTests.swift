@@ -27,12 +27,12 @@ import Testing
         """
 
     private func read(_ text: String, _ algorithms: TomcatAlgorithm...) throws -> ImportedUsers {
-        try UserImportFormat.tomcat(algorithms).read(Array(text.utf8), name: "f")
+        try TomcatUsers(algorithms: algorithms).read(Array(text.utf8), name: "f")
     }
 
     private func user(_ password: String, _ algorithms: TomcatAlgorithm...) throws -> ImportedUser {
         let text = "<tomcat-users><user username=\"ann\" password=\"\(password)\"/></tomcat-users>"
-        return try #require(try UserImportFormat.tomcat(algorithms).read(Array(text.utf8), name: "f").users.first)
+        return try #require(try TomcatUsers(algorithms: algorithms).read(Array(text.utf8), name: "f").users.first)
     }
 
     @Test func `users are read with names, roles, names of persons and passwords`() throws {
@@ -101,7 +101,7 @@ import Testing
     @Test func `levels are limited, and bytes that are not UTF-8 are rejected`() throws {
         #expect(throws: BadUserFile.self) { try read(String(repeating: "<a>", count: 100_000)) }
         #expect(throws: BadUserFile.self) {
-            try UserImportFormat.tomcat([]).read(Array("<tomcat-users>".utf8) + [0xFF], name: "f")
+            try TomcatUsers(algorithms: []).read(Array("<tomcat-users>".utf8) + [0xFF], name: "f")
         }
     }
 

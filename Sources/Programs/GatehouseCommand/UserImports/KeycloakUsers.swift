@@ -122,6 +122,10 @@ private struct KeycloakObject {
         try value[name].map { value throws(Fault) in try Self.elements(value, path: "\(path).\(name)") }
     }
 
+    func object(_ name: String) throws(Fault) -> KeycloakObject? {
+        try value[name].map { value throws(Fault) in try KeycloakObject(value, path: "\(path).\(name)") }
+    }
+
     func value<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(Fault) -> Value? {
         guard let member = value[name] else { return nil }
         guard let found = read(member) else { throw Fault(path: "\(path).\(name)") }
@@ -142,14 +146,12 @@ private struct KeycloakObject {
 /// Source: `CredentialRepresentation`, `RepresentationToModel`, `Pbkdf2PasswordHashProvider` and
 /// `Argon2PasswordHashProvider` of Keycloak 7 and 26.
 private struct KeycloakPassword {
-    private struct SecretData {
+    private struct Fields {
         let value, salt: String
-    }
-
-    private struct CredentialData {
-        let hashIterations: Int
+        let iterations: Int
         let algorithm: String
-        var additionalParameters: [String: [String]] = [:]
+        /// The member `additionalParameters`, an object of arrays of texts.
+        var parameters: KeycloakObject?
     }
 
     // Keycloak replaces the old name HmacSHA1 in its database by pbkdf2.
@@ -173,10 +175,8 @@ private struct KeycloakPassword {
         {
             // A credential without an algorithm is older than the choice of one.
             let algorithm = try credential.value("algorithm", \.asText) ?? "pbkdf2"
-            imported = Self.hash(
-                SecretData(value: value, salt: salt),
-                CredentialData(hashIterations: count, algorithm: algorithm)
-            )
+            let fields = Fields(value: value, salt: salt, iterations: count, algorithm: algorithm)
+            imported = try Self.hash(fields)
         } else if let secret = try credential.value("secretData", \.asText),
             let data = try credential.value("credentialData", \.asText)
         {
@@ -189,48 +189,55 @@ private struct KeycloakPassword {
     private static func hash(_ secretData: String, _ credentialData: String) throws -> ImportedUser.Password {
         let secret = try KeycloakObject(JSONValue(reading: secretData.utf8Span.span), path: "")
         let data = try KeycloakObject(JSONValue(reading: credentialData.utf8Span.span), path: "")
-        return hash(
-            SecretData(value: try secret.required("value", \.asText), salt: try secret.required("salt", \.asText)),
-            CredentialData(
-                hashIterations: try data.required("hashIterations", \.asNumber),
+        return try hash(
+            Fields(
+                value: try secret.required("value", \.asText),
+                salt: try secret.required("salt", \.asText),
+                iterations: try data.required("hashIterations", \.asNumber),
                 algorithm: try data.required("algorithm", \.asText),
-                additionalParameters: try data.value("additionalParameters", \.asLists) ?? [:]
+                parameters: try data.object("additionalParameters")
             )
         )
     }
 
-    private static func hash(_ secret: SecretData, _ data: CredentialData) -> ImportedUser.Password {
-        guard let salt = Base64.padded.decode(secret.salt), let value = Base64.padded.decode(secret.value) else {
+    private static func hash(_ fields: Fields) throws(KeycloakObject.Fault) -> ImportedUser.Password {
+        guard let salt = Base64.padded.decode(fields.salt), let value = Base64.padded.decode(fields.value) else {
             return .unusable("the salt or the value of the password is not Base64")
         }
-        if let (name, count) = pbkdf2[UTF8Text(data.algorithm)] {
+        if let (name, count) = pbkdf2[UTF8Text(fields.algorithm)] {
             guard value.count >= count else {
                 return .unusable("the value of the password has less than \(count) bytes")
             }
             // Every beginning of a key of PBKDF2 is itself a key, of that length (RFC 8018 section 5.2).
             let key = Array(value.prefix(count))
             return .hash(
-                "$\(name)$\(data.hashIterations)$\(Base64.dotted.encode(salt.span))$\(Base64.dotted.encode(key.span))"
+                "$\(name)$\(fields.iterations)$\(Base64.dotted.encode(salt.span))$\(Base64.dotted.encode(key.span))"
             )
         }
-        guard data.algorithm.hasBytes(of: "argon2") else {
-            return .unusable("the algorithm \(data.algorithm) is not supported")
+        guard fields.algorithm.hasBytes(of: "argon2") else {
+            return .unusable("the algorithm \(fields.algorithm) is not supported")
         }
-        return argon2(data, salt: salt, value: value)
+        return try argon2(fields, salt: salt, value: value)
     }
 
-    private static func argon2(_ data: CredentialData, salt: [UInt8], value: [UInt8]) -> ImportedUser.Password {
-        func parameter(_ name: String) -> String? { data.additionalParameters[name]?.first }
-        guard let type = parameter("type"), let memory = parameter("memory").flatMap(Int.init),
-            let lanes = parameter("parallelism").flatMap(Int.init)
+    private static func argon2(
+        _ fields: Fields,
+        salt: [UInt8],
+        value: [UInt8]
+    ) throws(KeycloakObject.Fault) -> ImportedUser.Password {
+        func parameter(_ name: String) throws(KeycloakObject.Fault) -> String? {
+            try fields.parameters?.value(name, \.asTexts)?.first
+        }
+        guard let type = try parameter("type"), let memory = try parameter("memory").flatMap(Int.init),
+            let lanes = try parameter("parallelism").flatMap(Int.init)
         else { return .unusable("a parameter of argon2 is missing: type, memory or parallelism") }
         guard ["id", "i", "d"].contains(where: { $0.hasBytes(of: type) }) else {
             return .unusable("the type \(type) of argon2 is not supported")
         }
-        guard parameter("version")?.hasBytes(of: "1.3") ?? true else {
+        guard try parameter("version")?.hasBytes(of: "1.3") ?? true else {
             return .unusable("only version 1.3 of argon2 is supported")
         }
-        let cost = "m=\(memory),t=\(data.hashIterations),p=\(lanes)"
+        let cost = "m=\(memory),t=\(fields.iterations),p=\(lanes)"
         return .hash(
             "$argon2\(type)$v=19$\(cost)$\(Base64.unpadded.encode(salt.span))$\(Base64.unpadded.encode(value.span))"
         )

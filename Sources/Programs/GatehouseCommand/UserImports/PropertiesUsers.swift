@@ -80,13 +80,12 @@ enum JettyUsers {
 /// password is the same with the salt `user:realm:`, so the passwords are stored in its format.
 ///
 /// Source: `PropertiesFileLoader` and `UserPropertiesFileLoader` of WildFly Core 1 to 27.
-enum WildFlyUsers {
-    static func read(
-        _ bytes: [UInt8],
-        name: String,
-        roles: UserImportFormat.RoleFile?
-    ) throws(BadUserFile) -> ImportedUsers {
-        guard let realm = realm(bytes) else {
+struct WildFlyUsers {
+    /// The file `mgmt-groups.properties` or `application-roles.properties`.
+    let roles: (bytes: [UInt8], name: String)?
+
+    func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
+        guard let realm = Self.realm(bytes) else {
             throw BadUserFile(
                 "\(name): no comment #$REALM_NAME=...$ names the realm; add one, such as #$REALM_NAME=ApplicationRealm$, or "
                     + "#$REALM_NAME=ManagementRealm$ for mgmt-users.properties"
@@ -104,7 +103,7 @@ enum WildFlyUsers {
             names.insert(list: rolesByUser[UTF8Text(property.key)]?.list)
             var fields = UserFields(place: "\(name):\(property.line)", name: property.key)
             fields.groups = names.names
-            fields.password = password(property.value, user: property.key, realm: realm)
+            fields.password = Self.password(property.value, user: property.key, realm: realm)
             fields.add(to: &result)
             rolesByUser[UTF8Text(property.key)]?.list = ""
         }

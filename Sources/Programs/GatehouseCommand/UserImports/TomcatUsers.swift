@@ -109,7 +109,7 @@ struct TomcatUsers {
 
 /// The algorithm of a credential handler of Tomcat, with the names of Java: `clear` or a digest of a
 /// `MessageDigestCredentialHandler`, or PBKDF2 of a `SecretKeyCredentialHandler`.
-package enum TomcatAlgorithm: String, Sendable, Hashable, CaseIterable {
+enum TomcatAlgorithm: String, Sendable, CaseIterable {
     case clear
     case md5 = "MD5"
     /// Java also calls it `SHA`.

@@ -60,11 +60,12 @@ extension GatehouseOptions.User.Import: Subcommand {
             switch format {
             case nil, .htpasswd, .glassfish:
                 try await fileUsers(kinds, format: format, for: administration)
-            case .authelia: try await productUsers(.authelia, .authelia, for: administration)
-            case .keycloak: try await productUsers(.keycloak, .keycloak, for: administration)
-            case .tomcat: try await productUsers(.tomcat, .tomcat(algorithms), for: administration)
-            case .jetty: try await productUsers(.jetty, .jetty, for: administration)
-            case .wildfly: try await productUsers(.wildfly, .wildfly(try roleFile()), for: administration)
+            case .authelia: try await productUsers(.authelia, AutheliaUsers.read, for: administration)
+            case .keycloak: try await productUsers(.keycloak, KeycloakUsers.read, for: administration)
+            case .tomcat: try await productUsers(.tomcat, TomcatUsers(algorithms: algorithms).read, for: administration)
+            case .jetty: try await productUsers(.jetty, JettyUsers.read, for: administration)
+            case .wildfly:
+                try await productUsers(.wildfly, WildFlyUsers(roles: try roleFile()).read, for: administration)
             }
         let users = CountedUsers(source)
         try await ProgressLine.during("importing users") { (line) throws(CommandError) in
@@ -139,13 +140,13 @@ extension GatehouseOptions.User.Import: Subcommand {
 
     private func productUsers(
         _ format: ImportFormat,
-        _ reader: UserImportFormat,
+        _ read: (_ bytes: [UInt8], _ name: String) throws(BadUserFile) -> ImportedUsers,
         for administration: UserAdministration
     ) async throws(CommandError) -> any UserSource {
         let contents = try contents(of: file)
         let imported: ImportedUsers
         do throws(BadUserFile) {
-            let users = try reader.read(contents.bytes, name: file)
+            let users = try read(contents.bytes, file)
             imported = administration.realm.ignoresCase ? users.ignoringCase() : users
         } catch {
             let advice = format.advice(beginning: Array(contents.bytes.prefix(4096))).map { "; \($0)" } ?? ""
@@ -167,9 +168,9 @@ extension GatehouseOptions.User.Import: Subcommand {
         return UserArray(checked.users)
     }
 
-    private func roleFile() throws(CommandError) -> UserImportFormat.RoleFile? {
+    private func roleFile() throws(CommandError) -> (bytes: [UInt8], name: String)? {
         guard let groupFile else { return nil }
-        return UserImportFormat.RoleFile(bytes: try contents(of: groupFile).bytes, name: groupFile)
+        return (try contents(of: groupFile).bytes, groupFile)
     }
 
     private func contents(of file: String) throws(CommandError) -> FileContents {

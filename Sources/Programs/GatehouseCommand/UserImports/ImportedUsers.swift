@@ -1,41 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-package import RealmKit
+internal import RealmKit
 
-package enum UserImportFormat: Sendable {
-    /// The file `users_database.yml` of Authelia.
-    case authelia
-    case keycloak
-    /// The file `tomcat-users.xml` of Tomcat, with the algorithms of its credential handlers.
-    case tomcat([TomcatAlgorithm])
-    /// The file `realm.properties` of Jetty.
-    case jetty
-    /// The file `mgmt-users.properties` or `application-users.properties` of WildFly, with the file of groups or roles.
-    case wildfly(RoleFile?)
-
-    /// A file `mgmt-groups.properties` or `application-roles.properties` of WildFly.
-    package struct RoleFile: Sendable {
-        let bytes: [UInt8]
-        let name: String
-
-        package init(bytes: [UInt8], name: String) { (self.bytes, self.name) = (bytes, name) }
-    }
-
-    /// Reads the users of a file, whose name is for the places of errors.
-    package func read(_ bytes: [UInt8], name: String) throws(BadUserFile) -> ImportedUsers {
-        switch self {
-        case .authelia: try AutheliaUsers.read(bytes, name: name)
-        case .keycloak: try KeycloakUsers.read(bytes, name: name)
-        case .tomcat(let algorithms): try TomcatUsers(algorithms: algorithms).read(bytes, name: name)
-        case .jetty: try JettyUsers.read(bytes, name: name)
-        case .wildfly(let roles): try WildFlyUsers.read(bytes, name: name, roles: roles)
-        }
-    }
-}
-
-package struct ImportedUser: Sendable {
-    package enum Password: Sendable {
+struct ImportedUser: Sendable {
+    enum Password: Sendable {
         case none
         /// A hash, in a format that the realms read; it is not checked yet.
         case hash(String)
@@ -45,29 +14,27 @@ package struct ImportedUser: Sendable {
     }
 
     /// The place in the file, such as `tomcat-users.xml:3` or `town.json: users[2]`.
-    package let place: String
-    package let record: UserRecord
-    package let password: Password
+    let place: String
+    let record: UserRecord
+    let password: Password
 }
 
-package struct ImportedUsers: Sendable {
+struct ImportedUsers: Sendable {
     /// The users, each name once.
-    package private(set) var users: [ImportedUser] = []
+    private(set) var users: [ImportedUser] = []
     /// The first users that cannot be imported, with their places and the reasons.
-    package private(set) var problems: [String] = []
+    private(set) var problems: [String] = []
     /// The number of problems, with those that are not kept.
-    package private(set) var problemCount = 0
+    private(set) var problemCount = 0
     /// The kinds of parts that are not imported, such as one-time codes, with their numbers and the first places.
     private var omitted: [(what: String, count: Int, place: String)] = []
 
     /// The maximum number of problems, and of kinds of parts that are not imported.
-    package static let maximumMessages = 100
+    static let maximumMessages = 100
 
     /// The first place of each name, of broken users too.
     private var placeByName: [Username: String] = [:]
     private var rejected: Set<Username> = []
-
-    init() {}
 
     /// Adds a user; if the name occurs twice, neither user is imported, even if one of them is broken.
     mutating func add(_ user: ImportedUser) {
@@ -109,12 +76,12 @@ package struct ImportedUsers: Sendable {
     }
 
     /// The parts that are not imported: a line for each kind.
-    package var omissions: [String] {
+    var omissions: [String] {
         omitted.map { "not imported: \($0.what) (\($0.count == 1 ? "at" : "\($0.count), the first at") \($0.place))" }
     }
 
     /// Removes the users whose names differ in case only, and adds a problem for each, for a realm that ignores case.
-    package func ignoringCase() -> ImportedUsers {
+    func ignoringCase() -> ImportedUsers {
         var result = self
         var namesByKey: [UTF8Text: [Username]] = [:]
         for name in placeByName.keys { namesByKey[UTF8Text(name.caseFolded), default: []].append(name) }
@@ -217,8 +184,8 @@ struct NameList {
 }
 
 /// The error for a file that is not in the format of its product, with its place.
-package struct BadUserFile: Error, Sendable, CustomStringConvertible {
-    package let description: String
+struct BadUserFile: Error, CustomStringConvertible {
+    let description: String
 
     init(_ description: String) { self.description = description }
 }

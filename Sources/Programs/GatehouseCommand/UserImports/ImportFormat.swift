@@ -96,7 +96,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 
 extension TomcatAlgorithm: ExpressibleByArgument {
     /// Reads the name of an algorithm as it is in server.xml; Java ignores the case, and knows SHA-1 by three names.
-    package init?(argument: String) {
+    init?(argument: String) {
         let name = argument.lowercased()
         let names = ["sha": "sha-1", "sha1": "sha-1"]
         let canonical = names[name] ?? name
