@@ -42,43 +42,37 @@ extension InitAnswers {
         _ kinds: [RealmKind]
     ) async throws(CommandError) -> InitAnswers {
         var answers = InitAnswers()
-        answers = try questions.answer(
+        try questions.answer(
             "--protect",
             given: options.protect,
             question: "Which path is protected?",
             default: answers.path
         ) { (text) throws(CommandError) in
-            var next = answers
-            next.path = try Self.path(text)
-            try UnwrittenConfiguration.check(next, kinds, status: .usage)
-            return next
+            answers.path = try Self.path(text)
+            try UnwrittenConfiguration.check(answers, kinds, status: .usage)
         }
-        answers = try questions.answer(
+        try questions.answer(
             "--users",
             given: options.users,
             question: "Which users? (new, pam, ldap, sql, or the path of a file of users)",
             default: "new"
         ) { (text) throws(CommandError) in
-            var next = answers
-            next.users = try Self.users(text)
-            if case .servers = next.users { return next }
-            try UnwrittenConfiguration.check(next, kinds, status: .configuration)
-            return next
+            answers.users = try Self.users(text)
+            if case .servers = answers.users { return }
+            try UnwrittenConfiguration.check(answers, kinds, status: .configuration)
         }
         let missing = try answers.askForServers(options, questions, kinds)
         try answers.askForProxy(options, questions)
         answers.state = try options.state.map(Self.state)
         try questions.requireAnswers(missing, options.missing(hasProxy: answers.proxy != nil))
-        answers = try questions.answer(
+        try questions.answer(
             "--folder",
             given: options.folder,
             question: "In which folder?",
             default: answers.folder
         ) { (text) throws(CommandError) in
-            var next = answers
-            next.folder = try Self.folder(text)
-            try next.checkFolder()
-            return next
+            answers.folder = try Self.folder(text)
+            try answers.checkFolder()
         }
         try await answers.askForUser(options, questions, kinds)
         return answers

@@ -10,9 +10,7 @@ struct NewFile: Sendable {
     var mode: mode_t = 0o644
 }
 
-/// New files that are all written, or none of them.
-///
-/// The texts are written under temporary names. A link then gives each file its name, which fails if the name exists.
+/// New files that are all written, or none of them; a file that exists is never opened.
 struct NewFiles {
     enum Fault: Error {
         /// A file, folder or symbolic link of this name exists.
@@ -48,17 +46,11 @@ struct NewFiles {
     mutating func write(_ files: [NewFile]) throws(Fault) {
         do throws(Fault) {
             try Self.check(files.map(\.path))
-            var names: [(temporary: String, path: String)] = []
-            defer { for name in names { unsafe unlink(name.temporary) } }
             for file in files {
                 try makeFolders(above: file.path)
-                let temporary = Self.temporaryName(of: file.path)
-                names.append((temporary, file.path))
-                try Self.write(file, as: temporary)
-            }
-            for name in names {
-                guard unsafe link(name.temporary, name.path) == 0 else { throw Fault(name.path, .last) }
-                made.append(name.path)
+                let new = try SystemError.mapping(OpenFile(file.path, .new(file.mode))) { Fault(file.path, $0) }
+                made.append(file.path)
+                try SystemError.mapping(new.write(file.bytes)) { Fault(file.path, $0) }
             }
         } catch {
             remove()
@@ -90,15 +82,6 @@ struct NewFiles {
     }
 
     private static func folders(above path: String) -> [String] { FilePath.parts(path).dropLast() }
-
-    private static func temporaryName(of path: String) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        return (parts.dropLast() + [".\(parts.last ?? "").\(getpid())"]).joined(separator: "/")
-    }
-
-    private static func write(_ file: NewFile, as path: String) throws(Fault) {
-        try SystemError.mapping(OpenFile(path, .new(file.mode)).write(file.bytes)) { Fault(path, $0) }
-    }
 
     /// Appends to a file of this size, whose contents, owner and mode stay; after an error it is not changed.
     static func append(_ bytes: [UInt8], to path: String, ofSize size: Int) throws(Fault) {

@@ -30,26 +30,18 @@ extension GatehouseOptions.User {
 struct NewPasswordOptions: ParsableArguments {
     @Flag(help: "Read the new password from the first line of standard input.") var passwordStdin = false
 
-    /// Reads the new password, which the caller checks against the settings.
-    func read(for name: String) async throws(CommandError) -> Secret {
-        let fromInput = passwordStdin
-        return try await BlockingCall.run { () throws(CommandError) in
-            fromInput ? try Self.fromStandardInput() : try Self.fromTerminal(name)
-        }
-    }
-
     /// Reads a new password for which `check` returns no reason against it.
     ///
-    /// On the terminal, a password that is not accepted, or that is not repeated, is asked for again with the reason.
+    /// With a check, a password on the terminal that is not accepted, or that is not repeated, is asked for again.
     func read(
         for name: String,
-        check: @escaping @Sendable (Secret) -> String?
+        check: (@Sendable (Secret) -> String?)? = nil
     ) async throws(CommandError) -> Secret {
         let fromInput = passwordStdin
         return try await BlockingCall.run { () throws(CommandError) in
             guard fromInput else { return try Self.fromTerminal(name, check: check) }
             let secret = try Self.fromStandardInput()
-            if let reason = check(secret) { throw CommandError(.failed, "\(reason); nothing was written") }
+            if let reason = check?(secret) { throw CommandError(.failed, "\(reason); nothing was written") }
             return secret
         }
     }
@@ -66,35 +58,29 @@ struct NewPasswordOptions: ParsableArguments {
 
     private static func fromTerminal(
         _ name: String,
-        check: @Sendable (Secret) -> String?
+        check: ((Secret) -> String?)?
     ) throws(CommandError) -> Secret {
-        guard let terminal = Terminal() else { throw noTerminal }
+        guard let terminal = Terminal() else {
+            throw CommandError(.usage, "there is no terminal for the prompt; use --password-stdin")
+        }
+        let noPassword = CommandError(
+            .failed,
+            "no password was given\(check == nil ? "" : "; nothing was written")"
+        )
         while true {
-            guard let first = terminal.readSecret(prompt(name)) else { throw nothingWritten }
-            if let reason = check(first) {
+            guard let first = terminal.readSecret("New password for \(Printable.line(name)): ") else {
+                throw noPassword
+            }
+            if let reason = check?(first) {
                 terminal.show(reason + "\n")
                 continue
             }
-            guard let second = terminal.readSecret("Once more: ") else { throw nothingWritten }
+            guard let second = terminal.readSecret("Once more: ") else { throw noPassword }
             if first.isEqual(to: second) { return first }
+            guard check != nil else {
+                throw CommandError(.failed, "the two passwords are not the same; nothing was changed")
+            }
             terminal.show("the two passwords are not the same\n")
         }
-    }
-
-    private static let nothingWritten = CommandError(.failed, "no password was given; nothing was written")
-    private static let noTerminal = CommandError(.usage, "there is no terminal for the prompt; use --password-stdin")
-
-    private static func prompt(_ name: String) -> String { "New password for \(Printable.line(name)): " }
-
-    private static func fromTerminal(_ name: String) throws(CommandError) -> Secret {
-        guard let terminal = Terminal() else { throw noTerminal }
-        let prompt = prompt(name)
-        guard let first = terminal.readSecret(prompt), let second = terminal.readSecret("Once more: ") else {
-            throw CommandError(.failed, "no password was given")
-        }
-        guard first.isEqual(to: second) else {
-            throw CommandError(.failed, "the two passwords are not the same; nothing was changed")
-        }
-        return first
     }
 }

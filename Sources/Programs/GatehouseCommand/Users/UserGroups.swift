@@ -30,7 +30,7 @@ extension GatehouseOptions.User {
             let administration = try UserAdministration(options, kinds: kinds)
             // Without the lock, two commands could read the same groups, and the second command would overwrite the change of
             // the first command.
-            let lock = try await StateFolderLock(administration.stateFolder)
+            let lock = try await Self.lock(administration.stateFolder)
             defer { withExtendedLifetime(lock) {} }
             let record = try await administration.record(user)
             // By bytes, as rules compare groups.
@@ -48,6 +48,17 @@ extension GatehouseOptions.User {
                 done: groups.isEmpty ? "is in no group" : "is in \(groups)"
             )
         }
+
+        /// Waits for the lock on the state folder, which is created if it is missing.
+        private static func lock(_ folder: String) async throws(CommandError) -> StateFolder.Lock {
+            do throws(StateFolder.Fault) {
+                return try await BlockingCall.run { () throws(StateFolder.Fault) in
+                    try StateFolder.Lock(try StateFolder(folder))
+                }
+            } catch {
+                throw CommandError(.unavailable, "the state folder cannot be used: \(error.reason)")
+            }
+        }
     }
 }
 
@@ -61,22 +72,5 @@ enum GroupOption {
         }.filter { !$0.isEmpty }
         let correction = names.count > 1 ? ": " + names.map { "\(option) \($0)" }.joined(separator: " ") : ""
         throw ValidationError("the name of a group has no comma; repeat \(option) for each group\(correction)")
-    }
-}
-
-/// A lock on the state folder for a command that reads a user, and then writes a change that depends on what it has read:
-/// other such commands wait until this object is released.
-final class StateFolderLock: Sendable {
-    private let lock: StateFolder.Lock
-
-    /// Waits for the lock; the folder is created if it is missing.
-    init(_ folder: String) async throws(CommandError) {
-        do throws(StateFolder.Fault) {
-            lock = try await BlockingCall.run { () throws(StateFolder.Fault) in
-                try StateFolder.Lock(try StateFolder(folder))
-            }
-        } catch {
-            throw CommandError(.unavailable, "the state folder cannot be used: \(error.reason)")
-        }
     }
 }
