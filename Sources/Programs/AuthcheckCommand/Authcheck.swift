@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AccessControl
 internal import ArgumentParser
 internal import CommandSupport
 internal import Glibc
-internal import LoginConf
 internal import RealmConfiguration
 public import RealmKit
 
@@ -61,119 +59,7 @@ public enum Authcheck {
             Output.write("authcheck: this program is built without a client for --server", to: STDERR_FILENO)
             return .usage
         }
-        var username: Username?
-        do throws(BadUsername) {
-            username = try options.user.map { (user) throws(BadUsername) in try Username(user) }
-        } catch {
-            Output.write("authcheck: \(error)", to: STDERR_FILENO)
-            return .usage
-        }
-        return await check(username, options: options, kinds: kinds, state: state, standardInput: standardInput)
-    }
-
-    private static func check(
-        _ username: Username?,
-        options: AuthcheckOptions,
-        kinds: [RealmKind],
-        state: ProgramState,
-        standardInput: Int32
-    ) async -> ExitStatus {
-        let configuration: Configuration
-        let certificate: CertificateFile?
-        do {
-            let log = RealmLog.once { message in
-                if !options.quiet { Output.write("authcheck: \(Printable.line(message))", to: STDERR_FILENO) }
-            }
-            let services = ProgramServices(state, access: .existingOnly, log: log)
-            configuration = try options.source.load(kinds, services: services)
-            if !options.quiet, let line = options.source.line(aboutWarningsOf: configuration) {
-                Output.write(line, to: STDERR_FILENO)
-            }
-            certificate = try options.certificate.map { try CertificateFile($0, settings: configuration.server) }
-        } catch let error as CertificateFile.Fault {
-            Output.write(Printable.text("authcheck: \(error.text)"), to: STDERR_FILENO)
-            return error.status
-        } catch {
-            Output.write(DiagnosticColors.standardError("\(error)"), to: STDERR_FILENO)
-            return .configuration
-        }
-        let realm = options.realm ?? ""
-        do throws(RealmError) {
-            let authenticator = await authenticator(of: configuration, isQuiet: options.quiet)
-            let result = try await login(
-                username,
-                certificate: certificate,
-                in: authenticator.realm(realm),
-                of: authenticator,
-                rules: configuration.rules,
-                options: options,
-                standardInput: standardInput
-            )
-            if !options.quiet { Output.write(result.text(options), to: STDOUT_FILENO) }
-            return result.status
-        } catch {
-            let nearest = NearestName.suggest(realm, among: configuration.realms.map(\.name))
-            Output.write(
-                "authcheck: \(Printable.line("\(error)"))" + (nearest.map { "\n    hint: did you mean \($0)?" } ?? ""),
-                to: STDERR_FILENO
-            )
-            return .configuration
-        }
-    }
-
-    private static func login(
-        _ given: Username?,
-        certificate: CertificateFile?,
-        in realm: BoundRealm,
-        of authenticator: Authenticator,
-        rules: [ProtectRule],
-        options: AuthcheckOptions,
-        standardInput: Int32
-    ) async throws(RealmError) -> CheckResult {
-        let username: Username
-        do throws(LoginFault) {
-            if let certificate {
-                let warnings = try certificate.check(for: realm, rules: rules)
-                if !options.quiet {
-                    for warning in warnings {
-                        Output.write("authcheck: warning: \(Printable.line(warning))", to: STDERR_FILENO)
-                    }
-                }
-                username = try await certificate.username(given, in: realm)
-            } else if let given {
-                username = given
-            } else {
-                throw LoginFault(.missingCredential, log: "neither a user nor a certificate was given")
-            }
-        } catch {
-            return .rejectedCertificate(error, realm: realm.name)
-        }
-        let conversation = TerminalConversation(
-            username,
-            certificate: certificate?.der,
-            input: options.passwordStdin ? standardInput : nil
-        )
-        let request = LoginRequest(realm: realm.name, username: username, service: options.service)
-        let report = try await authenticator.login(request, asking: conversation)
-        // Without this check, the name alone would be accepted, and the certificate would have no part in it.
-        if certificate != nil, report.identity != nil, !conversation.hasSentCertificate {
-            let fault = LoginFault(.missingCredential, log: "no module of the login has used the certificate")
-            return .rejectedCertificate(fault, realm: realm.name)
-        }
-        return .login(report)
-    }
-
-    /// The authenticator of a configuration, which rejects accounts that a server has locked.
-    private static func authenticator(of configuration: Configuration, isQuiet: Bool) async -> Authenticator {
-        guard let lockouts = configuration.services[RecordedLockouts.self] else { return configuration.authenticator }
-        do {
-            return configuration.authenticator.throttled(by: try await lockouts.throttle(WallClock.system.seconds))
-        } catch {
-            if !isQuiet {
-                Output.write("authcheck: cannot check whether the account is locked: \(error)", to: STDERR_FILENO)
-            }
-            return configuration.authenticator
-        }
+        return await LocalCheck(options: options, standardInput: standardInput).run(kinds, state: state)
     }
 }
 
