@@ -7,7 +7,15 @@ import Testing
 struct ForgeryTests {
     @Test(arguments: ControlFlag.allCases)
     func `a success of an earlier login counts as a failure`(flag: ControlFlag) async throws {
-        let stack = stack(LoginStack.Entry(ScriptedModule(.forge), flag))
+        let captured = CapturedValue<Verdict>()
+        let forger = ScriptedModule(
+            .run { attempt in
+                if let earlier = captured.value { return earlier }
+                captured.set(attempt.commit())
+                return .failed(.permissionDenied)
+            }
+        )
+        let stack = stack(LoginStack.Entry(forger, flag))
         let first = try await stack.login()
         #expect(first.identity == nil)
         let second = try await stack.login()

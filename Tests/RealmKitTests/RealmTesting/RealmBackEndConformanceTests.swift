@@ -16,7 +16,7 @@ struct RealmBackEndConformanceTests {
         #expect(report.skipped == [])
         #expect(report.checked.count == Check.allCases.count)
         #expect(report.checked.allSatisfy { !$0.hasSuffix(" 0 logins") }, "\(report)")
-        #expect(report.measurements.contains { $0.hasPrefix("wrong logins: mean ") })
+        #expect(report.measurements.contains { $0.hasSuffix(" child processes were examined") })
     }
 
     private func violations(
@@ -33,7 +33,6 @@ struct RealmBackEndConformanceTests {
             deadline: .seconds(hangs ? 3 : 60)
         )
         conformance.slack = slack
-        if defect == .staysDown { conformance.recoveryTime = .milliseconds(100) }
         return await conformance.check().violations
     }
 
@@ -59,7 +58,7 @@ struct RealmBackEndConformanceTests {
         let found = await violations(of: .staysDown, [.outages], slack: .seconds(1))
         #expect(
             found == [
-                "after the back end is stopped: users are still refused after 0.1 seconds: "
+                "after the back end is stopped: users are still refused after 1.0 seconds: "
                     + "unavailable: connection refused"
             ]
         )
@@ -149,8 +148,7 @@ struct RealmBackEndConformanceTests {
         defect: Defect,
         violation: String
     ) async {
-        var conformance = TestBackEnd(defect).conformance([.hostileInput])
-        conformance.longestSecret = 70_000
+        let conformance = TestBackEnd(defect).conformance([.hostileInput])
         let found = await conformance.check().violations
         #expect(found.contains { $0.contains(violation) }, "\(found)")
     }

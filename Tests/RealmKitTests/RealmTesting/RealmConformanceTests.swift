@@ -93,4 +93,16 @@ struct AccountKeyConformanceTests {
             ]
         )
     }
+
+    @Test func `a type of realm and its module are tested in one call`() async {
+        let violations = await RealmKind(CaseSensitiveRealm.self, modules: ScriptedModule.self).violations(
+            members: ["ann": ["Crew"]],
+            accepts: [.init("ann", password: "lilac")],
+            refuses: [.init("bob", password: "lilac")]
+        )
+        #expect(violations.contains { $0.hasPrefix("groupNames(of: ann) throws: ") }, "\(violations)")
+        #expect(violations.contains("bob should be refused, but is accepted"), "\(violations)")
+        let broken = await RealmKind(CaseSensitiveRealm.self).violations(accepts: [], refuses: [])
+        #expect(broken == ["the realm with its module cannot be created: the type of realm has no module"])
+    }
 }

@@ -6,14 +6,17 @@ import RealmTesting
 import Testing
 
 struct TeamRealmTests {
-    @Test func `the realm passes the conformance tests`() async {
-        let conformance = RealmConformance(
-            TeamRealm.self,
+    @Test func `the realm and its module pass the conformance tests`() async {
+        let violations = await RealmKind.team.violations(
             properties: ["members": ["ann", "zed"], "passphrase": ["open sesame"], "group": ["Crew"]],
             members: ["ann": ["Crew"], "zed": ["Crew"]],
-            unknownUsers: ["bob", "Ann"]
+            unknownUsers: ["bob", "Ann"],
+            accepts: [.init("ann", password: "open sesame"), .init("zed", password: "open sesame")],
+            refuses: [
+                .init("ann", password: "open sesami"), .init("ann", password: ""), .init("ann"),
+                .init("bob", password: "open sesame"),
+            ]
         )
-        let violations = await conformance.violations()
         #expect(violations == [])
     }
 

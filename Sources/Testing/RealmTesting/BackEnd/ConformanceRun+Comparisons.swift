@@ -8,20 +8,14 @@ extension ConformanceRun {
         let kinds = everyKind()
         guard !kinds.isEmpty else { return [] }
         let trials = (0..<100).map { kinds[$0 % kinds.count] }
-        let results = await results(of: trials)
-        let lost = results.count { $0 == nil }
-        var violations = zip(trials, results).compactMap { trial, result in
-            result.flatMap { trial.violation($0, realm: realm.realm) }
-        }
-        if lost > 0 { violations.append("\(lost) of 100 logins get no result within \(test.deadline + test.slack)") }
-        return violations.map { "among 100 logins at once: \($0)" }
+        return await violations(of: trials, atOnce: trials.count).map { "among 100 logins at once: \($0)" }
     }
 
     /// Returns whether hash computations can be compared: the test counts them, or a login names them.
     func computesHashes() async -> Bool {
         guard test.computations == nil else { return true }
         guard let user = test.users.first, let trial = right(user) else { return false }
-        return await !HashCosts.costs(of: result(of: trial).report).isEmpty
+        return await !HashCosts.costs(of: report(of: trial)).isEmpty
     }
 
     func equalWork() async -> [String] {
@@ -33,8 +27,8 @@ extension ConformanceRun {
         var work: [(label: String, count: Int)] = []
         for trial in trials + trials {
             let before = await test.computations?()
-            let results = await results(of: [trial])
-            if let report = results.first??.report { logins.append((trial.label, report)) }
+            let reports = await reports(of: [trial])
+            if let report = reports[0] { logins.append((trial.label, report)) }
             if let before, let after = await test.computations?() { work.append((trial.label, after - before)) }
         }
         let differences = HashCosts.differences(logins)
@@ -56,8 +50,8 @@ extension ConformanceRun {
             let stored: String?
             do {
                 stored = try await test.stored?()
-                let right = await lockedLogin(.right, name, Array(password.utf8), of: user)
-                let wrong = await lockedLogin(.wrong, name, wrongPassword(), of: user)
+                let right = await lockedLogin(name, Array(password.utf8), of: user)
+                let wrong = await lockedLogin(name, wrongPassword(), of: user)
                 if right != wrong {
                     violations.append(
                         "the locked account of \(name): the right password gives \(right), a wrong one \(wrong)"
@@ -75,7 +69,6 @@ extension ConformanceRun {
 
     /// Returns everything that a client can observe of a login to a locked account.
     private func lockedLogin(
-        _ kind: LoginTrial.Kind,
         _ name: Username,
         _ password: [UInt8],
         of user: RealmBackEndConformance.User
@@ -83,13 +76,12 @@ extension ConformanceRun {
         let answers = PreparedConversation(name: name.text, password: Secret(password), certificate: user.certificate)
         let conversation = RecordingConversation([.prepared(answers)])
         let computed = await test.computations?()
-        let begin = ContinuousClock.now
         let report = await realm.stack.login(
             LoginRequest(realm: realm.name, username: name, service: "conformance"),
             asking: conversation,
             mayGrant: false
         )
-        secrets.examine(LoginTrial.Result(kind: kind, report: report, duration: begin.duration(to: .now)))
+        secrets.examine(report)
         // The outcome of a step is for the administrator only.
         let steps = report.steps.map { "\($0.phase.name) \($0.index)" }
         var text = "\(report.refusal?.failure.code ?? "a success") \(steps), \(conversation.questions.count) questions"

@@ -18,14 +18,15 @@ struct ConformanceRun: Sendable {
         self.realm = realm
         self.log = log
         marker = RealmBackEndConformance.randomPassword()
-        var searched = [SecretSearch.Needle("a wrong password", bytes: Array(marker.utf8))]
+        var search = SecretSearch()
+        search.add("a wrong password", marker)
         for user in test.users + test.rejectedUsers {
             guard let password = user.password, password.utf8.count >= RealmBackEndConformance.searchableBytes else {
                 continue
             }
-            searched.append(SecretSearch.Needle("the password of \(user.username)", bytes: Array(password.utf8)))
+            search.add("the password of \(user.username)", password)
         }
-        secrets = SecretWatch(SecretSearch(searched))
+        secrets = SecretWatch(search)
         authenticator = Authenticator([realm], throttle: throttle)
     }
 
@@ -51,7 +52,7 @@ struct ConformanceRun: Sendable {
         } else {
             report.violations.append("no further check is made, because the back end does not work without a fault")
         }
-        await processes.stop()
+        processes.stop()
         await watch?.value
         if test.skipped[.secrets] == nil {
             for line in log.lines { secrets.examine(line, as: "a log line") }
@@ -61,7 +62,6 @@ struct ConformanceRun: Sendable {
             report.add(.processes, logins: secrets.loginCount, violations: processes.violations)
             report.measurements.append(processes.summary)
         }
-        report.measurements += secrets.durations
     }
 
     private func make(
@@ -77,19 +77,21 @@ struct ConformanceRun: Sendable {
 
     // MARK: Logging in
 
-    /// Logs in with all credentials at once; a result is nil if the login did not end within the deadline and the
+    /// Logs in with all credentials at once; a report is nil if the login did not end within the deadline and the
     /// slack.
-    func results(of trials: [LoginTrial]) async -> [LoginTrial.Result?] {
-        let journal = Journal<(index: Int, result: LoginTrial.Result)>()
+    func reports(of trials: [LoginTrial]) async -> [LoginReport?] {
+        let journal = Journal<(index: Int, report: LoginReport)>()
         let tasks = trials.indices.map { index in
-            Task { journal.add((index, await result(of: trials[index]))) }
+            Task { journal.add((index, await report(of: trials[index]))) }
         }
         let limit = RealTimeLimit(test.deadline + test.slack)
         if await !limit.wait(until: { journal.count >= trials.count }) { tasks.forEach { $0.cancel() } }
-        var results = [LoginTrial.Result?](repeating: nil, count: trials.count)
-        for (index, result) in journal.entries { results[index] = result }
-        for result in results { if let result { secrets.examine(result) } }
-        return results
+        var reports = [LoginReport?](repeating: nil, count: trials.count)
+        for (index, report) in journal.entries {
+            secrets.examine(report)
+            reports[index] = report
+        }
+        return reports
     }
 
     /// Logs in with credentials, a few at a time, and returns the violations.
@@ -99,26 +101,24 @@ struct ConformanceRun: Sendable {
         while !rest.isEmpty, violations.count <= 20 {
             let some = Array(rest.prefix(atOnce))
             rest = rest.dropFirst(atOnce)
-            violations += self.violations(of: some, results: await results(of: some))
+            violations += self.violations(of: some, reports: await reports(of: some))
         }
         return violations
     }
 
-    func violations(of trials: [LoginTrial], results: [LoginTrial.Result?]) -> [String] {
-        zip(trials, results).compactMap { trial, result in
-            guard let result else {
+    func violations(of trials: [LoginTrial], reports: [LoginReport?]) -> [String] {
+        zip(trials, reports).compactMap { trial, report in
+            guard let report else {
                 return "the login \(trial.label) does not end within \(test.deadline + test.slack)"
             }
-            return trial.violation(result, realm: realm.realm)
+            return trial.violation(report, realm: realm.realm)
         }
     }
 
-    func result(of trial: LoginTrial) async -> LoginTrial.Result {
+    func report(of trial: LoginTrial) async -> LoginReport {
         let request = LoginRequest(realm: realm.name, username: trial.username, service: "conformance")
-        let begin = ContinuousClock.now
         do throws(RealmError) {
-            let report = try await authenticator.login(request, asking: trial.conversation)
-            return LoginTrial.Result(kind: trial.kind, report: report, duration: begin.duration(to: .now))
+            return try await authenticator.login(request, asking: trial.conversation)
         } catch {
             preconditionFailure("the authenticator has a realm of this name")
         }
@@ -134,7 +134,6 @@ struct ConformanceRun: Sendable {
         username(user.username).map { name in
             LoginTrial(
                 label: "of \(user.username) with the right credentials",
-                kind: .right,
                 username: name,
                 password: user.password.map { Array($0.utf8) },
                 certificate: user.certificate,
@@ -147,7 +146,7 @@ struct ConformanceRun: Sendable {
     func rejected(_ user: RealmBackEndConformance.User) -> LoginTrial? {
         guard var trial = right(user) else { return nil }
         trial.label = "of the rejected user \(user.username) with the right credentials"
-        (trial.kind, trial.expected) = (.rejected, .refused)
+        trial.expected = .refused
         return trial
     }
 
@@ -160,7 +159,6 @@ struct ConformanceRun: Sendable {
         username(user.username).map { name in
             LoginTrial(
                 label: "of \(user.username) with \(what)",
-                kind: .wrong,
                 username: name,
                 password: password ?? wrongPassword(),
                 certificate: user.password == nil ? nil : user.certificate,

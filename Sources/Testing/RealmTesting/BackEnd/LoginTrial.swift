@@ -4,10 +4,6 @@ internal import RealmKit
 
 /// A login that a conformance test makes, with the expected result.
 struct LoginTrial: Sendable {
-    enum Kind: String, Sendable, CaseIterable {
-        case right, wrong, rejected, unknown
-    }
-
     enum Expectation: Sendable {
         case accepted(RealmBackEndConformance.User)
         case refused
@@ -20,15 +16,8 @@ struct LoginTrial: Sendable {
         }
     }
 
-    struct Result: Sendable {
-        let kind: Kind
-        let report: LoginReport
-        let duration: Duration
-    }
-
     /// The words after "the login" in a violation.
     var label: String
-    var kind = Kind.unknown
     let username: Username
     let password: [UInt8]?
     var certificate: [UInt8]?
@@ -39,12 +28,12 @@ struct LoginTrial: Sendable {
     }
 
     /// Returns the difference between the result and the expected result; nil if there is none.
-    func violation(_ result: Result, realm: any Realm) -> String? {
+    func violation(_ report: LoginReport, realm: any Realm) -> String? {
         switch expected {
-        case .accepted(let user): difference(result.report, from: user)
-        case .refused: unexpectedRefusal(result.report)
-        case .unavailable: unexpectedInOutage(result.report)
-        case .spelling(let user): spellingViolation(result.report, of: user, realm: realm)
+        case .accepted(let user): difference(report, from: user)
+        case .refused: unexpectedRefusal(report)
+        case .unavailable: unexpectedInOutage(report)
+        case .spelling(let user): spellingViolation(report, of: user, realm: realm)
         }
     }
 
@@ -62,23 +51,26 @@ struct LoginTrial: Sendable {
     }
 
     private func unexpectedRefusal(_ report: LoginReport) -> String? {
-        guard report.identity == nil else { return "the login \(label) is accepted" }
-        if let fault = brokenStep(report) { return "the login \(label) ends with an internal error: \(fault)" }
-        guard report.refusal?.failure.isTemporary != true else {
-            return "the login \(label) ends as unavailable, although the back end works: "
-                + LoginModuleConformance.reason(report)
-        }
-        return nil
+        if let violation = unexpectedEnd(report) { return violation }
+        guard report.refusal?.failure.isTemporary == true else { return nil }
+        return "the login \(label) ends as unavailable, although the back end works: "
+            + LoginModuleConformance.reason(report)
     }
 
     private func unexpectedInOutage(_ report: LoginReport) -> String? {
-        guard report.identity == nil else { return "the login \(label) is accepted" }
-        if let fault = brokenStep(report) { return "the login \(label) ends with an internal error: \(fault)" }
-        guard let failure = report.refusal?.failure, failure == .unavailable else {
+        if let violation = unexpectedEnd(report) { return violation }
+        guard report.refusal?.failure == .unavailable else {
             return "the login \(label) is refused as \(LoginModuleConformance.reason(report)), and not as unavailable"
         }
         guard report.isUnavailable else { return "the login \(label) is unavailable, but the response may not be 503" }
         return nil
+    }
+
+    private func unexpectedEnd(_ report: LoginReport) -> String? {
+        guard report.identity == nil else { return "the login \(label) is accepted" }
+        return report.steps.first { $0.outcome.failure == .internalError }.map { step in
+            "the login \(label) ends with an internal error: \(step.fault.map { "\($0)" } ?? step.module)"
+        }
     }
 
     private func spellingViolation(
@@ -92,9 +84,5 @@ struct LoginTrial: Sendable {
             return "the login \(label) is accepted, but has another accountKey(of:) than \(user.username)"
         }
         return difference(report, from: user)
-    }
-
-    private func brokenStep(_ report: LoginReport) -> String? {
-        report.steps.first { $0.outcome.failure == .internalError }.map { $0.fault.map { "\($0)" } ?? $0.module }
     }
 }

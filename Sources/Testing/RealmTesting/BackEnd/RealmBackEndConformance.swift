@@ -106,20 +106,15 @@ public struct RealmBackEndConformance: Sendable {
     /// All accepted spellings must then have the same `accountKey(of:)`. The default is false: other spellings must be
     /// refused.
     public var acceptsOtherSpellings = false
-    /// The length of the longest secrets that the test presents, in bytes; the default is 64 KiB and one byte.
-    ///
-    /// Set it to a number above what the realm reads. Lengths up to 64 KiB and one byte are always presented.
-    public var longestSecret = 65537
     /// The number of random logins; the default is 200.
     public var rounds = 200
     /// The seed of the random logins.
     ///
     /// A violation contains it, so that a failure can be repeated.
     public var seed: UInt64 = 13
-    /// The addition to every limit in real time; the default is 30 seconds.
+    /// The addition to every limit in real time, and the maximum time after the end of a fault until a login succeeds;
+    /// the default is 30 seconds.
     public var slack = Duration.seconds(30)
-    /// The maximum time after the end of a fault until a login succeeds; the default is 30 seconds.
-    public var recoveryTime = Duration.seconds(30)
 
     let users: [User]
     let rejectedUsers: [User]

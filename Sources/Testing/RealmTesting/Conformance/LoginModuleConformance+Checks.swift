@@ -4,28 +4,40 @@ internal import Passwords
 internal import RealmKit
 
 extension LoginModuleConformance {
+    /// One login with each credential.
+    func logins(_ credentials: [Credential]) async -> [Login] {
+        var logins: [Login] = []
+        for credential in credentials {
+            let conversation = credential.conversation()
+            guard let report = await login(credential, conversation: conversation) else { continue }
+            logins.append(Login(name: credential.username, conversation: conversation, report: report))
+        }
+        return logins
+    }
+
+    struct Login {
+        let name: String
+        let conversation: RecordingConversation
+        let report: LoginReport
+    }
+
     // MARK: Decisions
 
-    func decisions() async -> [String] {
+    func decisions(accepted: [Login], refused: [Login]) async -> [String] {
         var violations: [String] = []
-        for credential in accepted {
-            guard let report = await login(credential, conversation: credential.conversation()) else { continue }
-            let name = credential.username
-            guard let identity = report.identity else {
-                violations.append("\(name) should be accepted, but is refused: \(Self.reason(report))")
+        for login in accepted {
+            guard let identity = login.report.identity else {
+                violations.append("\(login.name) should be accepted, but is refused: \(Self.reason(login.report))")
                 continue
             }
-            guard report.steps.contains(where: { $0.phase == .commit && $0.outcome == .success }) else {
-                violations.append("the login of \(name) is not committed")
+            guard login.report.steps.contains(where: { $0.phase == .commit && $0.outcome == .success }) else {
+                violations.append("the login of \(login.name) is not committed")
                 continue
             }
             violations += await logout(identity)
         }
-        for credential in refused {
-            guard let report = await login(credential, conversation: credential.conversation()) else { continue }
-            if report.identity != nil { violations.append("\(credential.username) should be refused, but is accepted") }
-        }
         return violations
+            + refused.filter { $0.report.identity != nil }.map { "\($0.name) should be refused, but is accepted" }
     }
 
     private func logout(_ identity: AuthenticatedIdentity) async -> [String] {
@@ -52,38 +64,29 @@ extension LoginModuleConformance {
         let isUnavailable: Bool
     }
 
-    func visibleDifferences() async -> [String] {
+    static func visibleDifferences(_ refused: [Login]) -> [String] {
         var seen: [VisibleRefusal: String] = [:]
-        for credential in refused {
-            let conversation = credential.conversation()
-            guard let report = await login(credential, conversation: conversation),
-                let reason = report.refusal?.failure
-            else { continue }
+        for login in refused {
             // The client knows that it presented nothing, so this refusal may look different.
-            guard reason != .missingCredential else { continue }
+            guard let reason = login.report.refusal?.failure, reason != .missingCredential else { continue }
             let refusal = VisibleRefusal(
-                requests: conversation.questions,
-                isThrown: report.steps.contains { $0.phase == .login && $0.fault != nil },
+                requests: login.conversation.questions,
+                isThrown: login.report.steps.contains { $0.phase == .login && $0.fault != nil },
                 isUnavailable: reason == .unavailable
             )
-            if seen[refusal] == nil { seen[refusal] = credential.username }
+            if seen[refusal] == nil { seen[refusal] = login.name }
         }
         guard seen.count > 1 else { return [] }
         return ["the client can distinguish refusals: \(seen.values.sorted().joined(separator: ", "))"]
     }
 
-    // MARK: Password checks
-
     /// Compares the password checks of all credentials, whose time a client can measure.
-    func passwordChecks() async -> [String] {
-        var logins: [(label: String, report: LoginReport)] = []
-        for credential in accepted + refused {
-            guard let report = await login(credential, conversation: credential.conversation()) else { continue }
-            let failure = report.refusal?.failure
-            guard failure != .missingCredential, failure?.isTemporary != true else { continue }
-            logins.append(("of \(credential.username)", report))
+    static func passwordChecks(_ logins: [Login]) -> [String] {
+        let checked = logins.filter { login in
+            let failure = login.report.refusal?.failure
+            return failure != .missingCredential && failure?.isTemporary != true
         }
-        return HashCosts.differences(logins)
+        return HashCosts.differences(checked.map { ("of \($0.name)", $0.report) })
     }
 
     // MARK: Faulty conversations

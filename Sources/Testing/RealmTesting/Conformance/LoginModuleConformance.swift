@@ -30,13 +30,7 @@ public struct LoginModuleConformance: Sendable {
         let code: String?
         let certificate: [UInt8]?
 
-        /// Creates a credential; a nil value is not presented.
-        ///
-        /// - Parameters:
-        ///   - username: The user name.
-        ///   - password: The password.
-        ///   - code: The one-time code.
-        ///   - certificate: The certificate, in DER.
+        /// Creates a credential; a nil value is not presented, and the certificate is in DER.
         public init(_ username: String, password: String? = nil, code: String? = nil, certificate: [UInt8]? = nil) {
             self.username = username
             self.password = password
@@ -90,9 +84,10 @@ public struct LoginModuleConformance: Sendable {
         let type = type(of: module)
         var violations = NameRules.violations(of: type.moduleNames, kind: "module name")
         violations += NameRules.violations(of: type.options, reserved: [])
-        violations += await decisions()
-        violations += await visibleDifferences()
-        violations += await passwordChecks()
+        let (accepted, refused) = (await logins(self.accepted), await logins(self.refused))
+        violations += await decisions(accepted: accepted, refused: refused)
+        violations += Self.visibleDifferences(refused)
+        violations += Self.passwordChecks(accepted + refused)
         violations += await conversations()
         violations += await concurrency()
         violations += await cancellation()

@@ -15,7 +15,8 @@ public import RealmKit
 /// properties; unknown properties are rejected, and required properties must be set; `jaasContext` and `authType` are
 /// not empty and contain no control characters; `jaas-context` takes effect; `groupNames(of:)` keeps its contract;
 /// `accountKey(of:)` always returns the same key for all spellings of a user.
-public struct RealmConformance<RealmType: Realm>: Sendable {
+public struct RealmConformance: Sendable {
+    private let kind: RealmKind
     private let properties: [String: [String]]
     private let realms: [String: [BoundRealm]]
     private let members: [String: [String]]
@@ -35,7 +36,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     ///     key for all of them.
     ///   - services: The services that the realm needs.
     public init(
-        _ type: RealmType.Type,
+        _ type: any Realm.Type,
         properties: [String: [String]] = [:],
         realms: [String: [BoundRealm]] = [:],
         members: [String: [String]] = [:],
@@ -43,6 +44,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         spellings: [[String]] = [],
         services: RealmServices = RealmServices()
     ) {
+        kind = Self.kind(type)
         self.properties = properties
         self.realms = realms
         self.members = members
@@ -51,13 +53,15 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         self.services = services
     }
 
+    private static func kind<RealmType: Realm>(_ type: RealmType.Type) -> RealmKind { RealmKind(type) }
+
     /// Runs all checks.
     ///
     /// - Returns: The violations, one sentence each; empty if there are none.
     public func violations() async -> [String] {
         let reserved: Set = ["class", "assign-groups", "group-mapping"]
-        var violations = NameRules.violations(of: RealmType.classNames, kind: "class name")
-        violations += NameRules.violations(of: RealmType.properties, reserved: reserved)
+        var violations = NameRules.violations(of: kind.classNames, kind: "class name")
+        violations += NameRules.violations(of: kind.properties, reserved: reserved)
         do throws(BadRealm) {
             let realm = try make(properties, realms)
             violations += refusals()
@@ -74,11 +78,11 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     private func make(
         _ properties: [String: [String]],
         _ realms: [String: [BoundRealm]]
-    ) throws(BadRealm) -> RealmType {
-        let values = try RealmKind.values(properties, schema: RealmType.properties)
+    ) throws(BadRealm) -> any Realm {
+        let values = try RealmKind.values(properties, schema: kind.properties)
             .merging(realms.mapValues { .realms($0) }) { given, _ in given }
-        return try RealmType(
-            RealmProperties(values, schema: RealmType.properties, realmName: "conformance", services: services)
+        return try kind.makeRealm(
+            RealmProperties(values, schema: kind.properties, realmName: "conformance", services: services)
         )
     }
 
@@ -87,7 +91,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         if accepts(properties.merging(["no-such-property": ["x"]]) { given, _ in given }, realms) {
             violations.append("an undeclared property is accepted")
         }
-        for property in RealmType.properties.properties where property.isRequired {
+        for property in kind.properties.properties where property.isRequired {
             if accepts(properties.filter { $0.key != property.name }, realms.filter { $0.key != property.name }) {
                 violations.append("\(property.name) is required, but the realm can be created without it")
             }
@@ -99,12 +103,12 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         (try? make(properties, realms)) != nil
     }
 
-    private func texts(of realm: RealmType) -> [String] {
+    private func texts(of realm: any Realm) -> [String] {
         NameRules.violations(ofText: realm.jaasContext, name: "jaasContext")
             + NameRules.violations(ofText: realm.authType, name: "authType")
     }
 
-    private func keys(of realm: RealmType) -> [String] {
+    private func keys(of realm: any Realm) -> [String] {
         var violations: [String] = []
         for names in spellings + (members.keys.sorted() + unknownUsers).map({ [$0, $0] }) {
             do throws(BadUsername) {
@@ -121,7 +125,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
     }
 
     private func context() -> [String] {
-        guard RealmType.properties["jaas-context"] != nil else { return [] }
+        guard kind.properties["jaas-context"] != nil else { return [] }
         do throws(BadRealm) {
             let context = try make(properties.merging(["jaas-context": ["another"]]) { _, other in other }, realms)
                 .jaasContext
@@ -131,7 +135,7 @@ public struct RealmConformance<RealmType: Realm>: Sendable {
         }
     }
 
-    private func groups(of realm: RealmType) async -> [String] {
+    private func groups(of realm: any Realm) async -> [String] {
         var violations: [String] = []
         for (name, groups) in members.sorted(by: { $0.key < $1.key }) {
             do {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 public import RealmKit
 internal import Synchronization
 
@@ -14,25 +15,16 @@ internal import Synchronization
 ///
 /// It may be used from any thread.
 public final class ManualClock: LoginClock {
-    private struct Sleeper {
-        let id: Int
-        let deadline: UInt64
-        let continuation: CheckedContinuation<Bool, Never>
-    }
-
     private struct State {
         var now: UInt64
         var lastID = 0
-        var sleepers: [Sleeper] = []
-        var cancelled: Set<Int> = []
+        var sleepers: [Int: (deadline: UInt64, continuation: CheckedContinuation<Bool, Never>)] = [:]
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state: Mutex<State>
 
-    /// Creates a clock that does not move by itself.
-    ///
-    /// - Parameter now: The time it shows, in nanoseconds.
+    /// Creates a clock that shows a time in nanoseconds.
     public init(now: UInt64 = 0) { state = Mutex(State(now: now)) }
 
     /// The time it shows, in nanoseconds.
@@ -41,23 +33,18 @@ public final class ManualClock: LoginClock {
     /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Advances the clock and wakes the tasks that are due, the earliest first.
-    ///
-    /// - Parameter duration: The time to advance by; fractions of a nanosecond are dropped.
+    /// Advances the clock and wakes the tasks that are due, the earliest first; fractions of a nanosecond are dropped.
     public func advance(by duration: Duration) {
-        let woken: [Sleeper] = state.withLock { state in
+        let woken = state.withLock { state in
             state.now += Self.nanoseconds(duration)
-            let now = state.now
-            let woken = state.sleepers.filter { $0.deadline <= now }
-            state.sleepers.removeAll { $0.deadline <= now }
-            return woken.sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+            let due = state.sleepers.filter { $0.value.deadline <= state.now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
         }
-        woken.forEach { $0.continuation.resume(returning: true) }
+        for (_, sleeper) in woken { sleeper.continuation.resume(returning: true) }
     }
 
-    /// Waits until a number of tasks sleep on this clock.
-    ///
-    /// - Parameter count: The minimum number of tasks.
+    /// Waits until at least a number of tasks sleep on this clock.
     public func untilAsleep(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let areAsleep = state.withLock { state in
@@ -69,9 +56,8 @@ public final class ManualClock: LoginClock {
         }
     }
 
-    /// Waits until the clock has been advanced to a time.
+    /// Waits until the clock has been advanced to a time; returns at once if it has already passed.
     ///
-    /// - Parameter deadline: The time. If it has already passed, the call returns at once.
     /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: UInt64) async throws(CancellationError) {
         let id = state.withLock { state in
@@ -79,37 +65,25 @@ public final class ManualClock: LoginClock {
             return state.lastID
         }
         let isWoken = await withTaskCancellationHandler {
-            await withCheckedContinuation { addSleeper(Sleeper(id: id, deadline: deadline, continuation: $0)) }
+            await withCheckedContinuation { addSleeper(id, until: deadline, $0) }
         } onCancel: {
-            cancel(id)
+            state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume(returning: false)
         }
-        state.withLock { _ = $0.cancelled.remove(id) }
         guard isWoken else { throw CancellationError() }
     }
 
-    private func addSleeper(_ sleeper: Sleeper) {
+    private func addSleeper(_ id: Int, until deadline: UInt64, _ continuation: CheckedContinuation<Bool, Never>) {
         let (answer, watchers): (Bool?, [CheckedContinuation<Void, Never>]) = state.withLock { state in
-            if state.cancelled.contains(sleeper.id) { return (false, []) }
-            if sleeper.deadline <= state.now { return (true, []) }
-            state.sleepers.append(sleeper)
+            if Task.isCancelled { return (false, []) }
+            if deadline <= state.now { return (true, []) }
+            state.sleepers[id] = (deadline, continuation)
             let count = state.sleepers.count
             let served = state.watchers.filter { $0.count <= count }
             state.watchers.removeAll { $0.count <= count }
             return (nil, served.map(\.continuation))
         }
-        if let answer { sleeper.continuation.resume(returning: answer) }
+        if let answer { continuation.resume(returning: answer) }
         watchers.forEach { $0.resume() }
-    }
-
-    private func cancel(_ id: Int) {
-        let sleeper: Sleeper? = state.withLock { state in
-            guard let place = state.sleepers.firstIndex(where: { $0.id == id }) else {
-                state.cancelled.insert(id)
-                return nil
-            }
-            return state.sleepers.remove(at: place)
-        }
-        sleeper?.continuation.resume(returning: false)
     }
 
     private static func nanoseconds(_ duration: Duration) -> UInt64 {
@@ -142,15 +116,10 @@ struct RealTimeLimit: Sendable {
 
 /// A clock of real time, for modules that work in real time.
 struct RealClock: LoginClock {
-    private let begin = ContinuousClock.now
-
-    var now: UInt64 {
-        let (seconds, attoseconds) = begin.duration(to: .now).components
-        return UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
-    }
+    var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     func sleep(until deadline: UInt64) async throws(CancellationError) {
-        let end = begin.advanced(by: .nanoseconds(Int64(clamping: deadline)))
-        guard (try? await ContinuousClock().sleep(until: end)) != nil else { throw CancellationError() }
+        let rest = Duration.nanoseconds(Int64(clamping: deadline) - Int64(clamping: now))
+        guard (try? await Task.sleep(for: rest)) != nil else { throw CancellationError() }
     }
 }

@@ -28,17 +28,10 @@ public final class RecordingConversation: Conversation {
 
     /// Creates a conversation with a reply for each call.
     ///
-    /// - Parameter replies: The replies in order. The last reply is repeated. If the list is empty, every callback gets
-    ///   `Answer.none`.
+    /// The last reply is repeated. If the list is empty, every callback gets `Answer.none`.
     public init(_ replies: [Reply] = []) { self.replies = replies }
 
-    /// Creates a conversation that always gives the same answers.
-    ///
-    /// - Parameters:
-    ///   - name: The user name.
-    ///   - password: The password.
-    ///   - code: The one-time code.
-    ///   - certificate: The certificate, in DER.
+    /// Creates a conversation that always gives the same answers; the certificate is in DER.
     public convenience init(
         name: String? = nil,
         password: String? = nil,
@@ -57,9 +50,7 @@ public final class RecordingConversation: Conversation {
     /// The callbacks of each call so far, in order.
     public var questions: [[Callback]] { journal.entries }
 
-    /// Waits until the conversation has been called a number of times.
-    ///
-    /// - Parameter count: The minimum number of calls.
+    /// Waits until the conversation has been called at least a number of times.
     public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
     /// Ends the wait of all current and later ``Reply/held(_:)`` replies.
@@ -166,15 +157,14 @@ final class Journal<Entry: Sendable>: Sendable {
     /// Adds an entry and returns its index.
     @discardableResult
     func add(_ entry: Entry) -> Int {
-        let (number, waiting) = state.withLock { state in
+        let (count, served) = state.withLock { state in
             state.entries.append(entry)
             let count = state.entries.count
-            let served = state.waiting.filter { $0.count <= count }
-            state.waiting.removeAll { $0.count <= count }
-            return (count - 1, served)
+            defer { state.waiting.removeAll { $0.count <= count } }
+            return (count, state.waiting.filter { $0.count <= count })
         }
-        waiting.forEach { $0.continuation.resume() }
-        return number
+        served.forEach { $0.continuation.resume() }
+        return count - 1
     }
 
     func wait(for count: Int) async {

@@ -16,8 +16,6 @@ public struct ScriptedModule: LoginModule {
         case refuse(LoginFailure)
         /// Throws a fault.
         case fail(LoginFault)
-        /// Stores its first success without returning it, and returns this success in every later login.
-        case forge
         /// Waits for ``ScriptedModule/release()``, even after a cancellation, then succeeds.
         case hold(groups: [String] = [])
         /// Runs this closure.
@@ -54,15 +52,8 @@ public struct ScriptedModule: LoginModule {
     private let commit, abort, logout: Ending
     private let journal = Journal<Call>()
     private let latch = Latch()
-    private let forgery = Journal<Verdict>()
 
-    /// Creates a module.
-    ///
-    /// - Parameters:
-    ///   - login: The behaviour of a login.
-    ///   - commit: The behaviour of a commit.
-    ///   - abort: The behaviour of an abort.
-    ///   - logout: The behaviour of a logout.
+    /// Creates a module with a behaviour for each phase.
     public init(
         _ login: Behavior = .accept(),
         commit: Ending = .usual,
@@ -76,11 +67,6 @@ public struct ScriptedModule: LoginModule {
     }
 
     /// Creates a module that accepts every user.
-    ///
-    /// - Parameters:
-    ///   - realm: Any realm.
-    ///   - options: No options.
-    /// - Throws: Nothing.
     public init(realm: any Realm, options: ModuleOptions) throws(BadModule) { self.init() }
 
     /// The calls so far, in order.
@@ -89,9 +75,7 @@ public struct ScriptedModule: LoginModule {
     /// The phases of the calls so far, in order.
     public var phases: [LoginPhase] { calls.map(\.phase) }
 
-    /// Waits until the module has been called a number of times.
-    ///
-    /// - Parameter count: The minimum number of calls.
+    /// Waits until the module has been called at least a number of times.
     public func untilCalled(_ count: Int = 1) async { await journal.wait(for: count) }
 
     /// Ends the wait of all current and later calls that are held.
@@ -105,8 +89,6 @@ public struct ScriptedModule: LoginModule {
         case .ignore: return .ignored
         case .refuse(let failure): return .failed(failure)
         case .fail(let fault): throw fault
-        case .forge:
-            return forgery.add(attempt.commit()) == 0 ? .failed(.permissionDenied) : forgery.entries[0]
         case .hold(let groups):
             await latch.pass()
             return attempt.commit(groups: groups)

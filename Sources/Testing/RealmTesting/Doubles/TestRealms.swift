@@ -5,16 +5,8 @@ public import Passwords
 public import RealmKit
 
 extension BoundRealm {
-    /// Creates a realm with a stack of one required module, as a configuration would create them, on a clock of real
-    /// time.
+    /// Creates a realm with a stack of one required module by `RealmKind.makeForTests`, on a clock of real time.
     ///
-    /// - Parameters:
-    ///   - kind: The type of the realm; the stack has the first of its modules.
-    ///   - properties: The properties of the realm as in realms.conf, each with a list of words.
-    ///   - options: The options of the module as in login.conf.
-    ///   - services: The services that the realm needs.
-    ///   - deadline: The time limit of one call of the module.
-    /// - Returns: The realm, with the name `conformance`.
     /// - Throws: `BadRealm` if the realm or the module cannot be created.
     public static func forConformance(
         _ kind: RealmKind,
@@ -27,13 +19,9 @@ extension BoundRealm {
         return forConformance(made.realm, modules: [made.module], deadline: deadline)
     }
 
-    /// Creates a realm with a stack of required modules on a clock of real time.
+    /// Creates a realm of the name `conformance` with a stack of required modules on a clock of real time.
     ///
-    /// - Parameters:
-    ///   - realm: The realm.
-    ///   - modules: The modules, in order.
-    ///   - deadline: The time limit of one call of a module.
-    /// - Returns: The realm, with the name `conformance`.
+    /// The deadline is the time limit of one call of a module.
     public static func forConformance(
         _ realm: any Realm,
         modules: [any LoginModule],
@@ -73,14 +61,60 @@ extension RealmKind {
             RealmProperties(values, schema: self.properties, realmName: "conformance", services: services)
         )
         guard let moduleKind = modules.first else { throw BadRealm("the type of realm has no module") }
-        do throws(BadModule) {
-            let values = try Result { () throws(BadRealm) in
-                try Self.values(options.mapValues { [$0] }, schema: moduleKind.options)
-            }.mapError { BadModule($0.message, setting: $0.setting) }.get()
+        do {
+            let values = try Self.values(options.mapValues { [$0] }, schema: moduleKind.options)
             let options = try ModuleOptions(values, schema: moduleKind.options, realmName: "conformance")
             return (realm, try moduleKind.makeModule(realm: realm, options: options))
         } catch {
             throw BadRealm("the module cannot be created: \(error)")
+        }
+    }
+
+    /// Runs the conformance tests of the type of realm and of the first of its modules.
+    ///
+    /// ```swift
+    /// @Test func `the realm and its module keep their contracts`() async {
+    ///     let violations = await RealmKind.pins.violations(
+    ///         properties: ["file": [path], "digits": ["6"]],
+    ///         accepts: [.init("ann", password: "271828")],
+    ///         refuses: [.init("ann", password: "314159"), .init("zed", password: "271828")]
+    ///     )
+    ///     #expect(violations == [])
+    /// }
+    /// ```
+    ///
+    /// ``RealmConformance`` and ``LoginModuleConformance`` say what is checked, and have further settings.
+    ///
+    /// - Parameters:
+    ///   - properties: The properties of a valid realm as in realms.conf, each with a list of words.
+    ///   - options: The options of the module as in login.conf.
+    ///   - members: Users of the realm, with the groups that `groupNames(of:)` must return.
+    ///   - unknownUsers: Names of users that the realm does not have. `groupNames(of:)` must throw for these names.
+    ///   - accepts: Credentials to accept, at least one.
+    ///   - refuses: Credentials to refuse, at least one: wrong passwords, empty passwords, unknown users.
+    ///   - services: The services that the realm needs.
+    /// - Returns: The violations, one sentence each; empty if there are none.
+    public func violations(
+        properties: [String: [String]] = [:],
+        options: [String: String] = [:],
+        members: [String: [String]] = [:],
+        unknownUsers: [String] = [],
+        accepts: [LoginModuleConformance.Credential],
+        refuses: [LoginModuleConformance.Credential],
+        services: RealmServices = .forTests()
+    ) async -> [String] {
+        let ofRealm = await RealmConformance(
+            type,
+            properties: properties,
+            members: members,
+            unknownUsers: unknownUsers,
+            services: services
+        ).violations()
+        do throws(BadRealm) {
+            let module = try makeForTests(properties: properties, options: options, services: services).module
+            return await ofRealm + LoginModuleConformance(module, accepts: accepts, refuses: refuses).violations()
+        } catch {
+            return ofRealm + ["the realm with its module cannot be created: \(error)"]
         }
     }
 

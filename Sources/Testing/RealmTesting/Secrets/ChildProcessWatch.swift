@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import Foundation
 internal import Synchronization
 
 /// Searches the command lines and environments of the child processes of this process for secrets.
@@ -43,17 +43,18 @@ final class ChildProcessWatch: Sendable {
     }
 
     /// Ends ``run()``, after a last look.
-    func stop() async {
+    func stop() {
         examine()
         state.withLock { $0.isStopped = true }
     }
 
-    func examine() {
-        let here = ProcessFiles.own
+    private func examine() {
+        let here = Int(ProcessInfo.processInfo.processIdentifier)
         let others = state.withLock { $0.others }
-        let numbers = ProcessFiles.numbers().filter { $0 != here && !others.contains($0) }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        let numbers = names.compactMap { Int($0) }.filter { $0 != here && !others.contains($0) }
         var parents: [Int: Int] = [:]
-        for number in numbers { parents[number] = ProcessFiles.parent(of: number) }
+        for number in numbers { parents[number] = Self.parent(of: number) }
         for number in numbers {
             guard let parent = parents[number] else { continue }
             var ancestor = parent
@@ -68,63 +69,30 @@ final class ChildProcessWatch: Sendable {
     }
 
     private func examine(_ number: Int) {
-        let environment = ProcessFiles.bytes(of: number, file: "environ")
+        let environment = Self.contents(of: number, file: "environ")
         let texts = [
-            ("the command line", ProcessFiles.bytes(of: number, file: "cmdline") ?? []),
-            ("the environment", environment ?? []),
+            ("the command line", Self.contents(of: number, file: "cmdline")), ("the environment", environment),
         ]
-        var found: [String] = []
-        for (source, bytes) in texts {
-            found += search.finds(in: bytes).map { "\(source) of a child process contains \($0)" }
+        let found = texts.flatMap { source, bytes in
+            search.finds(in: bytes ?? Data()).map { "\(source) of a child process contains \($0)" }
         }
         state.withLock { state in
             if environment == nil { state.unreadable.insert(number) } else { state.examined.insert(number) }
             for violation in found where !state.violations.contains(violation) { state.violations.append(violation) }
         }
     }
-}
 
-/// The files of processes in `/proc`, as in proc(5).
-enum ProcessFiles {
-    static var own: Int { Int(getpid()) }
-
-    static func numbers() -> [Int] {
-        guard let folder = unsafe opendir("/proc") else { return [] }
-        defer { unsafe closedir(folder) }
-        var numbers: [Int] = []
-        // The entry is valid until the next call of readdir, and its name ends with a zero byte.
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { name in
-                unsafe Array(name.prefix { $0 != 0 })
-            }
-            if let number = Int(String(decoding: name, as: UTF8.self)) { numbers.append(number) }
-        }
-        return numbers
-    }
-
-    /// Returns the number of the parent of a process; nil if the process has ended.
-    static func parent(of number: Int) -> Int? {
+    /// Returns the number of the parent of a process, as in proc(5); nil if the process has ended.
+    private static func parent(of number: Int) -> Int? {
         // The name of the program is in parentheses and may contain any characters. The state and the parent follow.
-        guard let bytes = bytes(of: number, file: "stat") else { return nil }
+        guard let bytes = contents(of: number, file: "stat") else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = text[end...].split(separator: " ")
         return fields.count > 2 ? Int(fields[2]) : nil
     }
 
-    /// Returns the first 256 KiB of a file of a process; nil if it cannot be opened.
-    static func bytes(of number: Int, file: String) -> [UInt8]? {
-        let descriptor = unsafe open("/proc/\(number)/\(file)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 16384)
-        while bytes.count < 262_144 {
-            // The buffer is valid during the call and has this size.
-            let count = unsafe part.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { break }
-            bytes += part[..<count]
-        }
-        return bytes
+    private static func contents(of number: Int, file: String) -> Data? {
+        FileManager.default.contents(atPath: "/proc/\(number)/\(file)")
     }
 }
