@@ -5,6 +5,7 @@ internal import HTTPTypes
 public import Hummingbird
 internal import RealmConfiguration
 public import RealmKit
+internal import SignIn
 
 /// Authenticates requests and stores the user in the context.
 ///
@@ -40,8 +41,8 @@ public struct RealmAuthenticator<Context: RealmRequestContext>: RouterMiddleware
         schemes: [ProtectRule.Scheme] = [.form, .basic],
         isActivity: Bool = true
     ) throws(RealmError) {
-        let reaction = whenUnavailable ?? (names == nil ? realms.access.signInWhenUnavailable : .continue)
-        let names = names ?? realms.access.signInRealms
+        let reaction = whenUnavailable ?? (names == nil ? realms.access.signIn.whenUnavailable : .continue)
+        let names = names ?? realms.access.signIn.realms
         for name in names { _ = try realms.configuration.authenticator.realm(name) }
         routeGuard = realms.access.routeGuard(realms: names, whenUnavailable: reaction, schemes: schemes)
         self.names = names

@@ -23,7 +23,7 @@ public final class Realms: Service {
     let access: RealmAccess
     let files: ConfigurationFiles
     let logger: Logger
-    private let signIn: SignInService
+    private let service: SignInService
 
     /// Reads and checks a configuration, and restores the sessions and locks of the previous run.
     ///
@@ -65,18 +65,18 @@ public final class Realms: Service {
         self.files = files
         self.logger = logger
         for warning in configuration.warnings { logger.warning("\(warning.logLine)") }
-        signIn = try SignInService(configuration, logger: logger, metrics: MetricsSystem.factory)
+        service = try SignInService(configuration, logger: logger, metrics: MetricsSystem.factory)
         do throws(OpenSSLError) {
             // HSTS is sent only with a configured certificate: clients do not trust a development certificate.
             access = try RealmAccess(
-                signIn,
-                configuration: configuration,
-                isTrusted: configuration.server.tls.files != nil
+                configuration,
+                service: service,
+                isCertificateTrusted: configuration.server.tls.files != nil
             )
         } catch {
             throw configuration.server.stateFolder.errors("no random bytes can be generated: \(error)")
         }
-        try await signIn.restore(configuration)
+        try await service.restore(configuration)
     }
 
     /// The first address of `listen`.
@@ -89,11 +89,11 @@ public final class Realms: Service {
 
     /// Maintains sessions, failed logins and realms until the application ends.
     public func run() async throws {
-        defer { signIn.releaseState() }
+        defer { service.releaseState() }
         await withTaskCancellationOrGracefulShutdownHandler {
-            await cancelWhenGracefulShutdown { await self.signIn.run() }
+            await cancelWhenGracefulShutdown { await self.service.run() }
         } onCancelOrGracefulShutdown: {
-            self.signIn.close()
+            self.service.close()
         }
     }
 
@@ -109,10 +109,10 @@ public final class Realms: Service {
     }
 
     /// Checks the realms for changed users now; ``run()`` does every second.
-    package func refresh() async { await signIn.refresh() }
+    package func refresh() async { await service.refresh() }
 
     /// Ends all event streams, with a last event that the server is shutting down.
-    package func close() { signIn.close() }
+    package func close() { service.close() }
 
     /// Waits for a graceful shutdown, and then ends all event streams.
     ///

@@ -135,7 +135,7 @@ import Testing
         #expect(answer.response.location == "/gatehouse/account", "\(target)")
         // With a session, the page is shown again instead of a redirect.
         #expect(try await victim.open(url).redirects == 0)
-        #expect(server.state.handOverCodes.count == 0)
+        #expect(server.service.handOverCodes.count == 0)
     }
 
     @Test func `a request whose host is not named by a rule starts no hand-over`() async throws {
@@ -233,11 +233,11 @@ import Testing
         for _ in 0..<HandOverCodes.perSession {
             _ = try await victim.open("https://app.example/x", stoppingBefore: isEntry)
         }
-        #expect(server.state.handOverCodes.count == HandOverCodes.perSession)
+        #expect(server.service.handOverCodes.count == HandOverCodes.perSession)
         #expect(!beginsSession(try await enter(first, victim)))
         clock.advance(by: .seconds(31))
-        server.state.handOverCodes.sweep(clock.now)
-        #expect(server.state.handOverCodes.count == 0)
+        server.service.handOverCodes.sweep(clock.now)
+        #expect(server.service.handOverCodes.count == 0)
     }
 
     @Test(arguments: ["nginx", "caddy", "traefik", "haproxy", "envoy"])

@@ -51,22 +51,19 @@ private struct EndlessRealm: Realm {
             server { listen 127.0.0.1:0; realm-api { client mail { realm endless; token \(AskedServer.token); } } }
             """
         let server = try TestServer(text, kinds: [RealmKind(EndlessRealm.self, modules: EndlessModule.self)])
-        let api = try #require(server.realmAPI)
-        let credentials = ProgramCredentials(
+        let credentials = APICredentials(
             token: .digest(try Digest.sha256(Array(AskedServer.token.utf8))),
             certificateChain: []
         )
-        let target = "/realms/endless/check"
         let request = WebRequest(
             method: "POST",
-            path: try #require(RequestPath(target: target)),
             query: "",
             authority: "house.example",
             client: RequestClient(address: "192.0.2.7"),
             fields: [.contentType: "application/json"],
             body: RequestBody(buffer: ByteBuffer(string: "{\"username\":\"ann\",\"password\":\"x\"}"))
         )
-        let check = Task { await api.respond(at: .realmCheck("endless"), to: request, from: credentials) }
+        let check = Task { await server.signIn.respond(at: .realmCheck("endless"), to: request, from: credentials) }
         while EndlessModule.started.withLock({ $0 }) == 0 { await Task.yield() }
         check.cancel()
         let answer = await check.value

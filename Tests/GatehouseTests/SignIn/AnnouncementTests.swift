@@ -23,7 +23,7 @@ import Testing
 
     private func set(_ text: String = "Maintenance at <noon> & later", until end: Int = 1_800_001_600) async throws {
         try await store.setAnnouncement(Announcement(text, until: end))
-        try await server.state.announcement.refresh()
+        try await server.service.announcement.refresh()
     }
 
     @Test func `the sign-in page, the page of a code and the account page show the message, escaped`() async throws {
@@ -60,21 +60,21 @@ import Testing
         let page = try await client.get("/sign-in")
         #expect(page.body.contains(">Second</p>") && !page.body.contains("First"))
         try await store.setAnnouncement(nil)
-        try await server.state.announcement.refresh()
+        try await server.service.announcement.refresh()
         #expect(try await !client.get("/sign-in").body.contains("role=\"note\""))
     }
 
     @Test func `the server reads a change of the message within a second`() async throws {
-        let state = server.state
-        let running = Task { await state.announcement.run { _ in Issue.record("the store has failed") } }
+        let service = server.service
+        let running = Task { await service.announcement.run { _ in Issue.record("the store has failed") } }
         defer { running.cancel() }
         for text in ["Soon", nil, "Now"] {
             try await store.setAnnouncement(text.map { Announcement($0, until: 1_800_009_000) })
             await clock.untilAsleep()
-            #expect(state.announcement.text != text)
+            #expect(service.announcement.text != text)
             clock.advance(by: .seconds(1))
             await clock.untilAsleep()
-            #expect(state.announcement.text == text)
+            #expect(service.announcement.text == text)
         }
     }
 }

@@ -52,17 +52,17 @@ import Testing
     @Test func `a reload during a sign-in ends it only if the realm has changed`() async throws {
         _ = try await client.signIn("tom", at: "/sign-in?return=/twice")
         let number = try #require(try await client.get("/sign-in/step").input("number"))
-        server.state.countReload(to: Authenticator([]))
+        server.service.countReload(to: Authenticator([]))
         let answer = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(try await client.follow(answer).body.contains("Please try again later"))
         #expect(client[TestClient.session] == nil && server.sessions.count == 0)
 
         let other = TestClient(server)
         let unchanged = try TestServer(SignInTests.configuration, clock: ManualClock()).accessController.authenticator
-        server.state.countReload(to: unchanged)
+        server.service.countReload(to: unchanged)
         _ = try await other.signIn("tom", at: "/sign-in?return=/twice")
         let next = try #require(try await other.get("/sign-in/step").input("number"))
-        for _ in 0..<2 { server.state.countReload(to: unchanged) }
+        for _ in 0..<2 { server.service.countReload(to: unchanged) }
         let accepted = try await other.post("/sign-in/step", [("number", next), ("answer-0", "123456")])
         #expect(accepted.location == "/twice" && other[TestClient.session] != nil && server.sessions.count == 1)
     }
@@ -70,7 +70,7 @@ import Testing
     @Test func `a request that the old configuration received before a reload begins no session after it`() async throws
     {
         // This server keeps its configuration: each of its requests is one that was received before the reload.
-        server.state.countReload(to: Authenticator([]))
+        server.service.countReload(to: Authenticator([]))
         let answer = try await client.signIn("zed", at: "/sign-in?return=/welcome")
         #expect(try await client.follow(answer).body.contains("Please try again later"))
         let json = "{\"username\":\"zed\",\"password\":\"x\"}"

@@ -129,7 +129,7 @@ import Testing
             }
         }
         let folder = URL(filePath: #filePath).appending(path: "../../../../Sources/Web/SignIn").standardized
-        let sources = try ["Pages/PageTemplate.swift", "SignInPage/SignInPage+SignOut.swift"].map { name in
+        let sources = try ["Rendering/PageTemplate.swift", "Pages/SignIn+SignOutPage.swift"].map { name in
             try String(contentsOf: folder.appending(path: name), encoding: .utf8)
         }
         let used = sources.flatMap { $0.matches(of: /\{\{text\.([a-z-]+)\}\}/) }

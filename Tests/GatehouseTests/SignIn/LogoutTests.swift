@@ -43,7 +43,7 @@ import Testing
         // logouts are running, all others are done.
         for number in 0..<LogoutQueue.maximumConcurrent { try await signIn("last\(number)", at: TestClient(server)) }
         server.sessions.end(.administrator) { $0.user.username.text.hasPrefix("last") }
-        let task = Task { await server.state.logouts.run() }
+        let task = Task { await server.service.logouts.run() }
         await RecordingLoginModule.untilHeld(key)
         task.cancel()
         await task.value
@@ -89,7 +89,7 @@ import Testing
     @Test func `a sign-out does not wait for modules, and a stuck module does not delay other logouts`() async throws {
         try await signIn("stuck")
         try await signIn("ann", at: TestClient(server))
-        let task = Task { await server.state.logouts.run() }
+        let task = Task { await server.service.logouts.run() }
         #expect(try await client.fetch("DELETE", "/session").status == 204)
         server.sessions.end(.administrator) { _ in true }
         await RecordingLoginModule.waitForLogouts(1, key: key)
@@ -105,7 +105,7 @@ import Testing
     @Test func `a stopping server does not wait for a stuck module`() async throws {
         try await signIn("stuck")
         server.sessions.end(.administrator) { _ in true }
-        let task = Task { await server.state.logouts.run() }
+        let task = Task { await server.service.logouts.run() }
         await clock.untilAsleep(1)
         task.cancel()
         await task.value
@@ -115,7 +115,7 @@ import Testing
     @Test func `a failed logout of a module is logged`() async throws {
         try await signIn("broken")
         server.sessions.end(.administrator) { _ in true }
-        let task = Task { await server.state.logouts.run() }
+        let task = Task { await server.service.logouts.run() }
         await server.log.waitForLine(containing: "cannot log out")
         task.cancel()
         await task.value

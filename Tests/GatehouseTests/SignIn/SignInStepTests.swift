@@ -33,7 +33,7 @@ import Testing
         #expect(try await client.get("/twice").status == 200)
         // The form of the page cannot be sent again.
         #expect(try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")]).status == 303)
-        #expect(server.state.pendingLogins.count == 0)
+        #expect(server.service.pendingLogins.count == 0)
     }
 
     @Test func `strangers with many addresses do not cancel the sign-in of a user`() async throws {
@@ -43,10 +43,10 @@ import Testing
             let stranger = TestClient(server, from: "198.51.100.\(last)")
             _ = try await stranger.signIn("tom", at: "/sign-in?return=/twice")
         }
-        #expect(server.state.pendingLogins.count == 31)
+        #expect(server.service.pendingLogins.count == 31)
         let done = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(done.location == "/twice")
-        server.state.pendingLogins.cancelAll()
+        server.service.pendingLogins.removeAll()
     }
 
     @Test func `CVE-2026-49443: an empty second answer is a wrong answer`() async throws {
@@ -74,7 +74,7 @@ import Testing
         let last = try await client.post("/sign-in/step?return=/twice", [("number", number), ("answer-0", "1")])
         #expect(last.location?.hasPrefix("/sign-in?ticket=") == true)
         #expect(try await client.follow(last).body.contains("Invalid credentials."))
-        #expect(server.state.pendingLogins.count == 0 && client[TestClient.session] == nil)
+        #expect(server.service.pendingLogins.count == 0 && client[TestClient.session] == nil)
         // The target is kept on the whole way.
         let ticket = try #require(try await client.follow(last).input("ticket"))
         let again = try await client.post("/sign-in", [("ticket", ticket), ("username", "tom"), ("password", "x")])
@@ -95,7 +95,7 @@ import Testing
         let page = try await client.follow(try await client.signIn("tom", at: "/sign-in?return=/twice"))
         #expect(page.body.contains("<a href=\"/sign-in?return=/twice\">"))
         clock.advance(by: .seconds(601))
-        server.state.pendingLogins.sweep(clock.now)
+        server.service.pendingLogins.sweep(clock.now)
         let number = try #require(page.input("number"))
         let late = try await client.post("/sign-in/step?return=/twice", [("number", number), ("answer-0", "123456")])
         let again = try await client.follow(late)
@@ -130,8 +130,8 @@ import Testing
         let wrong = try await client.post("/sign-in/step", [("number", "7"), ("answer-0", "123456")])
         #expect(wrong.location == "/sign-in/step")
         clock.advance(by: .seconds(601))
-        server.state.pendingLogins.sweep(clock.now)
-        #expect(server.state.pendingLogins.count == 0)
+        server.service.pendingLogins.sweep(clock.now)
+        #expect(server.service.pendingLogins.count == 0)
         let late = try await client.post("/sign-in/step", [("number", number), ("answer-0", "123456")])
         #expect(try await client.follow(late).body.contains("has expired"))
         #expect(client[TestClient.session] == nil)

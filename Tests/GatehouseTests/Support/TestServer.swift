@@ -28,14 +28,12 @@ import Throttle
 final class TestServer: Sendable {
     let configuration: Configuration
     let service: SignInService
-    let components: AccessComponents
+    let signIn: SignIn
     let responder: GatehouseResponder
     let log = LogLines()
 
-    var accessController: AccessController { components.accessController }
-    var realmAPI: RealmAPI? { components.realmAPI }
-    var state: SignInState { service.state }
-    var sessions: SessionTable { service.state.sessions }
+    var accessController: AccessController { signIn.accessController }
+    var sessions: SessionTable { service.sessions }
 
     /// - Parameters:
     ///   - text: A realms.conf.
@@ -74,10 +72,10 @@ final class TestServer: Sendable {
             clock: clock,
             wallClock: wall
         ) { _, _ in throttle ?? Self.throttleWithoutEffect(clock) }
-        components = try service.components(for: configuration, isCertificateTrusted: true)
+        signIn = try SignIn(configuration, service: service, isCertificateTrusted: true)
         responder = try GatehouseResponder(
             configuration,
-            components,
+            signIn,
             log: AccessLog(LoggerAccessLog(log.logger), clock: SystemClock(), isEnabled: true),
             places: places,
             wallClock: wall,

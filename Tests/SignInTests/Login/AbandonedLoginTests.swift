@@ -58,15 +58,12 @@ private struct CodeModule: LoginModule {
         authenticator = Authenticator([realm]).throttled(by: throttle)
     }
 
-    private func begin(_ password: String?) throws -> InteractiveLogin<Bool?> {
+    private func begin(_ password: String?) throws -> InteractiveLogin {
         let request = LoginRequest(realm: "town", username: try Username("ann"))
-        return InteractiveLogin(name: "ann", password: password.map { Secret(utf8: $0) }) {
+        let password = password.map { Secret(utf8: $0) }
+        return InteractiveLogin(name: "ann", password: password, numbers: QuestionNumbers()) {
             [authenticator] conversation in
-            do throws(RealmError) {
-                return try await authenticator.login(request, asking: conversation).refusal == nil
-            } catch {
-                return nil
-            }
+            .rejected(try? await authenticator.login(request, asking: conversation))
         }
     }
 
@@ -76,7 +73,7 @@ private struct CodeModule: LoginModule {
         // While the page waits for the code, the sign-in is a failure that an administrator sees and can clear.
         #expect(throttle.lockouts.count == 1)
         #expect(dialogue.answer([.secret(Secret(utf8: "123456"))], to: step.number))
-        #expect(await dialogue.next().outcome == true)
+        #expect(await dialogue.next().isAccepted == true)
         #expect(throttle.lockouts.isEmpty)
     }
 
@@ -84,7 +81,7 @@ private struct CodeModule: LoginModule {
         let dialogue = try begin("right")
         #expect(await dialogue.next().callbacks?.count == 1)
         dialogue.cancel()
-        #expect(await dialogue.next().outcome == false)
+        #expect(await dialogue.next().isAccepted == false)
         #expect(throttle.lockouts.count == 1)
     }
 
@@ -92,7 +89,7 @@ private struct CodeModule: LoginModule {
         let dialogue = try begin("right")
         let step = await dialogue.next()
         #expect(dialogue.answer([.none], to: step.number))
-        #expect(await dialogue.next().outcome == false)
+        #expect(await dialogue.next().isAccepted == false)
         #expect(throttle.lockouts.count == 1)
     }
 
@@ -101,7 +98,12 @@ private struct CodeModule: LoginModule {
         #expect(await dialogue.next().callbacks == [.password(prompt: "Password")])
         #expect(throttle.lockouts.count == 1)
         dialogue.cancel()
-        #expect(await dialogue.next().outcome == false)
+        #expect(await dialogue.next().isAccepted == false)
         #expect(throttle.lockouts.isEmpty)
     }
+}
+
+extension InteractiveLogin.Step {
+    /// Whether the user was accepted; nil before the end.
+    fileprivate var isAccepted: Bool? { report.map { $0.refusal == nil } }
 }

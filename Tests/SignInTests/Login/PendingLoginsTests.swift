@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessControl
 import OpenSSLKit
 import RealmKit
 import RealmTesting
@@ -10,12 +11,12 @@ import Testing
 @testable import SignIn
 
 @Suite struct PendingLoginsTests {
-    private typealias Table = PendingLogins<String>
+    private typealias Table = PendingLogins
     private static let cancelled = "secret p; wrong-credentials"
     private let clock = ManualClock(now: 5)
 
-    private func table(limit: Int = 1000, perSource: Int = 20) -> Table {
-        Table(limit: limit, perSource: perSource, lifetime: 600, clock: clock)
+    private func table(limit: Int = 1000, perNetwork: Int = 20) -> Table {
+        Table(limit: limit, perNetwork: perNetwork, lifetime: 600, clock: clock)
     }
 
     private func browser(_ number: Int) throws -> Digest { try Digest.sha256(Array("\(number)".utf8)) }
@@ -24,13 +25,17 @@ import Testing
         _ number: Int,
         from source: String = "192.0.2.1",
         of account: String? = nil
-    ) throws -> PendingLogin<String> {
+    ) throws -> PendingLogin {
         PendingLogin(
+            form: PendingLogin.Form(
+                username: try Username(account ?? "user\(number)"),
+                password: Secret(utf8: "p"),
+                realms: [],
+                whenUnavailable: .continue,
+                browser: try browser(number),
+                client: RequestClient(address: source)
+            ),
             interactive: .waiting(),
-            account: try Username(account ?? "user\(number)"),
-            source: ClientNetwork(source),
-            browser: try browser(number),
-            destination: Destination(),
             start: .init(epoch: RevocationLog<Session>().epoch, generation: 0, authenticator: Authenticator([])),
             question: .init(callbacks: [], number: number)
         )
@@ -41,7 +46,7 @@ import Testing
     /// The table does not change.
     private func present(_ table: Table, _ numbers: Range<Int>) throws -> [Int] {
         let taken = try numbers.compactMap { table.take(try browser($0)) }
-        taken.forEach { table.putBack($0) }
+        taken.forEach { table.put($0, replacing: false) }
         return taken.compactMap(\.question?.number)
     }
 
@@ -91,10 +96,10 @@ import Testing
         let taken = try #require(table.take(try browser(1)))
         let new = try waiting(1)
         table.put(new)
-        #expect(!table.putBack(taken))
+        #expect(!table.put(taken, replacing: false))
         #expect(await old.interactive.next().outcome == Self.cancelled)
         #expect(try table.take(browser(1))?.interactive === new.interactive)
-        #expect(table.putBack(new))
+        #expect(table.put(new, replacing: false))
     }
 
     @Test func `if a source has too many logins, its oldest login is cancelled`() async throws {
@@ -110,13 +115,13 @@ import Testing
     }
 
     @Test func `all addresses of an IPv6 network are the same source`() throws {
-        let table = table(perSource: 2)
+        let table = table(perNetwork: 2)
         for number in 0..<3 { table.put(try waiting(number, from: "2001:db8::\(number)")) }
         #expect(try present(table, 0..<3) == [1, 2])
     }
 
     @Test func `if the table is full, a login of the source with the most logins is cancelled`() throws {
-        let table = table(limit: 10, perSource: 8)
+        let table = table(limit: 10, perNetwork: 8)
         table.put(try waiting(0, from: "192.0.2.2"))
         table.put(try waiting(1, from: "192.0.2.3"))
         for number in 2..<10 { table.put(try waiting(number)) }
@@ -167,7 +172,7 @@ import Testing
         let one = try waiting(1)
         _ = await one.interactive.next()
         table.put(one)
-        table.cancelAll()
+        table.removeAll()
         #expect(table.count == 0)
         #expect(await one.interactive.next().outcome == Self.cancelled)
         table.put(try waiting(2))
@@ -176,13 +181,13 @@ import Testing
 
     @Test func `random operations never exceed the limits`() throws {
         var random = Random(seed: 4)
-        let table = table(limit: 12, perSource: 5)
-        var mine: [Int: PendingLogin<String>] = [:]
+        let table = table(limit: 12, perNetwork: 5)
+        var mine: [Int: PendingLogin] = [:]
         for _ in 0..<3000 {
             let number = random.below(40)
             switch random.below(5) {
             case 0: mine[number] = table.take(try browser(number)) ?? mine[number]
-            case 1: mine.removeValue(forKey: number).map { _ = table.putBack($0) }
+            case 1: mine.removeValue(forKey: number).map { _ = table.put($0, replacing: false) }
             case 2 where random.below(20) == 0:
                 clock.advance(by: .nanoseconds(random.below(400)))
                 table.sweep(clock.now)
@@ -191,7 +196,7 @@ import Testing
             #expect(table.count <= 12)
         }
         let left = try (0..<40).compactMap { table.take(try browser($0)) }
-        #expect(Dictionary(grouping: left, by: \.source).values.allSatisfy { $0.count <= 5 })
+        #expect(Dictionary(grouping: left, by: \.form.client.address).values.allSatisfy { $0.count <= 5 })
         #expect(table.count == 0)
     }
 
@@ -219,5 +224,12 @@ import Testing
             Issue.record("the login has not expired")
             return
         }
+    }
+}
+
+extension PendingLogins {
+    /// Removes and returns the login of a browser.
+    fileprivate func take(_ browser: Digest) -> PendingLogin? {
+        if case .taken(let login) = take(browser, if: { _ in true }) { login } else { nil }
     }
 }

@@ -13,7 +13,7 @@ import Testing
         do throws(BadFields) {
             let form = try FormFields(Array(bytes).span)
             var fields: [String: [UInt8]] = [:]
-            for name in form.names {
+            for name in form.values.keys {
                 fields[name.string] = form.secret(name)?.withBytes { bytes in bytes.indices.map { bytes[$0] } }
             }
             return (fields, nil)

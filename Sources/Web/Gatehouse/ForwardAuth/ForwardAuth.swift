@@ -29,13 +29,13 @@ struct ForwardAuth: Sendable {
         var encoding = ProtectRule.IdentityFieldEncoding.percent
     }
 
-    private let renderer: ResponseRenderer
+    private let signIn: SignIn
     /// Nil if applications get no identity tokens.
     private let tokens: IdentityTokenSource?
-    private var context: PageContext { renderer.context }
+    private var context: PageContext { signIn.context }
 
-    init(_ renderer: ResponseRenderer, tokens: IdentityTokenSource? = nil) {
-        self.renderer = renderer
+    init(_ signIn: SignIn, tokens: IdentityTokenSource? = nil) {
+        self.signIn = signIn
         self.tokens = tokens
     }
 
@@ -83,33 +83,30 @@ struct ForwardAuth: Sendable {
         at time: Int? = nil
     ) -> RenderedResponse {
         let original = check.original
-        let outcome = decision.outcome(
+        if case .noMatchingRule = decision { return denial("no rule matches", for: check) }
+        let response = decision.standardResponse(
             signInBy: context.links,
             isSafe: original.method == "GET" || original.method == "HEAD",
             redirectsAfterRejectedCredentials: true,
             clientKind: check.clientKind,
             request: .init(original.target, at: original.host.text, cookies: check.cookies)
         )
-        switch outcome {
-        case .allowed where check.isPage:
-            // The client would get an empty page. nginx has denied the request itself, or the decision is new.
-            return denial("the proxy denies it, or the decision has just changed", for: check)
-        case .allowed(let user):
-            // A session authenticates by its cookie. Any other authentication uses the `Authorization` field.
-            let hasCredentials = if case .session = authentication { false } else { user != nil }
-            var token = ""
-            if let user, let tokens {
-                do throws(OpenSSLError) {
-                    token = try tokens.token(for: user, at: original.host, time: time ?? tokens.now)
-                } catch {
-                    return rendered(.unavailable, for: check, authentication: authentication)
-                }
+        if let response { return rendered(response, for: check, authentication: authentication) }
+        // The client would get an empty page. nginx has denied the request itself, or the decision is new.
+        guard !check.isPage else { return denial("the proxy denies it, or the decision has just changed", for: check) }
+        let user: SignedInUser? = if case .allowed(let user) = decision { user } else { nil }
+        // A session authenticates by its cookie. Any other authentication uses the `Authorization` field.
+        let hasCredentials = if case .session = authentication { false } else { user != nil }
+        var token = ""
+        if let user, let tokens {
+            do throws(OpenSSLError) {
+                token = try tokens.token(for: user, at: original.host, time: time ?? tokens.now)
+            } catch {
+                return rendered(.unavailable, for: check, authentication: authentication)
             }
-            let identity = IdentityHeaders(user, token: token, encoding: check.encoding)
-            return allowed(identity, proxy: check.proxy, hasCredentials: hasCredentials)
-        case .noMatchingRule: return denial("no rule matches", for: check)
-        case .response(let response): return rendered(response, for: check, authentication: authentication)
         }
+        let identity = IdentityHeaders(user, token: token, encoding: check.encoding)
+        return allowed(identity, proxy: check.proxy, hasCredentials: hasCredentials)
     }
 
     /// The fields of ``IdentityHeaders/values``, in the spelling that applications know.
@@ -149,15 +146,15 @@ struct ForwardAuth: Sendable {
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
         case .unavailable where check.proxy == .nginx:
             // nginx turns the status into 500, for which its file has a page with 503. In a page request it is passed on.
-            return renderer.render(standard, as: representation(for: check), for: authentication)
+            return signIn.render(standard, as: representation(for: check), for: authentication)
         case .forbidden, .methodNotAllowed, .unavailable:
-            let page = renderer.render(standard, as: representation(for: check), for: authentication)
+            let page = signIn.render(standard, as: representation(for: check), for: authentication)
             return understood(page, by: check.proxy)
         case .certificateNeeded:
             return denial("the page needs a client certificate, which a proxy cannot pass on", for: check)
         case .ambiguousPath: return denial("the request is ambiguous", for: check)
         case .malformed(let reason): return denial(reason, for: check)
-        case .misdirected, .notFound, .index, .health, .asset, .welcome:
+        case .crossOrigin, .misdirected, .notFound, .index, .health, .asset, .welcome:
             return denial("the request cannot be checked", for: check)
         }
     }

@@ -20,7 +20,7 @@ extension GatehouseResponder {
             return reply(to: received, with: prepared, for: authentication)
         case .asyncOnly:
             return .prepared(beginsOnEventLoop: false) { [self] in
-                let rendered = responses.renderer.render(response, as: received.representation, for: authentication)
+                let rendered = responses.signIn.render(response, as: received.representation, for: authentication)
                 return finish(PreparedResponse(rendered), to: received, after: nil, for: authentication)
             }
         }

@@ -28,12 +28,9 @@ final class GatehouseResponder: Responder {
     }
 
     let accessController: AccessController
-    /// The sign-in pages and the session API; nil if no rule uses them.
-    private let signIn: SignInResponder?
-    /// True if there are sign-in pages; a comparison of `signIn` with nil would copy it.
+    private let signIn: SignIn
+    /// True if a rule uses the sign-in pages and the session API.
     private let hasSignIn: Bool
-    /// Nil if the realm API is disabled.
-    private let realmAPI: RealmAPI?
     let responses: PreparedResponses
     let forwardAuth: ForwardAuth
     /// The proxies that may send forwarded fields and use forward authentication.
@@ -48,30 +45,29 @@ final class GatehouseResponder: Responder {
     private let requestsCertificates: Bool
     let lanes: Lanes
 
-    var routes: Routes { responses.renderer.context.routes }
+    var routes: Routes { signIn.context.routes }
 
     init(
         _ configuration: Configuration,
-        _ components: AccessComponents,
+        _ signIn: SignIn,
         log: AccessLog,
         places: RequestPlaces,
         wallClock: WallClock = .system,
         lanes: Lanes = .both
     ) throws(OpenSSLError) {
         let settings = configuration.server
-        accessController = components.accessController
+        self.signIn = signIn
+        accessController = signIn.accessController
         hasSignIn = configuration.rules.contains { $0.schemes.contains(.form) }
-        signIn = hasSignIn ? components.signIn : nil
-        realmAPI = components.realmAPI
-        responses = PreparedResponses(components.renderer)
-        forwardAuth = ForwardAuth(components.renderer, tokens: try IdentityTokenSource(settings, clock: wallClock))
+        responses = PreparedResponses(signIn)
+        forwardAuth = ForwardAuth(signIn, tokens: try IdentityTokenSource(settings, clock: wallClock))
         proxies = TrustedProxies(settings.trustedProxies, setForwardedHost: settings.trustsForwardedHost)
         requestsCertificates = settings.tls.clientCertificates != .none
         (self.log, self.places, self.lanes) = (log, places, lanes)
     }
 
     func respond(to head: borrowing RequestHead, on connection: Connection) -> ResponseMode {
-        var received = ReceivedRequest(head, on: connection, at: log.now, responses.renderer.context.translations)
+        var received = ReceivedRequest(head, on: connection, at: log.now, signIn.context.translations)
         if requestsCertificates, let name = connection.serverName, !head.isFor(host: name) {
             return reply(to: received, with: .misdirected)
         }
@@ -108,15 +104,13 @@ final class GatehouseResponder: Responder {
             case .forwardAuth(let proxy): return answer(proxy, received, head: head, on: connection)
             case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
                 .sessions, .oneSession:
-                if let signIn {
-                    return respond(to: received, head: head) { await signIn.respond(at: route, to: $0) }
+                if hasSignIn {
+                    return respond(to: received, head: head) { [signIn] in await signIn.respond(at: route, to: $0) }
                 }
             case .realms, .realmCheck:
-                if let realmAPI {
-                    let credentials = programCredentials(head, on: connection)
-                    return respond(to: received, head: head) {
-                        await realmAPI.respond(at: route, to: $0, from: credentials)
-                    }
+                let credentials = apiCredentials(head, on: connection)
+                return respond(to: received, head: head) { [signIn] in
+                    await signIn.respond(at: route, to: $0, from: credentials)
                 }
             case .asset: break
             }
@@ -219,20 +213,15 @@ final class GatehouseResponder: Responder {
         clientKind: @autoclosure () -> ClientKind,
         requested: @autoclosure () -> SignInLinks.Requested
     ) -> StandardResponse {
-        let outcome = result.decision.outcome(
-            signInBy: hasSignIn ? responses.renderer.context.links : nil,
+        let response = result.decision.standardResponse(
+            signInBy: hasSignIn ? signIn.context.links : nil,
             isSafe: received.isSafe,
             clientKind: clientKind(),
             request: requested()
         )
-        let user: SignedInUser?
-        switch outcome {
-        case .response(let response): return response
-        case .allowed(let allowed): user = allowed
-        case .noMatchingRule: user = nil
-        }
+        if let response { return response }
         guard received.isSafe else { return .methodNotAllowed(StandardResponse.safeMethods) }
-        if let user { return .welcome(user) }
+        if case .allowed(let user) = result.decision { return .welcome(user) }
         guard let path = received.path else { return .notFound }
         if path.segments.isEmpty { return .index }
         return path.segments == ["health"] && !path.endsInSlash ? .health : .notFound
@@ -240,9 +229,9 @@ final class GatehouseResponder: Responder {
 
     // MARK: Sign-in, sessions and the realm API
 
-    private func programCredentials(_ head: borrowing RequestHead, on connection: Connection) -> ProgramCredentials {
+    private func apiCredentials(_ head: borrowing RequestHead, on connection: Connection) -> APICredentials {
         let count = head.count(of: .authorization)
-        return ProgramCredentials(
+        return APICredentials(
             token: head.withFirst(.authorization) { BearerToken($0, count: count) } ?? .missing,
             // The certificate of a trusted proxy is not the certificate of the program.
             certificateChain: proxies.contains(connection.peer) ? [] : connection.clientChain
@@ -259,13 +248,11 @@ final class GatehouseResponder: Responder {
     ) -> ResponseMode {
         let authority = received.client.authority(head)
         let query = Self.query(head)
-        guard let path = received.path else { return reply(to: received, with: .ambiguousPath) }
         guard let place = places.take(for: received.client.address) else { return refuse(received) }
         return .deferred { [self] request in
             defer { place.release() }
             let request = WebRequest(
                 method: received.method,
-                path: path,
                 query: query,
                 authority: authority,
                 client: received.client,

@@ -95,13 +95,14 @@ extension GatehouseServer {
         _ tls: ServerTLS,
         isReload: Bool = false
     ) throws -> any Responder {
-        let components = try signIn.components(
-            for: configuration,
+        let signIn = try SignIn(
+            configuration,
+            service: service,
             isCertificateTrusted: !tls.certificate.isDevelopment,
             isReload: isReload
         )
         let log = AccessLog(accessLog, clock: SystemClock(), isEnabled: configuration.server.hasAccessLog)
-        let responder = try GatehouseResponder(configuration, components, log: log, places: places)
+        let responder = try GatehouseResponder(configuration, signIn, log: log, places: places)
         guard let metrics else { return responder }
         return MeasuredResponder(responder: responder, metrics: metrics.requests)
     }

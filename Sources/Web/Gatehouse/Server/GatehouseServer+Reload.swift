@@ -39,9 +39,9 @@ extension GatehouseServer {
             await RealmRefresher.runFirstChecks(configuration.realms)
             let responder = try makeResponder(configuration, tls, isReload: true)
             metrics?.countReload(isSuccess: true)
-            signIn.countReload(to: configuration)
+            service.countReload(to: configuration.authenticator)
             server.replaceResponder(with: responder)
-            await signIn.recheck(configuration)
+            await service.recheck(configuration)
             contexts.replace(with: tls.context)
             // The client certificates of open connections were verified by the old configuration.
             let requirements = [before.configuration, configuration].map(\.server.tls.clientCertificates)

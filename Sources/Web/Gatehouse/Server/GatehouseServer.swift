@@ -33,7 +33,7 @@ public struct GatehouseServer: Service {
     let accessLog: any AccessLogOutput
     private let onListening: @Sendable (String) -> Void
     let reload: @Sendable () throws(ConfigurationErrors) -> Configuration
-    let signIn: SignInService
+    let service: SignInService
     let places: RequestPlaces
     /// Nil if the configuration has no `metrics` block.
     let metrics: ServerMetrics?
@@ -67,7 +67,7 @@ public struct GatehouseServer: Service {
             applicationProtocols: (configuration.server.hasHTTP2 ? ["h2"] : []) + ["http/1.1", "http/1.0"]
         )
         metrics = configuration.server.metricsAddresses.isEmpty ? nil : ServerMetrics()
-        signIn = try SignInService(configuration, logger: logger, metrics: metrics?.registry)
+        service = try SignInService(configuration, logger: logger, metrics: metrics?.registry)
         places = RequestPlaces(configuration.server.limits)
         self.configuration = configuration
         self.files = files
@@ -105,9 +105,9 @@ public struct GatehouseServer: Service {
     ) async -> Result<Void, ConfigurationErrors> {
         let contexts = TLSContextSource(tls.context)
         let server: HTTPListener
-        defer { signIn.releaseState() }
+        defer { service.releaseState() }
         do throws(ConfigurationErrors) {
-            try await signIn.restore(configuration)
+            try await service.restore(configuration)
         } catch {
             return .failure(error)
         }
@@ -143,7 +143,7 @@ public struct GatehouseServer: Service {
             logger.warning("the service manager is not notified", metadata: ["error": "\(fault)"])
         }
         await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { await signIn.run() }
+            tasks.addTask { await service.run() }
             tasks.addTask { [places] in
                 await MemoryTrimming.run { server.load + places.takePeak() }
             }
@@ -201,7 +201,7 @@ public struct GatehouseServer: Service {
     private func stop(_ server: HTTPListener, listeners: [any Channel]) async {
         for listener in listeners { listener.close(promise: nil) }
         // Event streams have no end of their own, so the server ends them.
-        signIn.close()
+        service.close()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await server.drain()

@@ -12,7 +12,7 @@ internal import SignIn
 /// A response that is the same for all clients is made once. A response for a user is cached with the user's
 /// authentication.
 struct PreparedResponses: Sendable {
-    let renderer: ResponseRenderer
+    let signIn: SignIn
     // After the initializer, this dictionary does not change.
     private var common: [Key: PreparedResponse] = [:]
 
@@ -22,16 +22,16 @@ struct PreparedResponses: Sendable {
     }
 
     /// Prepares the responses that are the same for all clients.
-    init(_ renderer: ResponseRenderer) {
-        self.renderer = renderer
-        for response in renderer.commonResponses {
-            for language in renderer.context.translations.all.indices {
+    init(_ signIn: SignIn) {
+        self.signIn = signIn
+        for response in signIn.commonResponses {
+            for language in signIn.context.translations.all.indices {
                 for isHTML in [true, false] {
                     let key = Key(
                         response: response,
                         representation: Representation(isHTML: isHTML, language: language)
                     )
-                    common[key] = PreparedResponse(renderer.render(response, as: key.representation, for: nil))
+                    common[key] = PreparedResponse(signIn.render(response, as: key.representation, for: nil))
                 }
             }
         }
@@ -44,29 +44,29 @@ struct PreparedResponses: Sendable {
         for authentication: ExistingAuthentication?
     ) -> PreparedResponse {
         if let authentication, let personal = Self.personal(response, isHTML: representation.isHTML) {
-            let key = renderer.context.key(of: personal, in: representation.language)
+            let key = signIn.context.key(of: personal, in: representation.language)
             let cached = authentication.responses.response(for: key) {
-                CachedResponse(PreparedResponse(renderer.render(response, as: representation, for: authentication)))
+                CachedResponse(PreparedResponse(signIn.render(response, as: representation, for: authentication)))
             }
             return cached.response
         }
         if Self.isCommon(response), let made = common[Key(response: response, representation: representation)] {
             return made
         }
-        return PreparedResponse(renderer.render(response, as: representation, for: authentication))
+        return PreparedResponse(signIn.render(response, as: representation, for: authentication))
     }
 
     func prepared(_ fault: RequestFault) -> PreparedResponse {
         let page = Page.fault(fault)
         // The header fields may be unknown. Only browsers are known to send so many bytes.
         let isBrowser = page.status == .uriTooLong || page.status == .requestHeaderFieldsTooLarge
-        return PreparedResponse(page.rendered(as: Representation(isHTML: isBrowser), in: renderer.context))
+        return PreparedResponse(page.rendered(as: Representation(isHTML: isBrowser), in: signIn.context))
     }
 
     /// Returns whether a response is the same for all clients; any other has data of the user or the request.
     private static func isCommon(_ response: StandardResponse) -> Bool {
         switch response {
-        case .index, .health, .asset, .certificateNeeded, .unauthorized, .misdirected, .ambiguousPath,
+        case .index, .health, .asset, .certificateNeeded, .crossOrigin, .unauthorized, .misdirected, .ambiguousPath,
             .notFound, .methodNotAllowed, .unavailable:
             true
         case .welcome, .forbidden, .signIn, .malformed: false
@@ -78,7 +78,7 @@ struct PreparedResponses: Sendable {
         case .welcome: isHTML ? .welcomeHTML : .welcomeText
         // The page for a browser contains the target of the request.
         case .forbidden: isHTML ? nil : .forbiddenText
-        case .index, .health, .asset, .certificateNeeded, .unauthorized, .signIn, .misdirected,
+        case .index, .health, .asset, .certificateNeeded, .crossOrigin, .unauthorized, .signIn, .misdirected,
             .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
             nil
         }

@@ -16,15 +16,17 @@ internal import SignIn
 /// It uses the ``AccessController`` and the renderer of the Gatehouse server, so both make the same decisions and
 /// pages.
 struct RealmAccess: Sendable {
-    private let components: AccessComponents
+    let signIn: SignIn
     private let proxies: TrustedProxies
     /// True if the `tls` block requests certificates of clients.
     private let requestsCertificates: Bool
 
-    private var routes: Routes { components.renderer.context.routes }
-
-    init(_ signIn: SignInService, configuration: Configuration, isTrusted: Bool) throws(OpenSSLError) {
-        components = try signIn.components(for: configuration, isCertificateTrusted: isTrusted)
+    init(
+        _ configuration: Configuration,
+        service: SignInService,
+        isCertificateTrusted: Bool
+    ) throws(OpenSSLError) {
+        signIn = try SignIn(configuration, service: service, isCertificateTrusted: isCertificateTrusted)
         proxies = TrustedProxies(
             configuration.server.trustedProxies,
             setForwardedHost: configuration.server.trustsForwardedHost
@@ -32,18 +34,12 @@ struct RealmAccess: Sendable {
         requestsCertificates = configuration.server.tls.clientCertificates != .none
     }
 
-    /// The names of the realms of the sign-in page, which are used if no rule names realms for the requested page.
-    var signInRealms: [String] { components.signIn.signInRealms }
-
-    /// Whether the next of these realms is used if a realm is unavailable.
-    var signInWhenUnavailable: WhenUnavailable { components.signIn.signInWhenUnavailable }
-
     func events(of session: Session) throws(SessionFault) -> SessionEvents {
-        try components.accessController.sessions.events(of: session, after: nil)
+        try signIn.accessController.sessions.events(of: session, after: nil)
     }
 
     var rulesGuard: RouteGuard {
-        RouteGuard(access: self, accessController: components.accessController, usesPath: true, challenge: nil)
+        RouteGuard(access: self, accessController: signIn.accessController, usesPath: true, challenge: nil)
     }
 
     /// Returns a guard that accepts the users of some realms on every path; the preferred scheme is the first.
@@ -54,7 +50,7 @@ struct RealmAccess: Sendable {
     ) -> RouteGuard {
         var rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])
         rule.whenUnavailable = whenUnavailable
-        let accessController = components.accessController.with(rules: ProtectionRules([rule]))
+        let accessController = signIn.accessController.with(rules: ProtectionRules([rule]))
         let challenge = Challenge(rule)
         return RouteGuard(
             access: self,
@@ -66,58 +62,49 @@ struct RealmAccess: Sendable {
 
     // MARK: Pages
 
-    /// Responds to a request for a sign-in page or the session API; nil if the path belongs to the application.
+    /// Responds to a request for a sign-in page or one of the APIs; nil if the path belongs to the application.
     func page(_ request: Request, from connection: ClientConnection, logger: Logger) async -> Response? {
         // The paths of the sign-in pages are not ambiguous, so an ambiguous path belongs to the application.
-        guard let path = try? RequestPath(reading: request.target.utf8Span.span) else { return nil }
-        guard let route = routes.route(at: path) else { return nil }
+        guard let path = RequestPath(target: request.target),
+            let route = signIn.context.routes.route(at: path)
+        else { return nil }
         switch route {
         case .forwardAuth: return nil
-        case .asset(let asset): return response(request.isSafe ? .asset(asset) : Self.readOnly, to: request)
+        case .asset(let asset):
+            let readOnly = StandardResponse.methodNotAllowed(StandardResponse.safeMethods)
+            return response(request.isSafe ? .asset(asset) : readOnly, to: request)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
             .sessions, .oneSession, .realms, .realmCheck:
             break
         }
-        switch client(of: request, from: connection) {
-        case .malformed(let reason): return response(.malformed(reason), to: request)
-        case .misdirected: return response(.misdirected, to: request)
-        case .client(let client):
-            let webRequest = webRequest(request, path: path, client: client)
-            let answer = await answer(at: route, to: webRequest, of: request, from: connection)
-            if let report = answer.report { RequestLog(logger: logger).logLogin(report, rule: answer.rule) }
-            return answer.response
+        let client: RequestClient
+        switch self.client(of: request, from: connection) {
+        case .client(let found): client = found
+        case .refused(let refusal): return response(refusal, to: request)
         }
-    }
-
-    private func answer(
-        at route: Route,
-        to webRequest: WebRequest,
-        of request: Request,
-        from connection: ClientConnection
-    ) async -> LoggedResponse {
+        let webRequest = webRequest(request, client: client)
+        let answer: LoggedResponse
         switch route {
         case .realms, .realmCheck:
-            // The routes exist only if the realm API is enabled.
-            guard let realmAPI = components.realmAPI else { break }
-            let credentials = ProgramCredentials(
+            let credentials = APICredentials(
                 token: BearerToken(request.headers.texts(of: .authorization)),
                 certificateChain: certificateChain(from: connection)
             )
-            return await realmAPI.respond(at: route, to: webRequest, from: credentials)
+            answer = await signIn.respond(at: route, to: webRequest, from: credentials)
         case .signIn, .step, .enter, .signOut, .account, .accountEnd, .session, .sessionRefresh, .sessionEvents,
             .sessions, .oneSession, .asset, .forwardAuth:
-            break
+            answer = await signIn.respond(at: route, to: webRequest)
         }
-        return await components.signIn.respond(at: route, to: webRequest)
+        if let report = answer.report { RequestLog(logger: logger).logLogin(report, rule: answer.rule) }
+        return answer.response
     }
 
     // MARK: Requests
 
     enum ClientResult {
         case client(RequestClient)
-        case malformed(String)
-        /// The TLS connection was made for another host.
-        case misdirected
+        /// The forwarded fields are malformed, or the TLS connection was made for another host.
+        case refused(StandardResponse)
     }
 
     /// Returns the client of a request; forwarded fields are read only from trusted proxies.
@@ -125,11 +112,13 @@ struct RealmAccess: Sendable {
         if requestsCertificates, let name = connection.certificate?.handshake.serverName,
             RequestHost(request.hostText)?.name != RequestHost(name)?.name
         {
-            return .misdirected
+            return .refused(.misdirected)
         }
         var client = RequestClient(address: connection.peer)
-        if let reason = proxies.readAddress(&client, from: request) { return .malformed(reason) }
-        if let reason = proxies.readHost(&client, peer: connection.peer, from: request) { return .malformed(reason) }
+        let reason =
+            proxies.readAddress(&client, from: request)
+            ?? proxies.readHost(&client, peer: connection.peer, from: request)
+        if let reason { return .refused(.malformed(reason)) }
         client.readCookies(from: request)
         client.certificate = ClientCertificate(certificateChain(from: connection))
         return .client(client)
@@ -143,17 +132,16 @@ struct RealmAccess: Sendable {
     /// Returns whether a request has an unsafe method and comes from a page of another site.
     ///
     /// Browsers send header fields that name the site. A request without these fields does not come from a page.
-    func isCrossOriginChange(_ request: Request, path: RequestPath, client: RequestClient) -> Bool {
-        !request.isSafe && webRequest(request, path: path, client: client).isCrossOrigin
+    func isCrossOriginChange(_ request: Request, client: RequestClient) -> Bool {
+        !request.isSafe && webRequest(request, client: client).isCrossOrigin
     }
 
-    private func webRequest(_ request: Request, path: RequestPath, client: RequestClient) -> WebRequest {
+    private func webRequest(_ request: Request, client: RequestClient) -> WebRequest {
         var fields = request.headers
         fields[.cookie] = nil
         fields[.authorization] = nil
         return WebRequest(
             method: request.method.rawValue,
-            path: path,
             query: request.uri.query ?? "",
             authority: client.authority(request),
             client: client,
@@ -169,17 +157,9 @@ struct RealmAccess: Sendable {
         to request: Request,
         for authentication: ExistingAuthentication? = nil
     ) -> Response {
-        components.renderer.render(response, as: representation(for: request), for: authentication)
+        let representation = Representation(for: request.headers, in: signIn.context.translations)
+        return signIn.render(response, as: representation, for: authentication)
             .response(isHead: request.method == .head)
-    }
-
-    func crossOriginRejection(of request: Request) -> Response {
-        Page.crossOrigin.rendered(as: representation(for: request), in: components.renderer.context)
-            .response(isHead: request.method == .head)
-    }
-
-    private func representation(for request: Request) -> Representation {
-        Representation(for: request.headers, in: components.renderer.context.translations)
     }
 
     /// Returns the response to a request that is not allowed; nil if the request is allowed.
@@ -191,19 +171,14 @@ struct RealmAccess: Sendable {
     ) -> Response? {
         var client = known ?? RequestClient(address: nil)
         if known == nil { client.readCookies(from: request) }
-        let outcome = decision.outcome(
-            signInBy: components.renderer.context.links,
+        let standard = decision.standardResponse(
+            signInBy: signIn.context.links,
             isSafe: request.isSafe,
             clientKind: ClientKind(request.headers),
             request: .init(request.target, at: client.authority(request), cookies: client.cookies)
         )
-        switch outcome {
-        case .allowed, .noMatchingRule: return nil
-        case .response(let standard): return response(standard, to: request, for: authentication)
-        }
+        return standard.map { response($0, to: request, for: authentication) }
     }
-
-    private static let readOnly = StandardResponse.methodNotAllowed(StandardResponse.safeMethods)
 }
 
 extension Request: RequestFields {

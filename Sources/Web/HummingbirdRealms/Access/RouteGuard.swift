@@ -82,8 +82,7 @@ struct RouteGuard: Sendable {
         let client: RequestClient
         switch access.client(of: request, from: connection) {
         case .client(let found): client = found
-        case .misdirected: return .answered(access.response(.misdirected, to: request))
-        case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))
+        case .refused(let refusal): return .answered(access.response(refusal, to: request))
         }
         guard !usesPath || hasOneHost(request) else {
             return .answered(access.response(.malformed("the host is ambiguous"), to: request))
@@ -96,12 +95,13 @@ struct RouteGuard: Sendable {
             rules: accessController.rules,
             isActivity: isActivity
         )
-        let answer = accessController.decide(accessRequest) {
-            BasicScheme.read(request.headers.texts(of: .authorization))
-        }
-        let (result, report): (AccessResult, LoginReport?)
-        switch answer {
-        case .now(let decided): (result, report) = (decided, nil)
+        let result: AccessResult
+        var report: LoginReport?
+        switch accessController.decide(
+            accessRequest,
+            credentials: { BasicScheme.read(request.headers.texts(of: .authorization)) }
+        ) {
+        case .now(let decided): result = decided
         case .afterLogin(let login):
             let completed = await accessController.complete(login)
             (result, report) = (completed.result, completed.report)
@@ -116,14 +116,25 @@ struct RouteGuard: Sendable {
         if usesPath, result.decision.isRefusal, result.rule != nil, !isLoginRefused {
             log.logRefusal(of: request, after: result, address: client.address)
         }
-        return self.result(
-            result.decision,
-            result.authentication,
-            request: request,
-            path: path,
-            client: client,
-            logger: logger
-        )
+        switch result.decision {
+        case .allowed(let user):
+            guard !access.isCrossOriginChange(request, client: client) else {
+                log.logCrossOrigin(request, user: user, address: client.address)
+                return .answered(access.response(.crossOrigin, to: request))
+            }
+            return .user(AuthenticatedUser(user: user, authentication: result.authentication))
+        case .open: return .open
+        case .noMatchingRule: return .noMatchingRule
+        case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))
+        case .challenge, .forbidden, .certificateNeeded, .methodNotAllowed, .unavailable:
+            let rejection = Rejection(
+                access: access,
+                decision: result.decision,
+                client: client,
+                authentication: result.authentication
+            )
+            return .rejected(rejection)
+        }
     }
 
     /// Returns the rejection of a request that does not meet the requirements of its route.
@@ -139,35 +150,6 @@ struct RouteGuard: Sendable {
                 .forbidden(nil)
             }
         return Rejection(access: access, decision: decision, client: nil, authentication: user?.authentication)
-    }
-
-    private func result(
-        _ decision: AccessDecision,
-        _ authentication: ExistingAuthentication?,
-        request: Request,
-        path: RequestPath,
-        client: RequestClient,
-        logger: Logger
-    ) -> CheckResult {
-        switch decision {
-        case .allowed(let user):
-            guard !access.isCrossOriginChange(request, path: path, client: client) else {
-                RequestLog(logger: logger).logCrossOrigin(request, user: user, address: client.address)
-                return .answered(access.crossOriginRejection(of: request))
-            }
-            return .user(AuthenticatedUser(user: user, authentication: authentication))
-        case .open: return .open
-        case .noMatchingRule: return .noMatchingRule
-        case .malformed(let reason): return .answered(access.response(.malformed(reason), to: request))
-        case .challenge, .forbidden, .certificateNeeded, .methodNotAllowed, .unavailable:
-            let rejection = Rejection(
-                access: access,
-                decision: decision,
-                client: client,
-                authentication: authentication
-            )
-            return .rejected(rejection)
-        }
     }
 
     /// Returns whether the request has a single host.

@@ -5,7 +5,6 @@ internal import Bytes
 internal import HTTPTypes
 internal import NIOCore
 internal import OpenSSLKit
-internal import RealmConfiguration
 
 /// The files that pages load, of which the build embeds all but the logo in the program. The pages also work without
 /// the script.

@@ -25,10 +25,10 @@ struct BrowserBinding {
         }
     }
 
-    /// The binding of a request that has the cookie of the sign-in page.
-    init(known token: OpaqueToken, request: WebRequest) throws(OpenSSLError) {
-        digest = try Self.digest(token, request)
-        cookies = []
+    /// Nil if the request does not have the cookie of the sign-in page.
+    init?(known request: WebRequest) {
+        guard request.cookies.signIn.isToken, let binding = try? Self(request) else { return nil }
+        self = binding
     }
 
     /// The digest contains the host, so a login can be completed only at the host where it began.

@@ -11,7 +11,7 @@ internal import Synchronization
 /// - A certificate callback is answered with the client certificate of the connection on which the login began.
 /// - Messages are shown to the user. They do not wait for an answer.
 /// - All other callbacks wait for the answer of the user.
-final class InteractiveConversation<Outcome: Sendable>: Conversation {
+final class InteractiveConversation: Conversation {
     private struct Question {
         let number: Int
         let callbacks: [Callback]
@@ -36,25 +36,24 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         var isClosed = false
         /// Called before a question waits for the user.
         var beforeWaiting: (@Sendable () -> Void)?
-        var outcome: Outcome?
+        var outcome: MultiRealmLoginReport.Outcome?
         var messages: [String] = []
         /// The questions that wait for the user, of which the first is open.
         ///
         /// Concurrent modules may add further ones.
         var questions: [Question] = []
-        var waiting: [CheckedContinuation<InteractiveLogin<Outcome>.Step, Never>] = []
+        var waiting: [CheckedContinuation<InteractiveLogin.Step, Never>] = []
 
-        var step: InteractiveLogin<Outcome>.Step? {
+        var step: InteractiveLogin.Step? {
             if let outcome { return .finished(outcome) }
             return questions.first.map { .questions($0.shown, number: $0.number) }
         }
 
-        /// Removes the callers that wait for a step, and returns a closure that resumes them; nil if there is none.
-        mutating func wake() -> (() -> Void)? {
-            guard let step, !waiting.isEmpty else { return nil }
-            let woken = waiting
+        /// Resumes the callers that wait for a step, which run later, without the lock.
+        mutating func wake() {
+            guard let step else { return }
+            for continuation in waiting { continuation.resume(returning: step) }
             waiting = []
-            return { woken.forEach { $0.resume(returning: step) } }
         }
     }
 
@@ -64,15 +63,8 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     private let numbers: QuestionNumbers
     private let state: Mutex<State>
 
-    init(
-        name: String,
-        password: Secret?,
-        certificate: [UInt8]? = nil,
-        numbers: QuestionNumbers = QuestionNumbers()
-    ) {
-        self.name = name
-        self.certificate = certificate
-        self.numbers = numbers
+    init(name: String, password: Secret?, certificate: [UInt8]? = nil, numbers: QuestionNumbers) {
+        (self.name, self.certificate, self.numbers) = (name, certificate, numbers)
         state = Mutex(State(password: password))
     }
 
@@ -123,20 +115,14 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
         let number = numbers.next()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (isGone, wake) = state.withLock { state -> (Bool, (() -> Void)?) in
+                state.withLock { state in
                     // The cancellation is checked under the lock. A later cancellation then finds the question.
-                    guard !state.isClosed, !Task.isCancelled else { return (true, nil) }
-                    let question = Question(
-                        number: number,
-                        callbacks: callbacks,
-                        known: known,
-                        continuation: continuation
+                    guard !state.isClosed, !Task.isCancelled else { return continuation.resume(returning: nil) }
+                    state.questions.append(
+                        Question(number: number, callbacks: callbacks, known: known, continuation: continuation)
                     )
-                    state.questions.append(question)
-                    return (false, state.wake())
+                    state.wake()
                 }
-                if isGone { continuation.resume(returning: nil) }
-                wake?()
             }
         } onCancel: {
             withdraw(number)
@@ -144,11 +130,10 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
     }
 
     private func withdraw(_ number: Int) {
-        let question: Question? = state.withLock { state in
-            guard let place = state.questions.firstIndex(where: { $0.number == number }) else { return nil }
-            return state.questions.remove(at: place)
+        state.withLock { state in
+            guard let place = state.questions.firstIndex(where: { $0.number == number }) else { return }
+            state.questions.remove(at: place).continuation.resume(returning: nil)
         }
-        question?.continuation.resume(returning: nil)
     }
 
     /// The fault that a stack receives when the user has left the sign-in.
@@ -167,25 +152,22 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
 
     var hasGivenCertificate: Bool { state.withLock { $0.hasGivenCertificate } }
 
-    /// The messages without a question since the last answer.
     var messages: [String] { state.withLock { $0.messages } }
 
-    func next() async -> InteractiveLogin<Outcome>.Step {
+    func next() async -> InteractiveLogin.Step {
         await withCheckedContinuation { continuation in
-            let step: InteractiveLogin<Outcome>.Step? = state.withLock { state in
-                if let step = state.step { return step }
+            state.withLock { state in
                 state.waiting.append(continuation)
-                return nil
+                state.wake()
             }
-            if let step { continuation.resume(returning: step) }
         }
     }
 
     func receive(_ answers: [Answer], to number: Int) -> Bool {
-        let resume: (() -> Void)? = state.withLock { state in
-            guard let question = state.questions.first, question.number == number else { return nil }
+        state.withLock { state in
+            guard let question = state.questions.first, question.number == number else { return false }
             let shown = question.shown
-            guard answers.count == shown.count, zip(shown, answers).allSatisfy(Self.fits) else { return nil }
+            guard answers.count == shown.count, zip(shown, answers).allSatisfy(Self.fits) else { return false }
             var rest = zip(shown, answers).map(Self.complete)[...]
             for case (.password(let prompt), .secret(let secret)) in zip(shown, rest) where state.password == nil {
                 state.password = secret
@@ -198,33 +180,30 @@ final class InteractiveConversation<Outcome: Sendable>: Conversation {
             state.hasGivenSecret = state.hasGivenSecret || all.contains { Self.isSecret($0) }
             state.messages = []
             state.questions.removeFirst()
-            return { question.continuation.resume(returning: all) }
+            question.continuation.resume(returning: all)
+            return true
         }
-        resume?()
-        return resume != nil
     }
 
-    func finish(_ outcome: Outcome) {
-        let wake = state.withLock { state in
+    func finish(_ outcome: MultiRealmLoginReport.Outcome) {
+        state.withLock { state in
             state.isClosed = true
             state.beforeWaiting = nil
             state.outcome = outcome
-            return state.wake()
+            state.wake()
         }
-        wake?()
     }
 
     /// Closes the conversation: open questions and later questions fail.
     ///
     /// True if the stack has received a secret, which may be an attacker's guess.
     func close() -> Bool {
-        let (questions, hasGivenSecret) = state.withLock { state in
-            defer { state.questions = [] }
+        state.withLock { state in
             state.isClosed = true
-            return (state.questions, state.hasGivenSecret)
+            for question in state.questions { question.continuation.resume(returning: nil) }
+            state.questions = []
+            return state.hasGivenSecret
         }
-        questions.forEach { $0.continuation.resume(returning: nil) }
-        return hasGivenSecret
     }
 
     // MARK: Kinds of callbacks and answers

@@ -7,16 +7,16 @@ internal import Synchronization
 ///
 /// The login runs in a task that this object owns, and is cancelled if the object is released. It may be used from any
 /// thread.
-final class InteractiveLogin<Outcome: Sendable>: Sendable {
+final class InteractiveLogin: Sendable {
     /// The next step of a login.
     enum Step: Sendable {
         /// The questions of the stack, with the messages of the same call in order.
         case questions([Callback], number: Int)
         /// The login has ended.
-        case finished(Outcome)
+        case finished(MultiRealmLoginReport.Outcome)
     }
 
-    private let conversation: InteractiveConversation<Outcome>
+    private let conversation: InteractiveConversation
     private let task: Task<Void, Never>
 
     /// Begins a login; logins that share their numbers have no number of a question in common.
@@ -24,10 +24,10 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
         name: String,
         password: Secret?,
         certificate: [UInt8]? = nil,
-        numbers: QuestionNumbers = QuestionNumbers(),
-        login: @escaping @Sendable (any Conversation) async -> Outcome
+        numbers: QuestionNumbers,
+        login: @escaping @Sendable (any Conversation) async -> MultiRealmLoginReport.Outcome
     ) {
-        let conversation = InteractiveConversation<Outcome>(
+        let conversation = InteractiveConversation(
             name: name,
             password: password,
             certificate: certificate,
@@ -37,7 +37,7 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
         task = Task { conversation.finish(await login(conversation)) }
     }
 
-    deinit { close() }
+    deinit { cancel() }
 
     /// Waits until the stack has a question for the user or the login has ended.
     ///
@@ -49,15 +49,12 @@ final class InteractiveLogin<Outcome: Sendable>: Sendable {
     /// changed, if the answers do not fit or another question is open, such as after the form was sent twice.
     func answer(_ answers: [Answer], to number: Int) -> Bool { conversation.receive(answers, to: number) }
 
-    /// The messages without a question since the last answer.
     var messages: [String] { conversation.messages }
 
     var hasGivenCertificate: Bool { conversation.hasGivenCertificate }
 
     /// Cancels the login: all questions of the stack fail, and ``next()`` returns when the stack has ended.
-    func cancel() { close() }
-
-    private func close() {
+    func cancel() {
         // If the task is cancelled, the engine reports the login as unavailable, and the throttle does not count the
         // login. After the stack has received a secret, the task is therefore not cancelled: its questions fail, and
         // the throttle counts the failed login.

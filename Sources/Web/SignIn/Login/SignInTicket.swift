@@ -3,7 +3,6 @@
 internal import AccessControl
 internal import Bytes
 internal import OpenSSLKit
-internal import RealmConfiguration
 internal import Sessions
 
 /// The state of a sign-in page, which its form sends back to the server.
@@ -21,8 +20,7 @@ struct SignInTicket: Sendable, Hashable {
 /// A ticket is not secret: a client can read its ticket, but cannot change it. The ticket of another browser is
 /// rejected.
 struct SignInTickets: Sendable {
-    private static let version: UInt8 = 2
-    private static let headByteCount = 11
+    private static let version = "3"
     /// The maximum length of a sealed ticket, in bytes.
     static let maximumLength = 3072
 
@@ -35,24 +33,17 @@ struct SignInTickets: Sendable {
         key = try HMACKey(random.span)
     }
 
-    /// The key may also be used for other purposes.
-    init(key: HMACKey) { self.key = key }
-
     /// Seals a ticket for a browser, in Base64url.
     ///
     /// Its target must not be longer than a ``ReturnTarget``.
     func seal(_ ticket: SignInTicket, for browser: Digest) throws(OpenSSLError) -> String {
-        var bytes: [UInt8] = [Self.version]
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: ticket.issued >> UInt64(shift)))
-        }
-        bytes.append(ticket.notice)
         let destination = ticket.destination
-        bytes.append(Flags(destination).rawValue)
-        if let challenge = destination.challenge { bytes.append(contentsOf: challenge.bytes) }
-        bytes.append(contentsOf: (destination.target ?? "").utf8)
-        bytes.append(contentsOf: try tag(bytes.span, browser).bytes)
-        return Base64.url.encode(bytes.span)
+        let fields = [
+            Self.version, "\(ticket.issued)", "\(ticket.notice)", destination.challengeText ?? "",
+            destination.isRetry ? "1" : "0",
+        ]
+        let content = Array((fields + [destination.target].compactMap(\.self)).joined(separator: " ").utf8)
+        return Base64.url.encode((content + (try tag(content.span, browser).bytes)).span)
     }
 
     /// Opens a ticket; nil if it was changed, belongs to another browser, or has expired.
@@ -76,41 +67,25 @@ struct SignInTickets: Sendable {
     /// that a user whose page is stale does not lose the way.
     ///
     /// It need not be authentic: it is checked each time it is used.
-    static func destination(_ text: Span<UInt8>) -> Destination? { decode(text)?.ticket.destination }
+    static func destination(_ text: UTF8Text?) -> Destination? {
+        text.flatMap { decode($0.string.utf8Span.span)?.ticket.destination }
+    }
 
     /// Decodes a ticket without checking its tag.
     private static func decode(_ text: Span<UInt8>) -> (ticket: SignInTicket, bytes: [UInt8])? {
-        guard text.count <= maximumLength, let bytes = Base64.url.decode(text),
-            bytes.count >= headByteCount + Digest.byteCount, bytes[0] == version
+        guard text.count <= maximumLength, let bytes = Base64.url.decode(text), bytes.count >= Digest.byteCount else {
+            return nil
+        }
+        let fields = String(decoding: bytes.dropLast(Digest.byteCount), as: UTF8.self).utf8
+            .split(separator: ASCII.space, maxSplits: 5, omittingEmptySubsequences: false).map { String(Substring($0)) }
+        guard fields.count >= 5, fields[0] == version, let issued = UInt64(fields[1]), let notice = UInt8(fields[2])
         else { return nil }
-        let issued = bytes[1...8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        let flags = Flags(rawValue: bytes[10])
-        var rest = bytes[headByteCount..<(bytes.count - Digest.byteCount)]
-        var destination = Destination(isRetry: flags.contains(.retry))
-        if flags.contains(.challenge) {
-            guard rest.count >= Digest.byteCount else { return nil }
-            destination.challenge = Digest(bytes: Array(rest.prefix(Digest.byteCount)))
-            rest = rest.dropFirst(Digest.byteCount)
-        }
-        if flags.contains(.target) { destination.target = String(decoding: rest, as: UTF8.self) }
-        return (SignInTicket(destination: destination, notice: bytes[9], issued: issued), bytes)
-    }
-
-    private struct Flags: OptionSet {
-        let rawValue: UInt8
-
-        static let target = Flags(rawValue: 1)
-        static let challenge = Flags(rawValue: 2)
-        static let retry = Flags(rawValue: 4)
-
-        init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        init(_ destination: Destination) {
-            self = []
-            if destination.target != nil { insert(.target) }
-            if destination.challenge != nil { insert(.challenge) }
-            if destination.isRetry { insert(.retry) }
-        }
+        let destination = Destination(
+            target: fields.count > 5 ? fields[5] : nil,
+            challenge: Destination.challenge(fields[3]),
+            isRetry: fields[4] == "1"
+        )
+        return (SignInTicket(destination: destination, notice: notice, issued: issued), bytes)
     }
 
     /// The tag covers each part with its length, so different parts never give the same input.

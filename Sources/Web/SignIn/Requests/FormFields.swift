@@ -10,10 +10,10 @@ internal import RealmKit
 ///
 /// Source: the URL Standard, section 5.1.
 struct FormFields: Sendable {
-    package static let maximumBytes = 65_536
+    static let maximumBytes = 65_536
     static let maximumCount = 64
 
-    private var values: [UTF8Text: Secret] = [:]
+    private(set) var values: [UTF8Text: Secret] = [:]
 
     /// Parses the body of a form, or a query without its `?`.
     init(_ bytes: Span<UInt8>) throws(BadFields) {
@@ -39,23 +39,17 @@ struct FormFields: Sendable {
         self = fields
     }
 
-    package var count: Int { values.count }
-
-    /// The names of the fields, in no order.
-    package var names: [UTF8Text] { Array(values.keys) }
-
-    /// Returns the bytes of a field; nil if the field was not sent.
-    package func secret(_ name: UTF8Text) -> Secret? { values[name] }
+    func secret(_ name: UTF8Text) -> Secret? { values[name] }
 
     /// Returns the value of a field that is not a secret; nil if the field was not sent.
-    package func text(_ name: UTF8Text) throws(BadFields) -> UTF8Text? {
+    func text(_ name: UTF8Text) throws(BadFields) -> UTF8Text? {
         guard let value = values[name] else { return nil }
         guard let text = value.utf8Text else { throw BadFields(.notUTF8, at: 0) }
         return text
     }
 
     /// Returns the text of a field; nil if the field was not sent or is not UTF-8.
-    package func read(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
+    func read(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
 
     private static func end(of bytes: Span<UInt8>, _ range: Range<Int>, _ delimiter: UInt8) -> Int {
         var end = range.lowerBound

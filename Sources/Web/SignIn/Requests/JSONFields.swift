@@ -16,10 +16,8 @@ struct JSONFields: Sendable {
     /// The maximum number of fields, and of elements of an array.
     static let maximumCount = 64
 
-    package enum Value: Sendable {
-        /// A string, in UTF-8.
+    enum Value: Sendable {
         case string(Secret)
-        /// An array of strings, in UTF-8.
         case strings([Secret])
         case boolean(Bool)
         /// An integer from 0 to 999,999,999.
@@ -27,41 +25,27 @@ struct JSONFields: Sendable {
         case null
     }
 
-    private let values: [UTF8Text: Value]
+    let values: [UTF8Text: Value]
 
     init(_ bytes: Span<UInt8>) throws(BadFields) {
         guard bytes.count <= Self.maximumBytes else { throw BadFields(.tooLong, at: Self.maximumBytes) }
-        do throws(JSONFault) {
-            values = try Self.read(bytes)
-        } catch {
-            throw BadFields(error)
-        }
+        values = try Result { () throws(JSONFault) in try Self.read(bytes) }.mapError { BadFields($0) }.get()
     }
-
-    /// The names of the fields, in no order.
-    var names: [UTF8Text] { Array(values.keys) }
-
-    /// Returns the value of a field; nil if it was not sent.
-    func value(_ name: UTF8Text) -> Value? { values[name] }
 
     /// Returns the string of a field; nil if the field does not exist or is not a string.
     func secret(_ name: UTF8Text) -> Secret? {
         if case .string(let secret)? = values[name] { secret } else { nil }
     }
 
-    /// Returns the string of a field that is not a secret; nil if the field does not exist or is not a string.
     func text(_ name: UTF8Text) -> UTF8Text? { secret(name)?.utf8Text }
 
-    /// Returns the strings of a field; nil if the field does not exist or is not an array.
     func secrets(_ name: UTF8Text) -> [Secret]? {
         if case .strings(let secrets)? = values[name] { secrets } else { nil }
     }
 
-    /// Returns the integer of a field; nil if the field does not exist or is not an integer.
     func integer(_ name: UTF8Text) -> Int? {
         if case .integer(let number)? = values[name] { number } else { nil }
     }
-
 }
 
 extension JSONFields {

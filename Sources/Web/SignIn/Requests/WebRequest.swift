@@ -5,7 +5,6 @@ package import Bytes
 package import HTTPTypes
 package import HummingbirdCore
 internal import NIOCore
-internal import RealmConfiguration
 internal import RealmKit
 package import Sessions
 
@@ -13,12 +12,10 @@ package import Sessions
 package struct WebRequest: Sendable {
     /// The method as received, in ASCII because it is a token (RFC 9110 section 9.1).
     package let method: String
-    package let path: RequestPath
     /// The part of the target after the `?`, as received.
     package let query: String
     /// The host and port of the request, as received.
     package let authority: String
-    /// The address and the cookies of the client.
     package let client: RequestClient
     /// The header fields, without `Cookie` and `Authorization`, to be read with ``HTTPFields/texts(of:)``, whose texts
     /// are compared byte by byte.
@@ -27,25 +24,18 @@ package struct WebRequest: Sendable {
 
     package init(
         method: String,
-        path: RequestPath,
         query: String,
         authority: String,
         client: RequestClient,
         fields: HTTPFields,
         body: RequestBody
     ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.authority = authority
-        self.client = client
-        self.fields = fields
-        self.body = body
+        (self.method, self.query, self.authority) = (method, query, authority)
+        (self.client, self.fields, self.body) = (client, fields, body)
     }
 
     var address: String? { client.address }
     var cookies: OurCookies { client.cookies }
-    /// The `Set-Cookie` values that remove all session cookies of the browser.
     var sessionRemoval: [String] { SetCookie.sessionRemoval(cookies.session) }
 
     /// The host that sessions belong to; nil if it is invalid, so that no session is created or found.
@@ -53,11 +43,6 @@ package struct WebRequest: Sendable {
 
     package var asHTML: Bool { AcceptField.prefersHTML(fields) }
 
-    func representation(in translations: Translations) -> Representation {
-        Representation(for: fields, in: translations)
-    }
-
-    /// True if the method is safe (RFC 9110 section 9.2.1).
     package var isSafe: Bool { method == "GET" || method == "HEAD" }
 
     package var clientKind: ClientKind { ClientKind(fields) }
@@ -128,7 +113,6 @@ package struct WebRequest: Sendable {
     /// Reads the body; nil if it is too long, or if the client has disconnected, which gets no response anyway.
     func collectedBody() async -> ByteBuffer? { try? await body.collect(upTo: Self.bodyLimit) }
 
-    /// In bytes.
     static let bodyLimit = 32_768
 }
 

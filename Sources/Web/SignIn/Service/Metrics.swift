@@ -86,57 +86,51 @@ final class LoginMetrics: LoginObserver {
 
 /// The gauges of sessions, locks and password hashing, which are set once a second.
 final class ServiceMetrics: Sendable {
-    private let sessions: Gauge
-    private let pendingLogins: Gauge
-    private let lockedAccounts: Gauge
-    private let lockedNetworks: Gauge
-    private let waitingAttempts: Gauge
-    private let hashingRunning: Gauge
-    private let hashingWaiting: Gauge
-    private let hashingWorkers: Gauge
+    /// The values of which the gauges show one each; hashing is nil if no realm needs it.
+    private typealias Values = (service: SignInService, throttle: ThrottleStatistics, hashing: HashingPool?)
+
+    private static let gauges: [(name: String, kind: String?, value: @Sendable (Values) -> Int?)] = [
+        (MetricName.sessions, nil, { $0.service.sessions.count }),
+        (MetricName.pendingLogins, nil, { $0.service.pendingLogins.count }),
+        (MetricName.locked, "account", { $0.throttle.lockedAccounts }),
+        (MetricName.locked, "network", { $0.throttle.lockedNetworks }),
+        (MetricName.waitingAttempts, nil, { $0.throttle.waitingAttempts }),
+        (MetricName.hashingRunning, nil, { $0.hashing?.statistics.running }),
+        (MetricName.hashingWaiting, nil, { $0.hashing?.statistics.waiting }),
+        (MetricName.hashingWorkers, nil, { $0.hashing?.settings.workers }),
+    ]
+
+    private let gauges: [Gauge]
     private let hashingRefused: Counter
-    private let lockedAccountsTotal: Counter
-    private let lockedNetworksTotal: Counter
+    private let lockedAccounts: Counter
+    private let lockedNetworks: Counter
     /// The number of refused checks that were counted, and the pool that refused them.
     private let counted = Mutex<(pool: ObjectIdentifier?, refused: Int)>((nil, 0))
 
     init(_ factory: any MetricsFactory) {
-        func gauge(_ name: String, _ dimensions: [(String, String)] = []) -> Gauge {
-            Gauge(label: name, dimensions: dimensions, factory: factory)
+        gauges = Self.gauges.map { name, kind, _ in
+            Gauge(label: name, dimensions: kind.map { [("kind", $0)] } ?? [], factory: factory)
         }
-        sessions = gauge(MetricName.sessions)
-        pendingLogins = gauge(MetricName.pendingLogins)
-        lockedAccounts = gauge(MetricName.locked, [("kind", "account")])
-        lockedNetworks = gauge(MetricName.locked, [("kind", "network")])
-        waitingAttempts = gauge(MetricName.waitingAttempts)
-        hashingRunning = gauge(MetricName.hashingRunning)
-        hashingWaiting = gauge(MetricName.hashingWaiting)
-        hashingWorkers = gauge(MetricName.hashingWorkers)
         hashingRefused = Counter(label: MetricName.hashingRefused, factory: factory)
-        lockedAccountsTotal = Counter(label: MetricName.lockouts, dimensions: [("kind", "account")], factory: factory)
-        lockedNetworksTotal = Counter(label: MetricName.lockouts, dimensions: [("kind", "network")], factory: factory)
+        lockedAccounts = Counter(label: MetricName.lockouts, dimensions: [("kind", "account")], factory: factory)
+        lockedNetworks = Counter(label: MetricName.lockouts, dimensions: [("kind", "network")], factory: factory)
     }
 
     func countLock(_ key: ThrottleKey) {
         switch key {
-        case .account: lockedAccountsTotal.increment()
-        case .source: lockedNetworksTotal.increment()
+        case .account: lockedAccounts.increment()
+        case .source: lockedNetworks.increment()
         }
     }
 
-    func update(_ state: SignInState, _ throttle: FailureThrottle, _ pool: HashingPool?) {
-        sessions.record(state.sessions.count)
-        pendingLogins.record(state.pendingLogins.count)
-        let statistics = throttle.statistics
-        lockedAccounts.record(statistics.lockedAccounts)
-        lockedNetworks.record(statistics.lockedNetworks)
-        waitingAttempts.record(statistics.waitingAttempts)
+    func update(_ service: SignInService) {
+        let pool = service.refresher.hashingPool
+        let values = (service, service.throttle.statistics, pool)
+        for (gauge, definition) in zip(gauges, Self.gauges) {
+            if let value = definition.value(values) { gauge.record(value) }
+        }
         guard let pool else { return }
-        let hashing = pool.statistics
-        hashingRunning.record(hashing.running)
-        hashingWaiting.record(hashing.waiting)
-        hashingWorkers.record(pool.settings.workers)
-        let refused = hashing.refused + hashing.timedOut
+        let refused = pool.statistics.refused + pool.statistics.timedOut
         // After a reload, the counts of the new pool begin at zero.
         let newlyRefused = counted.withLock { counted in
             let before = counted.pool == ObjectIdentifier(pool) ? counted.refused : 0

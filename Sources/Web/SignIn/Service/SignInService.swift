@@ -6,27 +6,42 @@ package import CoreMetrics
 package import Logging
 package import LoginConf
 internal import OpenSSLKit
-internal import Passwords
 package import RealmConfiguration
-internal import RealmKit
+package import RealmKit
 internal import Sessions
 internal import Store
 internal import Synchronization
 internal import Throttle
 
-/// The state of the sign-in: sessions, failed logins and the checks for changed users.
-///
-/// A server keeps one service over reloads of the configuration.
+/// The state of the sign-in that a server keeps over reloads of the configuration: sessions, pending logins, failed
+/// logins, and the checks for changed users.
 package final class SignInService: Sendable {
+    let sessions: SessionTable
+    let pendingLogins: PendingLogins
+    let tickets: SignInTickets
+    let handOverCodes: HandOverCodes
+    let questionNumbers = QuestionNumbers()
+    /// The user names of rejected sign-ins, which the next sign-in page shows again.
+    let rejectedNames = PerBrowserCache<String>()
+    /// The times of the last sign-outs after which a browser was led to a target.
+    ///
+    /// If that leads to the sign-in page, the page reports the sign-out.
+    let signOuts = PerBrowserCache<UInt64>()
+    /// The latest session of each browser, which ends if the browser signs in again.
+    let sessionsByBrowser = PerBrowserCache<Session>()
+    let announcement: AnnouncementReader
+    let logouts: LogoutQueue
     let refresher: RealmRefresher
     let throttle: FailureThrottle
-    let state: SignInState
-    let logger: Logger
+    let clock: any LoginClock
+    let wallClock: WallClock
+    let log: SessionLog
+    let programLog: ProgramLog
+    private let logger: Logger
     /// Counts logins; nil if there are no metrics.
     let loginMetrics: LoginMetrics?
     private let metrics: ServiceMetrics?
-    let clock: any LoginClock
-    let wallClock: WallClock
+    private let reloads = Mutex<(count: Int, last: Authenticator?)>((0, nil))
     /// The lock of the state folder while the server runs.
     private let stateLock = Mutex<StateFolder.Lock?>(nil)
 
@@ -47,9 +62,18 @@ package final class SignInService: Sendable {
                 clock: SystemClock(),
                 wallClock: .system
             ) { refresher, metrics in
-                FailureThrottle.make(configuration, store: store, refresher: refresher, logger: logger) {
-                    metrics?.countLock($0)
-                }
+                FailureThrottle(
+                    configuration.server.throttle,
+                    clock: SystemClock(),
+                    wall: { WallClock.system.seconds },
+                    jitter: { Double.random(in: 0...1) },
+                    store: store,
+                    onLock: { lockout, _ in
+                        metrics?.countLock(lockout.key)
+                        lockout.log(logger)
+                        if FailureThrottle.networkOfTokens(lockout.key) == nil { refresher.evict(lockout.key) }
+                    }
+                )
             }
         } catch {
             throw configuration.server.stateFolder.errors("\(error)")
@@ -61,33 +85,49 @@ package final class SignInService: Sendable {
         _ configuration: Configuration,
         logger: Logger,
         metrics factory: (any MetricsFactory)? = nil,
-        sessions: (any SessionStore)?,
+        sessions store: (any SessionStore)?,
         announcements: (any AnnouncementStore)?,
         clock: any LoginClock,
         wallClock: WallClock,
         throttle: (RealmRefresher, ServiceMetrics?) -> FailureThrottle
     ) throws {
-        self.logger = logger
-        (self.clock, self.wallClock) = (clock, wallClock)
+        let settings = configuration.server
+        let (log, logouts) = (SessionLog(logger), LogoutQueue(clock: clock, logger: logger))
+        (self.clock, self.wallClock, self.logger, self.log, self.logouts) = (clock, wallClock, logger, log, logouts)
+        programLog = ProgramLog(logger)
+        sessions = SessionTable(
+            settings.sessions,
+            store: store,
+            clock: clock,
+            wall: wallClock,
+            onWrongHost: { session, host in log.logWrongHost(session, at: host) },
+            onEnd: { session, cause in
+                log.logEnd(session, cause)
+                logouts.add(session.identity)
+            }
+        )
+        pendingLogins = PendingLogins(
+            limit: settings.signIn.waiting,
+            lifetime: settings.signIn.time.nanoseconds,
+            clock: clock
+        )
+        tickets = try SignInTickets()
+        handOverCodes = HandOverCodes(clock: clock)
+        announcement = AnnouncementReader(announcements, clock: clock, wallClock: wallClock)
         loginMetrics = factory.map { LoginMetrics($0) }
         metrics = factory.map { ServiceMetrics($0) }
         loginMetrics?.begin(configuration.realms.map(\.name))
         refresher = RealmRefresher(clock: clock, logger: logger)
         self.throttle = throttle(refresher, metrics)
-        state = try SignInState(
-            configuration.server,
-            store: sessions,
-            announcementStore: announcements,
-            clock: clock,
-            wallClock: wallClock,
-            logger: logger
-        )
     }
 
     /// Locks the state folder, and reads the stored locks and sessions, and the message to all users.
     ///
     /// It must be called before the first login. Otherwise a locked account could log in after a restart.
     package func restore(_ configuration: Configuration) async throws(ConfigurationErrors) {
+        func errors(_ problem: String, _ reason: any Error) -> ConfigurationErrors {
+            configuration.server.stateFolder.errors("\(problem): \(reason)")
+        }
         if let folder = configuration.services[LazyStore.self]?.folder {
             do throws(StateFolder.Fault) {
                 let lock = try StateFolder.Lock(ofServerIn: StateFolder(folder))
@@ -99,23 +139,15 @@ package final class SignInService: Sendable {
                 )
             }
         }
-        do throws(ThrottleStoreError) {
-            try await throttle.restore()
-        } catch {
-            throw configuration.server.stateFolder.errors("the locks cannot be read: \(error)")
-        }
+        do { try await throttle.restore() } catch { throw errors("the locks cannot be read", error) }
         await RealmRefresher.runFirstChecks(configuration.realms)
-        do throws(SessionStoreError) {
-            let validator = SessionValidator(authenticator: configuration.authenticator)
-            try await state.sessions.restore { await validator.status(of: $0) }
+        let validator = SessionValidator(authenticator: configuration.authenticator)
+        do {
+            try await sessions.restore { await validator.status(of: $0) }
         } catch {
-            throw configuration.server.stateFolder.errors("the sessions cannot be read: \(error)")
+            throw errors("the sessions cannot be read", error)
         }
-        do throws(StoreFault) {
-            try await state.announcement.refresh()
-        } catch {
-            throw configuration.server.stateFolder.errors("the message to all users cannot be read: \(error)")
-        }
+        do { try await announcement.refresh() } catch { throw errors("the message to all users cannot be read", error) }
     }
 
     /// Runs the background work for sessions, locks and realms until the task is cancelled.
@@ -124,17 +156,31 @@ package final class SignInService: Sendable {
             group.addTask { await self.refresher.run() }
             group.addTask { await self.updateMetrics() }
             group.addTask {
-                await self.throttle.run(every: FailureThrottle.storingInterval) { error in
+                await self.throttle.run(every: .milliseconds(250)) { error in
                     self.logger.error("failed logins cannot be stored", metadata: ["error": "\(error)"])
                 }
             }
             group.addTask {
-                await self.state.run { error in
-                    self.logger.error("sessions cannot be stored", metadata: ["error": "\(error)"])
-                } onUnreadable: { error in
+                await self.announcement.run { error in
                     self.logger.error("the message to all users cannot be read", metadata: ["error": "\(error)"])
                 }
             }
+            group.addTask {
+                await self.sessions.run { error in
+                    self.logger.error("sessions cannot be stored", metadata: ["error": "\(error)"])
+                }
+            }
+            group.addTask { await self.sweep() }
+            group.addTask { await self.logouts.run() }
+        }
+        pendingLogins.removeAll()
+    }
+
+    private func sweep() async {
+        while true {
+            do { try await clock.sleep(until: clock.now &+ 1_000_000_000) } catch { return }
+            pendingLogins.sweep(clock.now)
+            handOverCodes.sweep(clock.now)
         }
     }
 
@@ -142,7 +188,7 @@ package final class SignInService: Sendable {
     private func updateMetrics() async {
         guard let metrics else { return }
         repeat {
-            metrics.update(state, throttle, refresher.hashingPool)
+            metrics.update(self)
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
         } while true
     }
@@ -151,67 +197,56 @@ package final class SignInService: Sendable {
     package func releaseState() { stateLock.withLock { $0 = nil } }
 
     /// Ends all event streams, which would prevent the server from stopping.
-    package func close() { state.sessions.close() }
-
-    /// Counts a reload: a login of a request that was received before it creates a session only if the realm is
-    /// unchanged.
-    package func countReload(to configuration: Configuration) { state.countReload(to: configuration.authenticator) }
+    package func close() { sessions.close() }
 
     /// Checks the realms for changed users once, as ``run()`` does every second.
     package func refresh() async { await refresher.refresh() }
 
+    // MARK: Reloads
+
+    /// The number of reloads of the configuration.
+    var generation: Int { reloads.withLock { $0.count } }
+
+    /// Counts a reload: a login of a request that was received before it creates a session only if the realm is
+    /// unchanged.
+    package func countReload(to authenticator: Authenticator) {
+        reloads.withLock { $0 = ($0.count + 1, authenticator) }
+    }
+
+    /// Returns whether a realm is the same as when a login began: since then, the configuration was not reloaded, or
+    /// not changed.
+    ///
+    /// Secrets are not compared, as for sessions.
+    func isUnchanged(_ realm: String, since generation: Int, of authenticator: Authenticator) -> Bool {
+        let (count, last) = reloads.withLock { $0 }
+        guard count != generation else { return true }
+        guard let before = authenticator.realms[realm], let now = last?.realms[realm] else { return false }
+        return now.hasSameConfiguration(as: before)
+    }
+
     /// Ends the sessions of realms and users that were removed or replaced.
     package func recheck(_ configuration: Configuration) async {
-        state.sessions.use(configuration.server.sessions)
+        sessions.use(configuration.server.sessions)
         let names = Set(configuration.realms.map(\.name))
         loginMetrics?.begin(configuration.realms.map(\.name))
-        state.sessions.end(.realmGone) { !names.contains($0.user.realm) }
+        sessions.end(.realmGone) { !names.contains($0.user.realm) }
         let validator = SessionValidator(authenticator: configuration.authenticator)
-        await state.sessions.recheck { await validator.status(of: $0) }
+        await sessions.recheck { await validator.status(of: $0) }
     }
 }
 
-extension FailureThrottle {
-    /// The time between two writes of the counters; locks are stored at once.
-    static let storingInterval = Duration.milliseconds(250)
-
-    /// Returns the throttle of a server, whose counters are stored if the configuration has a store.
-    static func make(
-        _ configuration: Configuration,
-        store: (any ThrottleStore)?,
-        refresher: RealmRefresher,
-        logger: Logger,
-        onLock: @escaping @Sendable (ThrottleKey) -> Void
-    ) -> FailureThrottle {
-        FailureThrottle(
-            configuration.server.throttle,
-            clock: SystemClock(),
-            wall: { WallClock.system.seconds },
-            jitter: { Double.random(in: 0...1) },
-            store: store,
-            onLock: { lockout, _ in
-                onLock(lockout.key)
-                if let network = FailureThrottle.networkOfTokens(lockout.key) {
-                    logger.warning(
-                        "\(lockout.failures) wrong tokens at the realm API",
-                        metadata: ["address": "\(network)"]
-                    )
-                    return
-                }
-                logger.warning(
-                    "locked after \(lockout.failures) failures",
-                    metadata: ["locked": "\(Self.logText(lockout.key))", "until": "\(lockout.end)"]
-                )
-                refresher.evict(lockout.key)
-            }
-        )
-    }
-
-    /// Returns an account or a source for the log; the name of an account comes from a client.
-    private static func logText(_ key: ThrottleKey) -> String {
-        switch key {
-        case .account(let account): LogText.quoted(account.description)
-        case .source(let network): network.description
+extension Lockout {
+    /// The name of an account comes from a client.
+    fileprivate func log(_ logger: Logger) {
+        if let network = FailureThrottle.networkOfTokens(key) {
+            logger.warning("\(failures) wrong tokens at the realm API", metadata: ["address": "\(network)"])
+            return
         }
+        let locked =
+            switch key {
+            case .account(let account): LogText.quoted(account.description)
+            case .source(let network): network.description
+            }
+        logger.warning("locked after \(failures) failures", metadata: ["locked": "\(locked)", "until": "\(end)"])
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
 /// The credentials of programs: tokens, certificates and networks.
 @Suite(.enabled(if: TestPKI.isPossible, "the openssl command is not installed"))
-struct ProgramsTests {
+struct APIClientsTests {
     private static let token = "7c0f1f1ea8b5d3c5a1e29d6b54d2f0a9"
 
     private let certificate: Certificate
@@ -48,9 +48,9 @@ struct ProgramsTests {
         let bearer = field.map { BearerToken($0.utf8Span.span, count: 1) } ?? .missing
         let chain = certificate.map { [$0, authority] } ?? []
         let now = Int(now ?? max(certificate?.notBefore ?? 0, authority.notBefore))
-        let credentials = ProgramCredentials(token: bearer, certificateChain: chain)
-        switch await Programs(clients, throttle: nil).authenticate(credentials, from: address, at: now) {
-        case .program(let client): return client.name
+        let credentials = APICredentials(token: bearer, certificateChain: chain)
+        switch await APIClients(clients, throttle: nil).authenticate(credentials, from: address, at: now) {
+        case .client(let client): return client.name
         case .unknown(let reason): return "unknown: \(reason)"
         case .forbidden(let client, let reason): return "\(client.name): \(reason)"
         }

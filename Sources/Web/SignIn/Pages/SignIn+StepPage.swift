@@ -2,36 +2,32 @@
 
 internal import AccessControl
 internal import Bytes
-internal import HTTPTypes
-internal import HummingbirdCore
-internal import RealmConfiguration
 internal import RealmKit
-internal import Sessions
 
 /// The page for the questions of a login.
-extension SignInPage {
+extension SignIn {
     /// `GET /sign-in/step`: the page with the open question.
     func showStep(_ request: WebRequest) -> LoggedResponse {
-        guard let browser = login.browser(of: request), let waiting = state.pendingLogins.peek(browser.digest),
-            let question = waiting.question
+        guard let browser = BrowserBinding(known: request), let login = service.pendingLogins.peek(browser.digest),
+            let question = login.question
         else {
             let query = Destination(FormFields(query: request.query)).query
-            return LoggedResponse(redirect(Self.link(routes.signIn, query), answering: request))
+            return redirect(Self.link(routes.signIn, query), answering: request)
         }
-        let query = waiting.destination.query
-        let target = target(waiting.destination.target, request: request)
+        let query = login.form.destination.query
+        let target = target(login.form.destination.target, request: request)
         let application = applicationName(target, rule: rule(for: target, request: request))
-        let user = Message.verbatim(waiting.account.text)
+        let user = Message.verbatim(login.form.username.text)
         let line =
             application.map { Message(.signingInToAs, ["application": $0, "user": user]) }
             ?? Message(.signingInAs, ["user": user])
         var page = Page(title: .key(.oneMoreStep), lines: [line])
         page.kind = .formWithScript
-        let isRejected = waiting.hasRejectedCode
+        let isRejected = login.hasRejectedCode
         page.isError = isRejected
         if isRejected { page.parts.append(.notice(.key(.codeRejected), isError: true)) }
         let (action, cancel) = (Self.link(routes.step, query), Self.link(routes.signIn, query))
-        let messages = waiting.interactive.messages
+        let messages = login.interactive.messages
         page.parts.append(
             Page.Part(PageTemplate.step) { translation in
                 [
@@ -41,7 +37,7 @@ extension SignInPage {
             }
         )
         addAnnouncement(to: &page, for: request)
-        return LoggedResponse(render(page, to: request))
+        return render(page, to: request)
     }
 
     /// A message has no input field.
@@ -50,17 +46,16 @@ extension SignInPage {
     private static func inputs(_ questions: [Callback], _ translation: Translation) -> [[String: Any]] {
         var isFirst = true
         return questions.enumerated().map { index, question in
-            var input: [String: Any] = ["id": "answer-\(index)"]
+            var input: [String: Any] = ["id": "answer-\(index)", "type": "text", "autocomplete": "off"]
             switch question {
             case .message(let text): return ["message": text]
             case .certificate: return [:]
-            case .name(let prompt): input.merge(field(prompt, type: "text", autocomplete: "off")) { $1 }
-            case .password(let prompt): input.merge(field(prompt, type: "password", autocomplete: "off")) { $1 }
+            case .name(let prompt): input["prompt"] = prompt
+            case .password(let prompt): input.merge(["prompt": prompt, "type": "password"]) { $1 }
             case .oneTimeCode(let prompt):
                 let isStandard = prompt.utf8.elementsEqual(Translation.english[.oneTimeCode].utf8)
                 let label = isStandard ? translation[.oneTimeCode] : prompt
-                input.merge(field(label, type: "text", autocomplete: "one-time-code")) { $1 }
-                input["isCode"] = true
+                input.merge(["prompt": label, "autocomplete": "one-time-code", "isCode": true]) { $1 }
             }
             input["isFirst"] = isFirst
             isFirst = false
@@ -68,27 +63,22 @@ extension SignInPage {
         }
     }
 
-    private static func field(_ prompt: String, type: String, autocomplete: String) -> [String: Any] {
-        ["prompt": prompt, "type": type, "autocomplete": autocomplete]
+    /// `POST /sign-in/step`: answers the open question.
+    func answerStep(_ request: WebRequest) async throws(RejectedForm) -> LoggedResponse {
+        guard request.isForm else { return render(.unsupported, to: request) }
+        let destination = Destination(FormFields(query: request.query))
+        guard let browser = BrowserBinding(known: request) else { return withoutCookie(destination, request: request) }
+        let fields = try await form(request)
+        let number = fields.read("number").flatMap { Int($0.string) }
+        switch answer(browser, number: number, secret: { fields.secret(UTF8Text("answer-\($0)")) }) {
+        case .noPendingLogin: return redirectToSignIn(.expired, destination, browser: browser, request: request)
+        // If the form was sent twice or the page is old, the browser is redirected to the open question.
+        case .anotherQuestion: return redirectToStep(destination, answering: request)
+        case .answered(let login): return await response(to: login, browser: browser, request: request)
+        }
     }
 
-    /// `POST /sign-in/step`: answers the open question.
-    func step(_ request: WebRequest) async -> LoggedResponse {
-        guard request.isForm else { return LoggedResponse(render(.unsupported, to: request)) }
-        let destination = Destination(FormFields(query: request.query))
-        guard let browser = login.browser(of: request) else { return withoutCookie(destination, request: request) }
-        let fields: FormFields
-        switch await form(request) {
-        case .fields(let read): fields = read
-        case .rejected(let response): return LoggedResponse(response)
-        }
-        let number = fields.read("number").flatMap { Int($0.string) }
-        switch login.answer(browser, number: number, secret: { fields.secret(UTF8Text("answer-\($0)")) }) {
-        case .noPendingLogin:
-            return LoggedResponse(redirectToSignIn(.expired, destination, browser: browser, request: request))
-        // If the form was sent twice or the page is old, the browser is redirected to the open question.
-        case .anotherQuestion: return LoggedResponse(redirectToStep(destination, answering: request))
-        case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
-        }
+    func redirectToStep(_ destination: Destination, answering request: WebRequest) -> LoggedResponse {
+        redirect(Self.link(routes.step, destination.query), answering: request)
     }
 }

@@ -3,7 +3,6 @@
 package import AccessControl
 internal import Bytes
 internal import OpenSSLKit
-internal import RealmConfiguration
 internal import Sessions
 
 /// The links from protected pages to the sign-in page.
@@ -22,20 +21,15 @@ package struct SignInLinks: Sendable {
 
     /// The parts of a request that determine its link.
     package struct Requested {
-        /// The host and port, as text.
-        let authority: String
         /// The path and query to return to after the sign-in.
         let target: String
-        /// The cookie that a hand-over is bound to.
-        let verifier: OurCookies.Found
+        let authority: String
+        let cookies: OurCookies
         /// True if an earlier hand-over to this target has failed.
         let isRetry: Bool
 
         package init(_ target: String, at authority: String, cookies: OurCookies, isRetry: Bool = false) {
-            self.target = target
-            self.authority = authority
-            verifier = cookies.verifier
-            self.isRetry = isRetry
+            (self.target, self.authority, self.cookies, self.isRetry) = (target, authority, cookies, isRetry)
         }
     }
 
@@ -66,7 +60,7 @@ package struct SignInLinks: Sendable {
             var cookie: String?
             let verifier: OpaqueToken
             // Two tabs may use the same verifier, so that neither invalidates the link of the other.
-            if case .token(let token) = request.verifier {
+            if case .token(let token) = request.cookies.verifier {
                 verifier = token
             } else {
                 verifier = try OpaqueToken()
@@ -114,9 +108,7 @@ struct Destination: Sendable, Hashable {
     var isRetry = false
 
     init(target: String? = nil, challenge: Digest? = nil, isRetry: Bool = false) {
-        self.target = target
-        self.challenge = challenge
-        self.isRetry = isRetry
+        (self.target, self.challenge, self.isRetry) = (target, challenge, isRetry)
     }
 
     /// Reads the fields `return`, `challenge` and `retry` of a query.
@@ -130,7 +122,7 @@ struct Destination: Sendable, Hashable {
     var query: String {
         var fields: [String] = []
         if let target { fields.append("return=\(PercentEncoding.encode(target))") }
-        if let challenge { fields.append("challenge=\(challenge.withBytes { Base64.url.encode($0) })") }
+        if let challengeText { fields.append("challenge=\(challengeText)") }
         if isRetry { fields.append("retry=1") }
         return fields.joined(separator: "&")
     }
@@ -143,7 +135,9 @@ struct Destination: Sendable, Hashable {
         try verifier.proof(for: "gatehouse hand-over")
     }
 
-    private static func challenge(_ text: String) -> Digest? {
+    var challengeText: String? { challenge.map { $0.withBytes { Base64.url.encode($0) } } }
+
+    static func challenge(_ text: String) -> Digest? {
         Base64.url.decode(text.utf8Span.span).flatMap { Digest(bytes: $0) }
     }
 }

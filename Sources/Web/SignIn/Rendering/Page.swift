@@ -4,7 +4,6 @@ package import AccessControl
 package import HTTPTypes
 internal import Mustache
 internal import NIOCore
-internal import RealmConfiguration
 internal import Synchronization
 
 /// A response that is rendered as an HTML page for browsers and as plain text for other clients.
@@ -13,12 +12,10 @@ package struct Page: Sendable {
     package let title: Message
     /// The text after the title; clients other than browsers get only these lines.
     package var lines: [Message] = []
-    /// Names and values below the text.
     var facts: [Fact] = []
     /// Further parts of the page, for browsers only.
     var parts: [Part] = []
     var headers = HTTPFields()
-    /// The kind of the page, which determines its security headers.
     var kind = SecurityHeaders.Kind.plain
     /// True if the page shows an error of the form.
     ///
@@ -37,7 +34,6 @@ package struct Page: Sendable {
         self.facts = facts
     }
 
-    /// A name and its values.
     package struct Fact: Sendable {
         let name: Message
         let values: [Message]
@@ -117,34 +113,22 @@ package struct Page: Sendable {
     }
 }
 
-/// A text on a page: a text in the language of the user, or a text that is the same in all languages.
-package struct Message: Sendable, Hashable {
-    private enum Content: Hashable {
-        case key(MessageKey, [String: Message])
-        case verbatim(String)
-        case localized(LocalizedText)
-    }
+/// A text on a page.
+package enum Message: Sendable, Hashable {
+    /// A text in the language of the user, with values by the name of their placeholder.
+    case key(MessageKey, [String: Message] = [:])
+    case text(String)
+    case localized(LocalizedText)
 
-    private let content: Content
-
-    private init(_ content: Content) { self.content = content }
-
-    /// The text of a key, with values by the name of their placeholder.
-    package init(_ key: MessageKey, _ values: [String: Message] = [:]) { content = .key(key, values) }
+    package init(_ key: MessageKey, _ values: [String: Message] = [:]) { self = .key(key, values) }
 
     /// A text that is the same in all languages, such as the name of a user.
-    package static func verbatim(_ text: some CustomStringConvertible) -> Message {
-        Message(.verbatim(text.description))
-    }
-
-    static func localized(_ text: LocalizedText) -> Message { Message(.localized(text)) }
-
-    static func key(_ key: MessageKey) -> Message { Message(key) }
+    package static func verbatim(_ text: some CustomStringConvertible) -> Message { .text(text.description) }
 
     package func text(in translation: Translation) -> String {
-        switch content {
+        switch self {
         case .key(let key, let values): translation.text(key, values.mapValues { $0.text(in: translation) })
-        case .verbatim(let text): text
+        case .text(let text): text
         case .localized(let text): text.text(in: translation.language)
         }
     }

@@ -3,7 +3,6 @@
 internal import AccessControl
 internal import Bytes
 internal import OpenSSLKit
-internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
@@ -30,7 +29,7 @@ enum SessionRequest {
             guard let name = fields.text("username"), let password = fields.secret("password") else {
                 throw BadFields(.missing, at: 0)
             }
-            switch fields.value("realm") {
+            switch fields.values["realm"] {
             case nil: self = .login(name: name, password: password, realm: nil)
             case .string(let realm)?: self = .login(name: name, password: password, realm: realm.utf8Text)
             // If the client names a realm, the user must not be signed in to another realm.

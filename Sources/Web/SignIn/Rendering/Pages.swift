@@ -2,7 +2,6 @@
 
 internal import AccessControl
 internal import HTTPTypes
-internal import RealmConfiguration
 internal import RealmKit
 
 /// The server's own pages.
@@ -39,25 +38,19 @@ extension Page {
     }
 
     static func facts(of user: SignedInUser) -> [Fact] {
-        var facts = [
+        let groups = user.groups.map { Message.verbatim($0) }
+        return [
             Fact(name: .key(.signedInAs), values: [.verbatim(user.username)]),
             Fact(name: .key(.realm), values: [.verbatim(user.realm)]),
-        ]
-        let groups = user.groups
-        if !groups.isEmpty {
-            let name: MessageKey = groups.count == 1 ? .group : .groups
-            facts.append(Fact(name: .key(name), values: groups.map { .verbatim($0) }))
-        }
-        return facts
+        ] + (groups.isEmpty ? [] : [Fact(name: .key(groups.count == 1 ? .group : .groups), values: groups)])
     }
 
     /// 401. The text does not reveal why credentials were rejected.
     static func unauthorized(_ challenge: Challenge, wasRejected: Bool, links: SignInLinks) -> Page {
-        var page = Page(
-            status: .unauthorized,
-            title: .key(wasRejected ? .signInFailed : .pleaseSignIn),
-            lines: [.key(wasRejected ? .invalidCredentials : .signInToOpen)]
-        )
+        var page =
+            wasRejected
+            ? Page(.unauthorized, .signInFailed, .invalidCredentials)
+            : Page(.unauthorized, .pleaseSignIn, .signInToOpen)
         challenge.add(to: &page.headers, signInAt: links.page)
         if challenge.schemes.contains(.form) { page.parts = [.link(to: links.routes.signIn, .key(.signIn))] }
         return page
@@ -65,11 +58,7 @@ extension Page {
 
     /// A redirect to the sign-in page, after which the browser may repeat the request if its method is safe.
     static func redirect(to link: SignInLink, isSafe: Bool) -> Page {
-        var page = Page(
-            status: isSafe ? .found : .seeOther,
-            title: .key(.pleaseSignIn),
-            lines: [.key(.pleaseSignInSentence)]
-        )
+        var page = Page(isSafe ? .found : .seeOther, .pleaseSignIn, .pleaseSignInSentence)
         page.headers[.location] = link.location
         page.headers[.setCookie] = link.cookie
         page.parts = [.link(to: link.location, .key(.signIn))]
@@ -78,38 +67,31 @@ extension Page {
 
     /// 400: the browser has not sent a cookie that the sign-in needs.
     static func cookieNeeded(at host: String, link: String) -> Page {
-        var page = Page(
-            status: .badRequest,
-            title: .key(.cookiesNeeded),
-            lines: [
-                Message(.cookieNotSent, ["host": .verbatim(host)]), Message(.allowCookies, ["host": .verbatim(host)]),
-            ]
-        )
+        let values = ["host": Message.verbatim(host)]
+        var page = Page(.badRequest, .cookiesNeeded)
+        page.lines = [Message(.cookieNotSent, values), Message(.allowCookies, values)]
         page.parts = [.link(to: link, .key(.tryAgain))]
         return page
     }
 
     /// 400: a hand-over has failed twice.
     static func handOverFailed(link: String) -> Page {
-        var page = Page(status: .badRequest, title: .key(.handOverFailed), lines: [.key(.linkExpired)])
+        var page = Page(.badRequest, .handOverFailed, .linkExpired)
         page.parts = [.link(to: link, .key(.tryAgain))]
         return page
     }
 
     /// 403: users sign in at another host.
     static func onlyAtSignInHost(_ host: String, link: String) -> Page {
-        var page = Page(
-            status: .forbidden,
-            title: Message(.signInAt, ["host": .verbatim(host)]),
-            lines: [Message(.onlyAtHost, ["host": .verbatim(host)])]
-        )
-        page.parts = [.link(to: link, Message(.continueAt, ["host": .verbatim(host)]))]
+        let values = ["host": Message.verbatim(host)]
+        var page = Page(status: .forbidden, title: Message(.signInAt, values), lines: [Message(.onlyAtHost, values)])
+        page.parts = [.link(to: link, Message(.continueAt, values))]
         return page
     }
 
     /// 403 (Forbidden); the user is nil if the rule denies the client address or all requests.
     static func forbidden(_ user: SignedInUser?, signOut: Part?) -> Page {
-        var page = Page(status: .forbidden, title: .key(.accessDenied))
+        var page = Page(.forbidden, .accessDenied)
         page.lines = [
             user.map { Message(.userNotAllowed, ["user": .verbatim($0.username)]) } ?? .key(.addressNotAllowed),
             .key(.askAdministrator),
@@ -121,88 +103,39 @@ extension Page {
     /// 403: the page needs a client certificate.
     ///
     /// The text does not reveal why a certificate was rejected.
-    static let certificateNeeded = Page(
-        status: .forbidden,
-        title: .key(.certificateNeeded),
-        lines: [.key(.onlyCertificates), .key(.noCertificate)]
-    )
+    static let certificateNeeded = Page(.forbidden, .certificateNeeded, .onlyCertificates, .noCertificate)
 
     /// 403: a page of another site has sent the request.
-    package static let crossOrigin = Page(
-        status: .forbidden,
-        title: .key(.accessDenied),
-        lines: [.key(.otherSite), .key(.enterAddress)]
-    )
+    static let crossOrigin = Page(.forbidden, .accessDenied, .otherSite, .enterAddress)
 
     /// 400 (Bad Request), with the reason as a part of a sentence.
     static func badRequest(_ reason: Message) -> Page {
-        Page(
-            status: .badRequest,
-            title: .key(.badRequest),
-            lines: [Message(.notUnderstood, ["reason": reason]), .key(.goBack)]
-        )
+        let reason = Message(.notUnderstood, ["reason": reason])
+        return Page(status: .badRequest, title: .key(.badRequest), lines: [reason, .key(.goBack)])
     }
 
-    /// 400 (Bad Request), with a reason that is not translated.
-    static func badRequest(_ fault: BadFields) -> Page { badRequest(.verbatim(fault)) }
+    static let misdirected = Page(.misdirectedRequest, .misdirected, .wrongConnection)
+    static let tooLarge = Page(.contentTooLarge, .tooLarge, .bodyTooLarge)
+    static let notFound = Page(.notFound, .notFound, .noSuchPage, .checkAddress)
+    static let unsupported = Page(.unsupportedMediaType, .unsupportedType, .typeNotSupported)
 
-    /// 421 (Misdirected Request).
-    static let misdirected = Page(
-        status: .misdirectedRequest,
-        title: .key(.misdirected),
-        lines: [.key(.wrongConnection)]
-    )
-
-    /// 413 (Content Too Large).
-    static let tooLarge = Page(status: .contentTooLarge, title: .key(.tooLarge), lines: [.key(.bodyTooLarge)])
-
-    /// 404 (Not Found).
-    static let notFound = Page(
-        status: .notFound,
-        title: .key(.notFound),
-        lines: [.key(.noSuchPage), .key(.checkAddress)]
-    )
-
-    /// 405 (Method Not Allowed).
     static func methodNotAllowed(_ allowed: [String]) -> Page {
         let names = allowed.joined(separator: ", ")
-        var page = Page(
-            status: .methodNotAllowed,
-            title: .key(.methodNotAllowed),
-            lines: [.key(.methodNotAccepted), Message(.useMethods, ["methods": .verbatim(names)])]
-        )
+        var page = Page(.methodNotAllowed, .methodNotAllowed, .methodNotAccepted)
+        page.lines.append(Message(.useMethods, ["methods": .verbatim(names)]))
         page.headers[.allow] = names
         return page
     }
 
-    /// 415 (Unsupported Media Type).
-    static let unsupported = Page(
-        status: .unsupportedMediaType,
-        title: .key(.unsupportedType),
-        lines: [.key(.typeNotSupported)]
-    )
-
     /// 503: a session has ended, but the end could not be stored.
-    static let notStored: Page = {
-        var page = Page(
-            status: .serviceUnavailable,
-            title: .key(.endNotStored),
-            lines: [.key(.sessionEndNotStored), .key(.tellAdministrator)]
-        )
-        page.headers[.retryAfter] = "5"
-        return page
-    }()
+    static let notStored = Page(.serviceUnavailable, .endNotStored, .sessionEndNotStored, .tellAdministrator)
 
-    /// 503 (Service Unavailable).
-    static let unavailable: Page = {
-        var page = Page(
-            status: .serviceUnavailable,
-            title: .key(.tryLater),
-            lines: [.key(.cannotSignIn), .key(.pleaseTryLater)]
-        )
-        page.headers[.retryAfter] = "5"
-        return page
-    }()
+    static let unavailable = Page(.serviceUnavailable, .tryLater, .cannotSignIn, .pleaseTryLater)
+
+    private init(_ status: HTTPResponse.Status, _ title: MessageKey, _ lines: MessageKey...) {
+        self.init(status: status, title: .key(title), lines: lines.map { .key($0) })
+        if status == .serviceUnavailable { headers[.retryAfter] = "5" }
+    }
 }
 
 extension Page.Part {

@@ -4,16 +4,13 @@ internal import AccessControl
 internal import Bytes
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
 /// The page with the user and the sessions of the user.
-struct AccountPage: SignInComponent {
-    let site: SignInSite
-
+extension SignIn {
     /// `GET /account`.
-    func show(_ request: WebRequest) -> LoggedResponse {
+    func showAccount(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
         let all = userSessions(of: session)
         var page = Page(title: .key(.yourAccount))
@@ -27,7 +24,7 @@ struct AccountPage: SignInComponent {
             page.lines += all.map { .verbatim(line($0, isCurrent: $0 === session.signIn)) }
         }
         addAnnouncement(to: &page, for: request)
-        return LoggedResponse(render(page, to: request), user: session.user)
+        return render(page, to: request, user: session.user)
     }
 
     private func list(_ sessions: [Session], current: Session, csrfToken: String) -> Page.Part {
@@ -79,30 +76,26 @@ struct AccountPage: SignInComponent {
 
     private func notSignedIn(_ request: WebRequest) -> LoggedResponse {
         guard request.clientKind == .navigation else {
-            return LoggedResponse(error("no-session", status: .unauthorized, to: request))
+            return error("no-session", status: .unauthorized, to: request)
         }
         let link = SignInLink(origin: nil, path: routes.signIn(returningTo: routes.account), cookie: nil)
-        return LoggedResponse(render(.redirect(to: link, isSafe: request.isSafe), to: request))
+        return render(.redirect(to: link, isSafe: request.isSafe), to: request)
     }
 
     /// `POST /account/end`: ends one session, or all sessions except the session of the request.
-    func endSessions(_ request: WebRequest) async -> LoggedResponse {
+    func endSessions(_ request: WebRequest) async throws(RejectedForm) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return notSignedIn(request) }
-        let fields: FormFields
-        switch await form(request) {
-        case .fields(let read): fields = read
-        case .rejected(let response): return LoggedResponse(response, user: session.user)
-        }
+        let fields = try await form(request, user: session.user)
         guard CSRFToken.isValid(fields.read("csrf"), for: token) else {
-            return LoggedResponse(render(.badRequest(.key(.formOfOtherSession)), to: request), user: session.user)
+            return render(.badRequest(.key(.formOfOtherSession)), to: request, user: session.user)
         }
         let id = fields.read("id").flatMap { SessionID($0.string) }
         let isAll = fields.read("others") == "all"
         let ended = endable(by: session).filter { $0 !== session.signIn && (isAll || $0.id == id) }
         guard await end(ended, cause: .endedElsewhere) else {
-            return LoggedResponse(render(.notStored, to: request), user: session.user)
+            return render(.notStored, to: request, user: session.user)
         }
-        return LoggedResponse(redirect(routes.account, answering: request), user: session.user)
+        return redirect(routes.account, answering: request, user: session.user)
     }
 }
 
@@ -110,8 +103,6 @@ struct AccountPage: SignInComponent {
 ///
 /// It consists of texts of this file and never contains text of the client.
 package enum DeviceName {
-    /// The maximum length of a name, in characters.
-    static let maximumLength = 40
     package static let unknown = Message.key(.unknownDevice)
     /// The maximum number of bytes of a field that are examined.
     private static let maximumBytesRead = 512
@@ -151,10 +142,7 @@ package enum DeviceName {
     }
 
     private static func begins(_ field: Span<UInt8>, with pattern: StaticString, at start: Int) -> Bool {
-        guard field.count - start >= pattern.utf8CodeUnitCount else { return false }
-        return pattern.withUTF8Buffer { pattern in
-            for index in 0..<pattern.count where field[start + index] != (unsafe pattern[index]) { return false }
-            return true
-        }
+        let end = start + pattern.utf8CodeUnitCount
+        return end <= field.count && field.extracting(start..<end).equals(pattern)
     }
 }

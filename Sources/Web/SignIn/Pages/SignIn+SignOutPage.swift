@@ -5,12 +5,11 @@ internal import Bytes
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import Mustache
-internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
 /// The end of a session by its user.
-extension SignInPage {
+extension SignIn {
     /// `GET /sign-out`: asks whether to sign out.
     ///
     /// The request changes nothing, because any site can send a browser here. Without a session it leads to the target;
@@ -19,17 +18,12 @@ extension SignInPage {
         let query = FormFields(query: request.query)
         let target = target(query?.read("return")?.string, request: request)
         guard let (session, token) = presentedSessions(request).first else {
-            if let page = signOutAtSignInHost(target, request: request) {
-                return LoggedResponse(redirect(page, answering: request))
-            }
-            if let target {
-                let isSignedOut = query?.read("notice") == UTF8Text(Notice.signedOut.name)
-                let cookies = isSignedOut ? noteSignOut(request) : []
-                return LoggedResponse(redirect(target.location, answering: request, cookies: cookies))
-            }
-            return LoggedResponse(render(.signedOut(signInAt: routes.signIn), to: request))
+            if let page = signOutAtSignInHost(target, request: request) { return redirect(page, answering: request) }
+            guard let target else { return render(.signedOut(signInAt: routes.signIn), to: request) }
+            let isSignedOut = query?.read("notice") == UTF8Text(Notice.signedOut.name)
+            return redirect(target.location, answering: request, cookies: isSignedOut ? noteSignOut(request) : [])
         }
-        guard let csrfToken = CSRFToken.text(token) else { return LoggedResponse(render(.unavailable, to: request)) }
+        guard let csrfToken = CSRFToken.text(token) else { return render(.unavailable, to: request) }
         let line = Message(.youAreSignedInAs, ["user": .verbatim(session.user.username)])
         var page = Page(title: .key(.signOutQuestion), lines: [line])
         page.kind = .form
@@ -39,47 +33,48 @@ extension SignInPage {
                 ["action": action, "csrf": csrfToken, "target": target.map { [$0.location] } ?? []]
             }
         ]
-        return LoggedResponse(render(page, to: request), user: session.user)
+        return render(page, to: request, user: session.user)
     }
 
     /// `POST /sign-out`: ends the session, or all sessions of a browser with several session cookies.
     func signOut(_ request: WebRequest) async -> LoggedResponse {
-        let fields: FormFields? = if case .fields(let read) = await form(request) { read } else { nil }
+        // A sign-out without a session needs no form.
+        let fields = try? await form(request)
+        let target = target(fields?.read("return")?.string, request: request)
         let presented = presentedSessions(request, includesUnstoredEnds: true)
-        guard let user = presented.first?.session.user else {
-            let target = target(fields?.read("return")?.string, request: request)
-            if let page = signOutAtSignInHost(target, request: request) {
-                return LoggedResponse(removingData(redirect(page, answering: request, cookies: request.sessionRemoval)))
+        if let user = presented.first?.session.user {
+            guard let fields, presented.contains(where: { CSRFToken.isValid(fields.read("csrf"), for: $0.token) })
+            else {
+                return render(.badRequest(.key(.formOfOtherSession)), to: request, user: user)
             }
-            guard let fields, Self.returns(fields) else { return LoggedResponse(signedOut(request)) }
-            return LoggedResponse(signedOut(request, thenReturnTo: fields))
+            guard await end(presented.map(\.session.signIn), cause: .logout) else {
+                return render(.notStored, to: request, cookies: request.sessionRemoval, user: user)
+            }
+        } else if let page = signOutAtSignInHost(target, request: request) {
+            return removingData(redirect(page, answering: request, cookies: request.sessionRemoval))
         }
-        guard let fields,
-            presented.contains(where: { CSRFToken.isValid(fields.read("csrf"), for: $0.token) })
-        else {
-            return LoggedResponse(render(.badRequest(.key(.formOfOtherSession)), to: request), user: user)
-        }
-        guard await end(presented.map(\.session.signIn), cause: .logout) else {
-            return LoggedResponse(render(.notStored, to: request, cookies: request.sessionRemoval), user: user)
-        }
-        if Self.returns(fields) { return LoggedResponse(signedOut(request, thenReturnTo: fields), user: user) }
-        // A user without access signs in as another user, and then returns.
-        let target = self.target(fields.read("return")?.string, request: request)
-        return LoggedResponse(signedOut(request, thenSignInFor: target), user: user)
+        // The form of `GET /sign-out` leads to the target. With the form of another page, a user without access signs in
+        // as another user, and then returns.
+        var response =
+            fields?.read("then") == "return"
+            ? signedOut(request, thenReturnTo: target)
+            : signedOut(request, thenSignInFor: presented.isEmpty ? nil : target)
+        response.user = presented.first?.session.user
+        return removingData(response)
     }
 
     /// Stores for the sign-in page that this browser has signed out, and returns the cookie that identifies the
     /// browser.
     private func noteSignOut(_ request: WebRequest) -> [String] {
         guard let browser = try? BrowserBinding(request) else { return [] }
-        state.signOuts.put(state.clock.now, for: browser.digest)
+        service.signOuts.put(service.clock.now, for: browser.digest)
         return browser.cookies
     }
 
     /// Returns the sign-out page of the sign-in host; nil if the request is for that host, or there is none.
     private func signOutAtSignInHost(_ target: ReturnTarget?, request: WebRequest) -> String? {
         guard let hosts, !hosts.isSignInHost(request.authority) else { return nil }
-        let query = url(of: target, request: request).map { "return=\(PercentEncoding.encode($0))" } ?? ""
+        let query = url(of: target, request: request).map { Destination(target: $0).query } ?? ""
         return hosts.origin.description + Self.link(routes.signOut, query)
     }
 
@@ -89,41 +84,36 @@ extension SignInPage {
         return target.map { $0.origin == nil ? here + $0.location : $0.location }
     }
 
-    /// Returns whether the form of `GET /sign-out` was sent.
-    private static func returns(_ fields: FormFields) -> Bool { fields.read("then") == "return" }
-
     /// Returns a redirect to the page that leads to the target, or says that the user has signed out.
-    private func signedOut(_ request: WebRequest, thenReturnTo fields: FormFields) -> Response {
-        let target = target(fields.read("return")?.string, request: request)
-        let query = target.map { "return=\(PercentEncoding.encode($0.location))" } ?? ""
+    private func signedOut(_ request: WebRequest, thenReturnTo target: ReturnTarget?) -> LoggedResponse {
+        let query = Destination(target: target?.location).query
         var location = signOutAtSignInHost(target, request: request) ?? Self.link(routes.signOut, query)
         // The target may lead to the sign-in page.
         if target != nil { location += "&notice=\(Notice.signedOut.name)" }
-        return removingData(redirect(location, answering: request, cookies: request.sessionRemoval))
+        return redirect(location, answering: request, cookies: request.sessionRemoval)
     }
 
-    /// Returns a redirect to the sign-in page that removes the session cookie and the stored data from the browser.
-    private func signedOut(_ request: WebRequest, thenSignInFor target: ReturnTarget? = nil) -> Response {
+    /// Returns a redirect to the sign-in page.
+    private func signedOut(_ request: WebRequest, thenSignInFor target: ReturnTarget?) -> LoggedResponse {
+        let removal = request.sessionRemoval
         if let hosts, !hosts.isSignInHost(request.authority) {
             let query = url(of: target, request: request).map { "&\(Destination(target: $0).query)" } ?? ""
             let page = "\(hosts.origin)\(routes.signIn)?notice=\(Notice.signedOut.name)\(query)"
-            return removingData(redirect(page, answering: request, cookies: request.sessionRemoval))
+            return redirect(page, answering: request, cookies: removal)
         }
         guard let browser = try? BrowserBinding(request) else {
-            return removingData(redirect(routes.signIn, answering: request, cookies: request.sessionRemoval))
+            return redirect(routes.signIn, answering: request, cookies: removal)
         }
         let destination = Destination(target: target?.location)
-        var response = redirectToSignIn(.signedOut, destination, browser: browser, request: request)
-        for cookie in browser.cookies + request.sessionRemoval {
-            response.headers.append(.init(name: .setCookie, value: cookie))
-        }
-        return removingData(response)
+        let cookies = browser.cookies + removal
+        return redirectToSignIn(.signedOut, destination, browser: browser, request: request, cookies: cookies)
     }
 
-    private func removingData(_ response: Response) -> Response {
+    /// Removes the stored data from the browser.
+    private func removingData(_ response: LoggedResponse) -> LoggedResponse {
         var response = response
         // "cookies" is omitted, because it would also delete the cookies of other sites in the same domain.
-        response.headers[.clearSiteData] = "\"cache\", \"storage\""
+        response.response.headers[.clearSiteData] = "\"cache\", \"storage\""
         return response
     }
 }

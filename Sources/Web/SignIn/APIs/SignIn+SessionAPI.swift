@@ -5,31 +5,27 @@ internal import Bytes
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
-internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
 /// The session API: its routes for sign-in, sign-out and the list of sessions.
-struct SessionAPI: SignInComponent {
-    let site: SignInSite
-    var login: LoginFlow { LoginFlow(site: site) }
-
+extension SignIn {
     /// `POST /session`: begins a login with user name and password, or answers its open question.
     func createSession(_ request: WebRequest) async -> LoggedResponse {
         guard let body = await request.collectedBody() else {
-            return LoggedResponse(error("too-large", status: .contentTooLarge, to: request))
+            return error("too-large", status: .contentTooLarge, to: request)
         }
         let submitted: SessionRequest
         do throws(BadFields) {
             guard let read = try SessionRequest(request.contentType, body.readableBytesUInt8Span) else {
-                return LoggedResponse(error("unsupported-media-type", status: .unsupportedMediaType, to: request))
+                return error("unsupported-media-type", status: .unsupportedMediaType, to: request)
             }
             submitted = read
         } catch {
-            return LoggedResponse(malformed(error.description, to: request))
+            return malformed(error.description, to: request)
         }
         guard let browser = try? BrowserBinding(request) else {
-            return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request))
+            return error("unavailable", status: .serviceUnavailable, to: request)
         }
         switch submitted {
         case .answers(let number, let answers):
@@ -38,19 +34,20 @@ struct SessionAPI: SignInComponent {
             // Some realms do not allow sign-ins on the web. The response is the same as for a realm that does not
             // exist.
             let named = realm.map { name in realms(openTo: request.address).first { UTF8Text($0) == name } }
-            guard let username = LoginFlow.username(name), named != .some(nil) else {
-                return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request))
+            guard let username = Self.username(name), named != .some(nil) else {
+                return error("invalid-credentials", status: .unauthorized, to: request)
             }
-            let begun = await login.begin(
-                as: username,
-                password: password,
-                in: named?.map { [$0] } ?? realms,
-                whenUnavailable: site.whenUnavailable,
-                destination: Destination(),
-                browser: browser,
-                request: request
+            let login = await begin(
+                PendingLogin.Form(
+                    username: username,
+                    password: password,
+                    realms: named?.map { [$0] } ?? realms,
+                    whenUnavailable: whenUnavailable,
+                    browser: browser.digest,
+                    client: request.client
+                )
             )
-            return await proceed(with: begun, browser: browser, request: request)
+            return await answer(to: login, browser: browser, request: request)
         }
     }
 
@@ -61,20 +58,20 @@ struct SessionAPI: SignInComponent {
         request: WebRequest
     ) async -> LoggedResponse {
         var messageCount = 0
-        if let question = state.pendingLogins.peek(browser.digest)?.question, question.number == number {
+        if let question = service.pendingLogins.peek(browser.digest)?.question, question.number == number {
             // The response with the question contained its messages as the first questions.
             messageCount = question.messages.count
             let count = messageCount + question.callbacks.count
             // A form has places for further answers.
             guard answers.count >= count, answers.dropFirst(count).allSatisfy({ $0 == nil }) else {
-                return LoggedResponse(malformed("not one answer for each question (\(count))", to: request))
+                return malformed("not one answer for each question (\(count))", to: request)
             }
         }
         let own = answers.dropFirst(messageCount)
-        switch login.answer(browser, number: number, secret: { own.dropFirst($0).first ?? nil }) {
-        case .noPendingLogin: return LoggedResponse(error("nothing-asked", status: .conflict, to: request))
-        case .anotherQuestion: return LoggedResponse(error("another-question", status: .conflict, to: request))
-        case .answered(let pending): return await proceed(with: pending, browser: browser, request: request)
+        switch answer(browser, number: number, secret: { own.dropFirst($0).first ?? nil }) {
+        case .noPendingLogin: return error("nothing-asked", status: .conflict, to: request)
+        case .anotherQuestion: return error("another-question", status: .conflict, to: request)
+        case .answered(let login): return await answer(to: login, browser: browser, request: request)
         }
     }
 
@@ -84,12 +81,13 @@ struct SessionAPI: SignInComponent {
         realms + rules.all.filter { $0.schemes.contains(.form) && $0.matches(peer: address) }.flatMap(\.realms)
     }
 
-    private func proceed(
-        with pending: LoginFlow.Login,
+    /// Returns the response to a login that has a question or has ended.
+    private func answer(
+        to login: PendingLogin,
         browser: BrowserBinding,
         request: WebRequest
     ) async -> LoggedResponse {
-        switch await login.advance(pending, for: request) {
+        switch await advance(login, for: request) {
         case .question(let question):
             let body: JSONValue = [
                 "questions": .array((question.messages.map(Callback.message) + question.callbacks).map(\.json)),
@@ -97,60 +95,52 @@ struct SessionAPI: SignInComponent {
                 // The seconds that the user has for the answer.
                 "expires_in": .number(Int(settings.time.components.seconds)),
             ]
-            return LoggedResponse(json(body, to: request, cookies: browser.cookies))
+            return json(body, to: request, cookies: browser.cookies)
         case .failed(.rejected, let report), .failed(.changed, let report):
-            return LoggedResponse(error("invalid-credentials", status: .unauthorized, to: request), report: report)
+            return error("invalid-credentials", status: .unauthorized, to: request, report: report)
         case .failed(_, let report):
-            return LoggedResponse(error("unavailable", status: .serviceUnavailable, to: request), report: report)
-        case .endNotStored(let report): return LoggedResponse(notStored(request), report: report)
+            return error("unavailable", status: .serviceUnavailable, to: request, report: report)
+        case .endNotStored(let report):
+            return notStored(request, cookies: request.sessionRemoval, report: report)
         case .session(let session, let token, let report):
             let cookies = SetCookie.session(token, replacing: request.cookies.session) + [SetCookie.signInRemoval]
-            return LoggedResponse(
-                json(describe(session, token: token), status: .created, to: request, cookies: cookies),
-                report: report,
-                user: session.user
-            )
+            var response = describe(session, token, to: request, status: .created, cookies: cookies)
+            response.report = report
+            return response
         }
     }
 
     /// `GET /session`: the session of the request, which does not count as a use of the session.
     func showSession(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: false) else { return noSession(request) }
-        return LoggedResponse(json(describe(session, token: token), to: request), user: session.user)
+        return describe(session, token, to: request)
     }
 
     /// `POST /session/refresh`: postpones the idle end of the session.
     func refreshSession(_ request: WebRequest) -> LoggedResponse {
         guard let (session, token) = session(request, isActivity: true) else { return noSession(request) }
         sessions.refresh(session)
-        return LoggedResponse(json(describe(session, token: token), to: request), user: session.user)
+        return describe(session, token, to: request)
     }
 
     /// `DELETE /session`: ends the session.
     func deleteSession(_ request: WebRequest) async -> LoggedResponse {
         // If there is no session, the response is 404, because a 401 would ask the client to sign in.
         let presented = presentedSessions(request, includesUnstoredEnds: true).map(\.session)
-        guard let session = presented.first else {
-            return LoggedResponse(error("no-session", status: .notFound, to: request))
+        guard let user = presented.first?.user else {
+            return error("no-session", status: .notFound, to: request)
         }
         guard await end(presented.map(\.signIn), cause: .logout) else {
-            return LoggedResponse(notStored(request), user: session.user)
+            return notStored(request, cookies: request.sessionRemoval, user: user)
         }
-        return LoggedResponse(nothing(request.sessionRemoval), user: session.user)
-    }
-
-    /// 503 for a session that has ended but whose end is not stored; it removes the cookie, so that the browser is
-    /// signed out.
-    private func notStored(_ request: WebRequest, cookies: [String]? = nil) -> Response {
-        let cookies = cookies ?? request.sessionRemoval
-        return error("not-stored", status: .serviceUnavailable, to: request, cookies: cookies)
+        return nothing(request.sessionRemoval, user: user)
     }
 
     /// `GET /sessions`: the sessions of the user.
     func listSessions(_ request: WebRequest) -> LoggedResponse {
         guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
         let list = userSessions(of: session).map { $0.listedJSON(isCurrent: $0 === session) }
-        return LoggedResponse(json(["sessions": .array(list)], to: request), user: session.user)
+        return json(["sessions": .array(list)], to: request, user: session.user)
     }
 
     /// `DELETE /sessions/{id}`: ends a session of the same user.
@@ -158,44 +148,61 @@ struct SessionAPI: SignInComponent {
         guard let (session, _) = session(request, isActivity: true) else { return noSession(request) }
         // The response does not reveal whether another user has a session with this id.
         guard let id = SessionID(id.string), let other = endable(by: session).first(where: { $0.id == id }) else {
-            return LoggedResponse(error("no-such-session", status: .notFound, to: request), user: session.user)
+            return error("no-such-session", status: .notFound, to: request, user: session.user)
         }
         let cookies = other === session ? request.sessionRemoval : []
-        guard await end(other, cause: other === session ? .logout : .endedElsewhere) else {
-            return LoggedResponse(notStored(request, cookies: cookies), user: session.user)
+        guard await end([other], cause: other === session ? .logout : .endedElsewhere) else {
+            return notStored(request, cookies: cookies, user: session.user)
         }
-        return LoggedResponse(nothing(cookies), user: session.user)
+        return nothing(cookies, user: session.user)
+    }
+
+    private func describe(
+        _ session: Session,
+        _ token: OpaqueToken,
+        to request: WebRequest,
+        status: HTTPResponse.Status = .ok,
+        cookies: [String] = []
+    ) -> LoggedResponse {
+        let value = session.json(token: token, now: service.wallClock.seconds)
+        return json(value, status: status, to: request, cookies: cookies, user: session.user)
     }
 
     private func noSession(_ request: WebRequest) -> LoggedResponse {
-        LoggedResponse(error("no-session", status: .unauthorized, to: request))
+        error("no-session", status: .unauthorized, to: request)
+    }
+
+    /// 503 for a session that has ended but whose end is not stored; it removes the cookie, so that the browser is
+    /// signed out.
+    private func notStored(
+        _ request: WebRequest,
+        cookies: [String],
+        user: SignedInUser? = nil,
+        report: LoginReport? = nil
+    ) -> LoggedResponse {
+        let status = HTTPResponse.Status.serviceUnavailable
+        return error("not-stored", status: status, to: request, cookies: cookies, user: user, report: report)
     }
 
     /// 204.
-    private func nothing(_ cookies: [String]) -> Response {
+    private func nothing(_ cookies: [String], user: SignedInUser) -> LoggedResponse {
         var headers: HTTPFields = [.cacheControl: "no-store"]
         context.security.add(to: &headers)
         for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
-        return Response(status: .noContent, headers: headers)
+        return LoggedResponse(Response(status: .noContent, headers: headers), user: user)
     }
 
-    private func describe(_ session: Session, token: OpaqueToken) -> JSONValue {
-        session.json(token: token, now: state.wallClock.seconds)
-    }
-}
+    // MARK: Events
 
-/// The event stream of a session: server-sent events of the HTML standard, section 9.2.
-extension SessionAPI {
-    /// `GET /session/events`, which does not count as a use of the session.
-    func events(_ request: WebRequest) -> LoggedResponse {
-        guard let (session, _) = session(request, isActivity: false) else {
-            return LoggedResponse(error("no-session", status: .unauthorized, to: request))
-        }
+    /// `GET /session/events`: server-sent events (HTML standard, section 9.2), which do not count as a use of the
+    /// session.
+    func showEvents(_ request: WebRequest) -> LoggedResponse {
+        guard let (session, _) = session(request, isActivity: false) else { return noSession(request) }
         let last = request.fields.texts(of: .lastEventID).first.flatMap { UInt64($0.string) }
         guard let events = try? sessions.events(of: session, after: last) else {
-            var response = error("too-many-streams", status: .tooManyRequests, to: request)
-            response.headers[.retryAfter] = "30"
-            return LoggedResponse(response, user: session.user)
+            var answer = error("too-many-streams", status: .tooManyRequests, to: request, user: session.user)
+            answer.response.headers[.retryAfter] = "30"
+            return answer
         }
         var headers: HTTPFields = [
             .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .vary: "Cookie",
@@ -210,9 +217,7 @@ extension SessionAPI {
             // After the first bytes the browser reports the stream as open. `retry` is the delay before the browser
             // reconnects, in milliseconds.
             try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
-            for await event in events {
-                try await writer.write(ByteBuffer(string: event.text))
-            }
+            for await event in events { try await writer.write(ByteBuffer(string: event.text)) }
             try await writer.finish(nil)
         }
         return LoggedResponse(Response(status: .ok, headers: headers, body: body), user: session.user)

@@ -4,28 +4,19 @@ package import AccessControl
 package import HTTPTypes
 package import HummingbirdCore
 package import NIOCore
-internal import RealmConfiguration
 internal import RealmKit
 internal import Sessions
 
 /// Renders standard responses as pages, in HTML or as text.
-package struct ResponseRenderer: Sendable {
-    package let context: PageContext
-    private let rules: [ProtectRule]
-
-    package init(rules: [ProtectRule], context: PageContext) {
-        self.rules = rules
-        self.context = context
-    }
-
+extension SignIn {
     /// The responses that depend only on the representation, so that a server can render them in advance.
     package var commonResponses: [StandardResponse] {
-        let challenges = Set(rules.filter { $0.access == .users }.map { Challenge($0) }.filter { !$0.isEmpty })
+        let challenges = Set(rules.all.filter { $0.access == .users }.map { Challenge($0) }.filter { !$0.isEmpty })
         let unauthorized = challenges.flatMap { [$0, $0.forScripts] }.flatMap { challenge in
             [true, false].map { StandardResponse.unauthorized(challenge, wasRejected: $0) }
         }
         return [
-            .index, .health, .certificateNeeded, .misdirected, .ambiguousPath, .notFound,
+            .index, .health, .certificateNeeded, .crossOrigin, .misdirected, .ambiguousPath, .notFound,
             .methodNotAllowed(StandardResponse.safeMethods), .unavailable,
         ] + PageAsset.allCases.map { .asset($0) } + unauthorized
     }
@@ -35,24 +26,28 @@ package struct ResponseRenderer: Sendable {
         as representation: Representation,
         for authentication: ExistingAuthentication?
     ) -> RenderedResponse {
-        switch response {
-        case .asset(let asset):
-            return RenderedResponse(asset, in: context, representation.language)
-                ?? render(.notFound, as: representation, for: authentication)
-        case .index, .health, .welcome, .forbidden, .certificateNeeded, .unauthorized, .signIn, .misdirected,
-            .ambiguousPath, .malformed, .notFound, .methodNotAllowed, .unavailable:
-            return page(response, for: authentication).rendered(as: representation, in: context)
+        if case .asset(let asset) = response,
+            let rendered = RenderedResponse(asset, in: context, representation.language)
+        {
+            return rendered
         }
+        return page(response, for: authentication).rendered(as: representation, in: context)
     }
 
     private func page(_ response: StandardResponse, for authentication: ExistingAuthentication?) -> Page {
-        switch response {
-        case .index: .index(rules, title: context.brand.name)
+        /// Returns the button to sign out, and one for another user, who signs in for the target; nil without a session.
+        func signOut(thenSignInFor target: String? = nil) -> Page.Part? {
+            guard case .session(_, let token) = authentication else { return nil }
+            return .signOut(token, thenSignInFor: target, routes: routes)
+        }
+        return switch response {
+        case .index: .index(rules.all, title: context.brand.name)
         case .health: .health
-        case .welcome(let user): .welcome(user, signOut: signOut(authentication))
+        case .welcome(let user): .welcome(user, signOut: signOut())
         case .forbidden(let user, let target):
-            .forbidden(user, signOut: user == nil ? nil : signOut(authentication, thenSignInFor: target))
+            .forbidden(user, signOut: user == nil ? nil : signOut(thenSignInFor: target))
         case .certificateNeeded: .certificateNeeded
+        case .crossOrigin: .crossOrigin
         case .unauthorized(let challenge, let wasRejected):
             .unauthorized(challenge, wasRejected: wasRejected, links: context.links)
         case .signIn(let redirect): .redirect(to: redirect.link, isSafe: redirect.isSafe)
@@ -63,15 +58,6 @@ package struct ResponseRenderer: Sendable {
         case .methodNotAllowed(let allowed): .methodNotAllowed(allowed)
         case .unavailable: .unavailable
         }
-    }
-
-    /// Returns the button to sign out, and one for another user, who signs in for the target; nil without a session.
-    private func signOut(
-        _ authentication: ExistingAuthentication?,
-        thenSignInFor target: String? = nil
-    ) -> Page.Part? {
-        guard case .session(_, let token) = authentication else { return nil }
-        return .signOut(token, thenSignInFor: target, routes: context.routes)
     }
 }
 

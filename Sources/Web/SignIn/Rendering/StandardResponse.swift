@@ -2,14 +2,11 @@
 
 package import AccessControl
 internal import Bytes
-internal import RealmConfiguration
 package import RealmKit
 
 /// A response that is not rendered yet, the same for the server's own pages, forward authentication and the middleware.
 package enum StandardResponse: Sendable, Hashable {
-    /// The list of protected paths.
     case index
-    /// The server is running.
     case health
     case asset(PageAsset)
     /// The welcome page: for an allowed request, if the server has no other page at the path.
@@ -19,18 +16,17 @@ package enum StandardResponse: Sendable, Hashable {
     case forbidden(SignedInUser?, target: String)
     /// 403: the rule accepts only client certificates, and the request has none that is accepted.
     case certificateNeeded
+    /// 403: a page of another site has sent the request.
+    case crossOrigin
     case unauthorized(Challenge, wasRejected: Bool)
     case signIn(SignInRedirect)
-    /// 421 (Misdirected Request).
     case misdirected
     /// 400: the path can be read in more than one way.
     case ambiguousPath
     /// 400, with the reason.
     case malformed(String)
     case notFound
-    /// 405, with the methods that are allowed.
     case methodNotAllowed([String])
-    /// 503: a realm is unavailable.
     case unavailable
 
     /// The safe methods (RFC 9110 section 9.2.1) that pages accept.
@@ -47,46 +43,34 @@ package struct SignInRedirect: Sendable, Hashable {
 }
 
 extension AccessDecision {
-    /// The outcome of a decision: the request is passed on, or it gets a response.
-    package enum Outcome: Sendable {
-        /// The request is passed on; the user is nil if the rule allows all requests.
-        case allowed(SignedInUser?)
-        /// No rule matches, so the caller decides.
-        case noMatchingRule
-        case response(StandardResponse)
-    }
-
-    /// Returns the outcome of a decision, for pages, forward authentication and middleware.
-    package func outcome(
+    /// Returns the response to a request that is not allowed, for pages, forward authentication and middleware.
+    ///
+    /// Nil if the request is passed on, and if no rule matches, so that the caller decides.
+    package func standardResponse(
         signInBy links: @autoclosure () -> SignInLinks?,
         isSafe: Bool,
         redirectsAfterRejectedCredentials: Bool = false,
         clientKind: @autoclosure () -> ClientKind,
         request: @autoclosure () -> SignInLinks.Requested
-    ) -> Outcome {
+    ) -> StandardResponse? {
         switch self {
-        case .allowed(let user): return .allowed(user)
-        case .open: return .allowed(nil)
-        case .noMatchingRule: return .noMatchingRule
-        case .forbidden(let user):
-            return .response(.forbidden(user, target: user == nil ? "" : request().target))
-        case .certificateNeeded: return .response(.certificateNeeded)
-        case .malformed(let reason): return .response(.malformed(reason))
-        case .unavailable: return .response(.unavailable)
-        case .methodNotAllowed(let allowed): return .response(.methodNotAllowed(allowed))
+        case .allowed, .open, .noMatchingRule: return nil
+        case .forbidden(let user): return .forbidden(user, target: user == nil ? "" : request().target)
+        case .certificateNeeded: return .certificateNeeded
+        case .malformed(let reason): return .malformed(reason)
+        case .unavailable: return .unavailable
+        case .methodNotAllowed(let allowed): return .methodNotAllowed(allowed)
         case .challenge(let challenge, let wasRejected):
             let kind = clientKind()
             // A browser is redirected only if the form is the first scheme.
             let mayRedirect = !wasRejected || redirectsAfterRejectedCredentials
             guard let links = links(), challenge.schemes.first == .form, kind == .navigation, mayRedirect else {
-                let challenge = kind == .script ? challenge.forScripts : challenge
-                return .response(.unauthorized(challenge, wasRejected: wasRejected))
+                return .unauthorized(kind == .script ? challenge.forScripts : challenge, wasRejected: wasRejected)
             }
             switch links.link(from: request()) {
-            case .link(let link):
-                return .response(.signIn(SignInRedirect(link: link, challenge: challenge, isSafe: isSafe)))
-            case .unknownHost(let host): return .response(.malformed("\(host) does not share the sign-in host"))
-            case .unavailable: return .response(.unavailable)
+            case .link(let link): return .signIn(SignInRedirect(link: link, challenge: challenge, isSafe: isSafe))
+            case .unknownHost(let host): return .malformed("\(host) does not share the sign-in host")
+            case .unavailable: return .unavailable
             }
         }
     }

@@ -32,7 +32,7 @@ struct CheckRequest: Sendable {
         let fields = try Result { () throws(BadFields) in try JSONFields(body) }
             .mapError { Fault(reason: $0.description) }.get()
         // If an unknown field were ignored, a misspelt "address" would disable the limit of failures by address.
-        guard fields.names.allSatisfy(Self.names.contains) else {
+        guard fields.values.keys.allSatisfy(Self.names.contains) else {
             let names = Self.names.map(\.string).joined(separator: ", ")
             throw Fault(reason: "an unknown field; the fields are \(names)")
         }
@@ -48,7 +48,7 @@ struct CheckRequest: Sendable {
     }
 
     private static func codes(_ fields: JSONFields) throws(Fault) -> [Secret] {
-        guard fields.value("codes") != nil else { return [] }
+        guard fields.values["codes"] != nil else { return [] }
         guard let codes = fields.secrets("codes"), codes.count <= maximumCodes else {
             throw Fault(reason: "codes is not an array of up to \(maximumCodes) strings")
         }
@@ -56,7 +56,7 @@ struct CheckRequest: Sendable {
     }
 
     private static func service(_ fields: JSONFields) throws(Fault) -> String {
-        guard fields.value("service") != nil else { return "https" }
+        guard fields.values["service"] != nil else { return "https" }
         guard let service = fields.text("service"), !service.isEmpty, service.count <= maximumServiceBytes,
             service.string.utf8.allSatisfy(isServiceByte), service.string.utf8.first != UInt8(ascii: ".")
         else {
@@ -77,7 +77,7 @@ struct CheckRequest: Sendable {
 
     /// Returns the address in its canonical form, so that each address has one counter.
     private static func address(_ fields: JSONFields) throws(Fault) -> String? {
-        guard fields.value("address") != nil else { return nil }
+        guard fields.values["address"] != nil else { return nil }
         guard let text = fields.text("address"), let address = NetworkAddress(text.string[...]),
             isUsableZone(of: address, in: text.string)
         else { throw Fault(reason: "address is not an IPv4 or IPv6 address") }

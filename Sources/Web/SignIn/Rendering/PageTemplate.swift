@@ -40,7 +40,6 @@ enum PageTemplate {
         """
     )
 
-    /// A message above a form.
     static let notice = compiled(
         """
         {{#isError}}<p class="notice error" role="alert" id="notice">{{notice}}</p>
@@ -49,7 +48,6 @@ enum PageTemplate {
         """
     )
 
-    /// The form for user name and password.
     static let signIn = compiled(
         """
         <form method="post" action="{{action}}">
@@ -68,7 +66,6 @@ enum PageTemplate {
         """
     )
 
-    /// The form for the questions of a login stack.
     static let step = compiled(
         """
         <form method="post" action="{{action}}">
@@ -93,7 +90,6 @@ enum PageTemplate {
         """
     )
 
-    /// The link to the account page and the button to sign out.
     static let signOut = compiled(
         """
         <form method="post" action="{{action}}" class="inline">
@@ -107,7 +103,6 @@ enum PageTemplate {
         """
     )
 
-    /// The list of the sessions of a user.
     static let sessions = compiled(
         """
         <h2>{{text.your-sessions}}</h2>

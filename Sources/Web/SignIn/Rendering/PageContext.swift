@@ -13,7 +13,6 @@ package struct PageContext: Sendable {
 
     package let security: SecurityHeaders
     package let links: SignInLinks
-    /// The organization that the pages show.
     package let brand: SignInBrand
     package let translations: Translations
     /// The public keys of identity tokens; nil if applications get no tokens.
@@ -40,6 +39,25 @@ package struct PageContext: Sendable {
         for translation in translations.all { scripts.append(try InlineScript(ofFormIn: translation)) }
         formScripts = scripts
         generation = Self.lastGeneration.add(1, ordering: .relaxed).newValue
+    }
+
+    init(_ configuration: Configuration, isCertificateTrusted: Bool) throws(OpenSSLError) {
+        let server = configuration.server
+        var keys: [IdentityKey] = []
+        for key in server.identityToken?.keys ?? [] { keys.append(try IdentityKey(key)) }
+        let routes = Routes(
+            prefix: server.signIn.prefix,
+            hasRealmAPI: server.realmAPI != nil,
+            hasLogo: server.signIn.brand.logo != nil,
+            hasIdentityKeys: !keys.isEmpty
+        )
+        try self.init(
+            security: SecurityHeaders(isCertificateTrusted: isCertificateTrusted),
+            links: SignInLinks(routes: routes, hosts: SignInHosts(server.signIn, rules: configuration.rules)),
+            brand: server.signIn.brand,
+            translations: server.signIn.translations,
+            identityKeys: keys.isEmpty ? nil : IdentityKeySet(keys)
+        )
     }
 
     /// Returns the key of a response in a `ResponseCache`; the keys of two contexts are different.
@@ -73,13 +91,10 @@ package enum PersonalResponse: Int, Hashable {
 package struct SecurityHeaders: Sendable {
     /// The kind of a page, which determines what the browser must allow.
     package enum Kind: Sendable, Hashable, CaseIterable {
-        /// A page without a form or a script.
         case plain
         /// A page with a form. With the referrer policy of a plain page, a browser would send it with `Origin: null`.
         case form
-        /// A page with the script that receives session events.
         case withScript
-        /// A page with a form, and the script of the sign-in form within the page.
         case formWithScript
         /// An image, which a browser may also open as a page of its own. An SVG image may have style sheets within it,
         /// but not run scripts or load anything.

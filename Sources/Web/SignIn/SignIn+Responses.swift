@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AccessControl
+internal import Bytes
+internal import HTTPTypes
+package import HummingbirdCore
+internal import NIOCore
+package import RealmKit
+
+/// A response, with what the log line of its request needs.
+package struct LoggedResponse: Sendable {
+    package var response: Response
+    package var report: LoginReport?
+    /// The user of the session, if there is one.
+    package var user: SignedInUser?
+    /// A remark, such as the name of the program that used the realm API.
+    package var remark = ""
+    /// The rule of the page that a refused sign-in was for; empty if there is none.
+    package var rule = ""
+
+    init(_ response: Response, user: SignedInUser? = nil, report: LoginReport? = nil) {
+        self.response = response
+        self.user = user
+        self.report = report
+    }
+}
+
+struct RejectedForm: Error {
+    let response: LoggedResponse
+}
+
+extension SignIn {
+    func render(
+        _ page: Page,
+        to request: WebRequest,
+        cookies: [String] = [],
+        user: SignedInUser? = nil,
+        report: LoginReport? = nil
+    ) -> LoggedResponse {
+        let representation = Representation(for: request.fields, in: context.translations)
+        var rendered = page.rendered(as: representation, in: context)
+        for cookie in cookies { rendered.head.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
+        return LoggedResponse(rendered.response(isHead: request.method == "HEAD"), user: user, report: report)
+    }
+
+    /// Returns a redirect with status 303: the browser requests the location by GET (RFC 9110 section 15.4.4).
+    func redirect(
+        _ location: String,
+        answering request: WebRequest,
+        cookies: [String] = [],
+        user: SignedInUser? = nil,
+        report: LoginReport? = nil
+    ) -> LoggedResponse {
+        var page = Page(status: .seeOther, title: .key(.continue), lines: [.key(.continue)])
+        page.headers[.location] = location
+        page.parts = [.link(to: location, .key(.continue))]
+        page.kind = .form
+        return render(page, to: request, cookies: cookies, user: user, report: report)
+    }
+
+    /// Returns a response of the session API, or of the realm API, which uses no cookies.
+    func json(
+        _ value: JSONValue,
+        status: HTTPResponse.Status = .ok,
+        to request: WebRequest,
+        usesCookies: Bool = true,
+        cookies: [String] = [],
+        user: SignedInUser? = nil,
+        report: LoginReport? = nil
+    ) -> LoggedResponse {
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        if usesCookies { headers[.vary] = "Cookie" }
+        context.security.add(to: &headers)
+        for cookie in cookies { headers.append(HTTPField(name: .setCookie, value: cookie)) }
+        if usesCookies, status == .unauthorized {
+            let challenge = Challenge(realm: realms.first ?? "", schemes: [.form])
+            challenge.add(to: &headers, signInAt: context.links.page)
+        }
+        if status == .serviceUnavailable { headers[.retryAfter] = "5" }
+        let body = ByteBuffer(bytes: value.bytes(.web) + [UInt8(ascii: "\n")])
+        let rendered = RenderedResponse(HTTPResponse(status: status, headerFields: headers), body: body)
+        return LoggedResponse(rendered.response(isHead: request.method == "HEAD"), user: user, report: report)
+    }
+
+    func error(
+        _ code: String,
+        status: HTTPResponse.Status,
+        to request: WebRequest,
+        cookies: [String] = [],
+        user: SignedInUser? = nil,
+        report: LoginReport? = nil
+    ) -> LoggedResponse {
+        json(["error": .text(code)], status: status, to: request, cookies: cookies, user: user, report: report)
+    }
+
+    /// Returns a response of the session API with status 400 and a reason.
+    func malformed(_ reason: String, to request: WebRequest) -> LoggedResponse {
+        json(["error": .text("malformed"), "reason": .text(reason)], status: .badRequest, to: request)
+    }
+
+    /// Reads the form in the body: 415 if it has another type, 413 if it is too long, and 400 if the form is malformed.
+    func form(_ request: WebRequest, user: SignedInUser? = nil) async throws(RejectedForm) -> FormFields {
+        func rejection(_ page: Page) -> RejectedForm { RejectedForm(response: render(page, to: request, user: user)) }
+        guard request.isForm else { throw rejection(.unsupported) }
+        guard let body = await request.collectedBody() else { throw rejection(.tooLarge) }
+        return try Result { () throws(BadFields) in try FormFields(body.readableBytesUInt8Span) }
+            .mapError { rejection(.badRequest(.verbatim($0))) }.get()
+    }
+
+    /// Adds the message of the administrator to a page, before its other parts.
+    func addAnnouncement(to page: inout Page, for request: WebRequest) {
+        guard let text = service.announcement.text else { return }
+        if request.asHTML {
+            page.parts.insert(Page.Part(PageTemplate.announcement) { _ in ["announcement": text] }, at: 0)
+        } else {
+            page.lines.append(.verbatim(text))
+        }
+    }
+}
