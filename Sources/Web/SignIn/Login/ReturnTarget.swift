@@ -2,7 +2,6 @@
 
 package import AccessControl
 internal import Bytes
-internal import RealmConfiguration
 
 /// A checked target to return to after a sign-in or sign-out, which never leads to the site of an attacker.
 ///
@@ -30,27 +29,19 @@ package struct ReturnTarget: Sendable, Hashable {
         _ settings: SignInSettings,
         sharing hosts: SignInHosts? = nil
     ) {
-        let bytes = text.utf8Span.span
-        guard !bytes.isEmpty, bytes.count <= Self.maximumBytes else { return nil }
-        for index in bytes.indices where !Self.isVisible(bytes[index]) { return nil }
+        guard text.utf8.count <= Self.maximumBytes, text.utf8.allSatisfy(Self.isVisible) else { return nil }
+        var target = text
         var origin: SignInSettings.Origin?
-        var start = 0
-        if bytes[0] != UInt8(ascii: "/") {
-            guard let (named, end) = Self.origin(bytes) else { return nil }
-            start = end
+        if text.utf8.first != UInt8(ascii: "/") {
+            guard let url = RequestURL(text), let named = Self.origin(of: url) else { return nil }
+            target = url.target
             if named.host != own.host.lowercased() || named.port != own.port {
                 let isShared = hosts.map { $0.origin == named || $0.contains(named) } ?? false
                 guard isShared || settings.returnTo.contains(named) else { return nil }
                 origin = named
             }
         }
-        var end = start
-        while end < bytes.count, bytes[end] != UInt8(ascii: "?") { end += 1 }
-        let root: StaticString = "/"
-        let path =
-            end == start
-            ? RequestPath(target: root.description.utf8Span.span) : RequestPath(target: bytes.extracting(start..<end))
-        guard let path else { return nil }
+        guard let path = RequestPath(target: target) else { return nil }
         // A return to a sign-in page would cause a loop.
         let hasPages = origin.map { named in hosts.map { $0.origin == named || $0.contains(named) } ?? false } ?? true
         if hasPages, !Routes(prefix: settings.prefix).canReturn(to: path) { return nil }
@@ -59,9 +50,9 @@ package struct ReturnTarget: Sendable, Hashable {
             location += "/" + PercentEncoding.encode(segment.string.utf8Span.span, keeping: Self.isPathCharacter)
         }
         if path.endsInSlash { location += "/" }
-        if end < bytes.count {
-            location +=
-                "?" + PercentEncoding.encode(bytes.extracting((end + 1)..<bytes.count), keeping: Self.isQueryCharacter)
+        if let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            let query = target[target.utf8.index(after: end)...]
+            location += "?" + PercentEncoding.encode(query.utf8Span.span, keeping: Self.isQueryCharacter)
         }
         guard location.utf8.count <= Self.maximumBytes else { return nil }
         self.location = location
@@ -75,50 +66,24 @@ package struct ReturnTarget: Sendable, Hashable {
             && target.utf8.reduce(0) { $0 + (isQueryCharacter($1) ? 1 : 3) } <= maximumBytes
     }
 
-    // MARK: Origins
-
-    /// Returns the origin at the beginning of a URL, and the index of its end.
-    private static func origin(_ bytes: Span<UInt8>) -> (SignInSettings.Origin, end: Int)? {
-        let scheme: StaticString = "https://"
-        let length = scheme.utf8CodeUnitCount
-        guard bytes.count > length else { return nil }
-        for (index, byte) in scheme.description.utf8.enumerated() where ASCII.lowercased(bytes[index]) != byte {
+    /// Returns the origin of a URL with the scheme `https`; nil unless its host and port have their only spelling but for
+    /// case: browsers treat a name with a final dot as another origin, which many programs do not.
+    private static func origin(of url: RequestURL) -> SignInSettings.Origin? {
+        guard url.scheme == .https, let host = RequestHost(url.authority), host.text == url.authority.lowercased()
+        else {
             return nil
         }
-        var end = length
-        if bytes[end] == UInt8(ascii: "[") {
-            end += 1
-            while end < bytes.count, isAddressCharacter(bytes[end]) { end += 1 }
-            guard end > length + 3, end < bytes.count, bytes[end] == UInt8(ascii: "]") else { return nil }
-            end += 1
-        } else {
-            while end < bytes.count, isHostCharacter(bytes[end]) { end += 1 }
-            // A browser treats a name with a final dot as another origin. Many programs ignore the final dot.
-            guard end > length, bytes[end - 1] != UInt8(ascii: ".") else { return nil }
-        }
-        let host = String(decoding: (length..<end).map { ASCII.lowercased(bytes[$0]) }, as: UTF8.self)
-        var port = 443
-        if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
-            let start = end + 1
-            port = 0
-            end = start
-            while end < bytes.count, ASCII.isDigit(bytes[end]), end - start < 5 {
-                port = port * 10 + Int(bytes[end] - UInt8(ascii: "0"))
-                end += 1
-            }
-            guard end > start, bytes[start] != UInt8(ascii: "0"), port <= 65_535 else { return nil }
-        }
-        guard end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?") else {
-            return nil
-        }
-        return (SignInSettings.Origin(host: host, port: port), end)
+        return SignInSettings.Origin(host)
     }
 
     // MARK: Characters
 
     /// Returns true for the characters of `pchar` of RFC 3986, except the percent sign and the semicolon.
     private static func isPathCharacter(_ byte: UInt8) -> Bool {
-        isHostCharacter(byte) || "~!$&'()*+,=:@".utf8.contains(byte)
+        switch ASCII.lowercased(byte) {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "-._~!$&'()*+,=:@".utf8.contains(byte)
+        }
     }
 
     /// Returns true for the characters of `query` of RFC 3986.
@@ -127,22 +92,4 @@ package struct ReturnTarget: Sendable, Hashable {
     }
 
     private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "#") }
-
-    private static func isHostCharacter(_ byte: UInt8) -> Bool {
-        switch ASCII.lowercased(byte) {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
-    private static func isAddressCharacter(_ byte: UInt8) -> Bool {
-        switch ASCII.lowercased(byte) {
-        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: ":"),
-            UInt8(ascii: "."):
-            true
-        default: false
-        }
-    }
 }
