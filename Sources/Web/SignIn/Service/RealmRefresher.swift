@@ -92,20 +92,20 @@ package final class RealmRefresher: Sendable {
     }
 
     package func refresh() async {
-        let (realms, replaced, accessController, pool) = state.withLock { state in
+        let (realms, replaced, pool) = state.withLock { state in
             state.replaced.removeAll { $0.checks == 0 }
             for index in state.replaced.indices { state.replaced[index].checks -= 1 }
-            return (state.realms, state.replaced, state.accessController, state.pool)
+            return (state.realms, state.replaced, state.pool)
         }
         if let pool { rejectionLog.logRejections(of: pool) }
         // A realm that does not respond must not delay the checks of other realms.
         await withTaskGroup(of: Void.self) { group in
             for (bound, realm) in realms {
-                let check = nextCheck(of: realm, bound.name, accessController)
+                let check = nextCheck(of: realm, bound.name)
                 group.addTask { await check.value }
             }
             for (name, realm, _) in replaced {
-                group.addTask { [self] in await apply(await realm.refresh(), of: name, to: accessController) }
+                group.addTask { [self] in await apply(await realm.refresh(), of: name) }
             }
         }
     }
@@ -116,26 +116,18 @@ package final class RealmRefresher: Sendable {
     /// The login may have used a password that was changed during the login. The session would begin after that change,
     /// so a later check, a reload or a restart would not end the session.
     package func refresh(_ name: String) async -> Bool {
-        let (realms, accessController) = state.withLock { state in
-            let used = state.users.first { $0.name.hasBytes(of: name) }?.allNested.map(\.name) ?? []
-            let names = used + [name]
-            return (
-                state.realms.filter { realm in names.contains { $0.hasBytes(of: realm.bound.name) } },
-                state.accessController
-            )
+        let realms = state.withLock { state in
+            let names = [name] + (state.users.first { $0.name.hasBytes(of: name) }?.allNested.map(\.name) ?? [])
+            return state.realms.filter { realm in names.contains { $0.hasBytes(of: realm.bound.name) } }
         }
-        let checks = realms.map { nextCheck(of: $0.realm, $0.bound.name, accessController) }
+        let checks = realms.map { nextCheck(of: $0.realm, $0.bound.name) }
         guard let last = checks.last else { return true }
         let all = checks.count == 1 ? last : Task { for check in checks { await check.value } }
         return await TimeLimitedWait.value(of: all, within: Self.timeLimit, clock: clock) != nil
     }
 
     /// Returns a check that begins after this call.
-    private func nextCheck(
-        of realm: any RefreshingRealm,
-        _ name: String,
-        _ accessController: AccessController?
-    ) -> Task<Void, Never> {
+    private func nextCheck(of realm: any RefreshingRealm, _ name: String) -> Task<Void, Never> {
         state.withLock { state in
             if let next = state.checks[name]?.next { return next }
             let before = state.checks[name]?.running
@@ -145,34 +137,26 @@ package final class RealmRefresher: Sendable {
                     let next = state.checks[name]?.next
                     state.checks[name] = Checks(running: next)
                 }
-                await apply(await realm.refresh(), of: name, to: accessController)
+                await apply(await realm.refresh(), of: name)
             }
             state.checks[name, default: Checks()].next = task
             return task
         }
     }
 
-    private func apply(_ changed: ChangedUsers, of name: String, to accessController: AccessController?) async {
-        accessController?.revoke(changed, of: name)
-        if changed == .all { await accessController?.revalidateSessions(of: name) }
-        await revoke(changed, ofRealmsUsing: name, by: accessController)
-    }
-
-    /// Applies changes of a realm's users to the users of the realms that use it.
-    private func revoke(
-        _ changed: ChangedUsers,
-        ofRealmsUsing name: String,
-        by accessController: AccessController?
-    ) async {
-        guard changed != .none else { return }
-        let users = state.withLock(\.users).filter { $0.allNested.contains { $0.name.hasBytes(of: name) } }
-        for realm in users {
+    /// Applies changes of a realm's users to this realm and the realms that use it.
+    private func apply(_ changed: ChangedUsers, of name: String) async {
+        let (found, users) = state.withLock { ($0.accessController, $0.users) }
+        guard changed != .none, let accessController = found else { return }
+        accessController.revoke(changed, of: name)
+        if changed == .all { await accessController.revalidateSessions(of: name) }
+        for realm in users where realm.allNested.contains(where: { $0.name.hasBytes(of: name) }) {
             switch changed {
             case .some(let names):
-                accessController?.revoke(of: realm.name) { realm.isConcerned($0, by: names, of: name) }
+                accessController.revoke(of: realm.name) { realm.isConcerned($0, by: names, of: name) }
             case .all:
-                accessController?.revoke(.all, of: realm.name)
-                await accessController?.revalidateSessions(of: realm.name)
+                accessController.revoke(.all, of: realm.name)
+                await accessController.revalidateSessions(of: realm.name)
             }
         }
     }
