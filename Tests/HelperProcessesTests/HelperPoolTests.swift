@@ -105,14 +105,14 @@ struct HelperPoolTests {
                     while !events.list.contains("open") { try call.check() }
                 }
             }
-            while events.list.isEmpty { await Task.yield() }
+            try? await Waiting.until { !events.list.isEmpty }
             for (number, source) in ["flood", "flood", "flood", "ann"].enumerated() {
                 group.addTask {
                     try? await pool.run(for: JobOwner(source: source, account: nil)) { _, _ throws(HelperFault) in
                         events.add(source)
                     }
                 }
-                while pool.waiting <= number { await Task.yield() }
+                try? await Waiting.until { pool.waiting > number }
             }
             events.add("open")
         }
@@ -134,7 +134,7 @@ struct HelperPoolTests {
                     }
                 }
             }
-            while events.list.count < 2 || pool.waiting < 4 { await Task.yield() }
+            try? await Waiting.until { events.list.count >= 2 && pool.waiting >= 4 }
             group.addTask {
                 try? await pool.run(for: JobOwner(source: "ann", account: nil)) { _, _ throws(HelperFault) in
                     events.add("ann")
@@ -170,7 +170,7 @@ struct HelperPoolTests {
                         return false
                     }
                 }
-                while number == 0 ? events.list.isEmpty : pool.waiting < number { await Task.yield() }
+                try? await Waiting.until { number == 0 ? !events.list.isEmpty : pool.waiting >= number }
             }
             events.add("both wait")
             return await group.allSatisfy { $0 }

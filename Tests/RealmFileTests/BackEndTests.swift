@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 import RealmKit
 import RealmTesting
+import TestTools
 import Testing
 
 @testable import Passwords
@@ -120,11 +121,11 @@ private final class TakenSlots: Sendable {
                 }
             }
         }
-        while pool.statistics.running < pool.settings.workers { await Task.yield() }
+        try? await Waiting.until { pool.statistics.running == pool.settings.workers }
     }
 
     func release() async {
         for _ in 0..<pool.settings.workers { gate.signal() }
-        while pool.statistics.running > 0 { await Task.yield() }
+        try? await Waiting.until { pool.statistics.running == 0 }
     }
 }
