@@ -94,14 +94,13 @@ package struct MessageWriter {
         bytes = []
         bytes.reserveCapacity(capacity + 13)
         bytes += [0, 0, 0, 0, kind.rawValue]
-        for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: request >> UInt64(8 * index))) }
+        append(number: request)
     }
 
     package mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
-    package mutating func append(number: Int32) {
-        let bits = UInt32(bitPattern: number)
-        for shift in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(shift))) }
+    package mutating func append(number: some FixedWidthInteger) {
+        for index in 0..<number.bitWidth / 8 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
     }
 
     package mutating func append(text: some Collection<UInt8>) {
@@ -115,8 +114,8 @@ package struct MessageWriter {
     }
 
     package mutating func finish() {
-        let count = UInt32(bytes.count - 4)
-        for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: count >> UInt32(8 * index)) }
+        let count = bytes.count - 4
+        for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: count >> (8 * index)) }
     }
 }
 
@@ -128,9 +127,8 @@ package struct MessageReader {
     /// Returns the length of a body from its first 4 bytes; nil if it is empty or longer than
     /// ``PAMMessage/maximumBody``.
     package static func length(_ header: ArraySlice<UInt8>) -> Int? {
-        var count: UInt32 = 0
-        for (index, byte) in header.prefix(4).enumerated() { count |= UInt32(byte) << UInt32(8 * index) }
-        return (1...UInt32(PAMMessage.maximumBody)).contains(count) ? Int(count) : nil
+        let count = header.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        return (1...PAMMessage.maximumBody).contains(count) ? count : nil
     }
 
     package init(_ body: ArraySlice<UInt8>) {
@@ -142,13 +140,7 @@ package struct MessageReader {
     package mutating func kind() -> PAMMessage.Kind? { byte().flatMap(PAMMessage.Kind.init) }
 
     /// Reads the number of the request, which follows the kind.
-    package mutating func request() -> UInt64? {
-        guard body.endIndex - position >= 8 else { return nil }
-        var number: UInt64 = 0
-        for index in 0..<8 { number |= UInt64(body[position + index]) << UInt64(8 * index) }
-        position += 8
-        return number
-    }
+    package mutating func request() -> UInt64? { integer() }
 
     package mutating func byte() -> UInt8? {
         guard position < body.endIndex else { return nil }
@@ -156,19 +148,20 @@ package struct MessageReader {
         return body[position]
     }
 
-    package mutating func number() -> Int32? {
-        guard body.endIndex - position >= 4 else { return nil }
-        var bits: UInt32 = 0
-        for index in 0..<4 { bits |= UInt32(body[position + index]) << UInt32(8 * index) }
-        position += 4
-        return Int32(bitPattern: bits)
+    package mutating func number() -> Int32? { integer() }
+
+    private mutating func integer<Number: FixedWidthInteger>() -> Number? {
+        let size = Number.bitWidth / 8
+        guard body.endIndex - position >= size else { return nil }
+        defer { position += size }
+        return body[position..<(position + size)].reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 
     package mutating func text() -> ArraySlice<UInt8>? {
-        guard let count = number(), (0...Int32(PAMMessage.maximumText)).contains(count),
-            body.endIndex - position >= Int(count)
+        guard let count = number().map(Int.init), (0...PAMMessage.maximumText).contains(count),
+            body.endIndex - position >= count
         else { return nil }
-        defer { position += Int(count) }
-        return body[position..<(position + Int(count))]
+        defer { position += count }
+        return body[position..<(position + count)]
     }
 }

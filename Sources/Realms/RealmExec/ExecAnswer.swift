@@ -149,8 +149,9 @@ struct ExecAnswer: Sendable {
 
     private static func name(_ bytes: ArraySlice<UInt8>) throws(HelperFault) -> String {
         let text = try text(bytes).string
-        guard !bytes.isEmpty, bytes.count <= maximumName, !text.unicodeScalars.contains(where: HelperText.isControl)
-        else { throw malformed("a name is empty, too long or contains control characters") }
+        guard !bytes.isEmpty, bytes.count <= maximumName, !text.containsControlCharacter else {
+            throw malformed("a name is empty, too long or contains control characters")
+        }
         return text
     }
 

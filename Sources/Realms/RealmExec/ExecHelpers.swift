@@ -9,6 +9,7 @@ final class ExecHelpers: Sendable {
     private let pool: HelperPool
     /// True if one process answers many requests, by lines.
     private let answersLines: Bool
+    private static let name = "the helper program"
 
     init(_ program: HelperProgram, settings: HelperPoolSettings, answersLines: Bool, log: RealmLog?) {
         self.program = program
@@ -46,24 +47,16 @@ final class ExecHelpers: Sendable {
         process.finishSending()
         var bytes: [UInt8] = []
         while true {
-            switch try process.wait(for: process.isChannelClosed ? .end : .reading, call: call) {
-            case .woken: continue
-            case .ready: _ = process.receive(into: &bytes)
-            case .ended:
-                try drain(process, into: &bytes)
-                return try finish(bytes, withholding: secrets, exit: process.end())
-            }
-            guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
-        }
-    }
-
-    /// Reads what a program has sent between the last look at its channel and its end.
-    private static func drain(_ process: HelperProcess, into bytes: inout [UInt8]) throws(HelperFault) {
-        while true {
-            let count = bytes.count
-            _ = process.receive(into: &bytes)
-            guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
-            guard bytes.count > count else { return }
+            let event = try process.wait(for: process.isChannelClosed ? .end : .reading, call: call)
+            guard event != .woken else { continue }
+            var count: Int
+            // After the end, what the program has sent since the last look at its channel is read.
+            repeat {
+                count = bytes.count
+                _ = process.receive(into: &bytes)
+                guard bytes.count <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
+            } while event == .ended && bytes.count > count
+            if event == .ended { return try finish(bytes, withholding: secrets, exit: process.end()) }
         }
     }
 
@@ -72,13 +65,13 @@ final class ExecHelpers: Sendable {
         withholding secrets: [Secret],
         exit: HelperProcess.Exit
     ) throws(HelperFault) -> ExecAnswer {
-        guard case .status(let status) = exit else { throw ended(exit) }
+        guard case .status(let status) = exit else { throw exit.fault(of: name) }
         var answer = ExecAnswer(withholding: secrets)
         for line in bytes.split(separator: UInt8(ascii: "\n")) { try answer.add(line) }
-        if status != 0, answer.decision == nil { throw ended(exit) }
+        if status != 0, answer.decision == nil { throw exit.fault(of: name) }
         try answer.finish()
         // A refusal counts with any status, as in BSD authentication.
-        if status != 0, answer.decision == .accepted { throw ended(exit) }
+        if status != 0, answer.decision == .accepted { throw exit.fault(of: name) }
         return answer
     }
 
@@ -91,14 +84,6 @@ final class ExecHelpers: Sendable {
         let process = try slot.process(program, secret: nil)
         for secret in secrets { process.withhold(secret) }
         return process
-    }
-
-    static func ended(_ exit: HelperProcess.Exit) -> HelperFault {
-        switch exit {
-        case .status(let status): HelperFault(.ended, "the helper program has ended with status \(status)")
-        case .signal(let number): HelperFault(.ended, "the helper program was ended by signal \(number)")
-        case .unknown: HelperFault(.ended, "the helper program has ended, and its status is not known")
-        }
     }
 
     // MARK: A process for many requests
@@ -119,11 +104,8 @@ final class ExecHelpers: Sendable {
         var bytes: [UInt8] = []
         var total = 0
         while true {
-            let event = try process.wait(for: .reading, call: call)
-            guard event != .woken else { continue }
             let count = bytes.count
-            guard event == .ready else { throw ended(process.end()) }
-            guard process.receive(into: &bytes) else { throw ended(process.endAfterClosing()) }
+            try process.receiveMore(into: &bytes, of: name, call: call)
             total += bytes.count - count
             guard total <= ExecAnswer.maximumBytes else { throw ExecAnswer.malformed("it is too long") }
             while let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {

@@ -86,7 +86,7 @@ public struct ExecLoginModule: PasswordLoginModule {
     /// A secret with the character NUL would be read as two.
     private static func isUsable(_ secret: Secret) -> Bool {
         guard !secret.isEmpty, secret.count <= maximumSecret else { return false }
-        return secret.withBytes { bytes in !bytes.indices.contains { bytes[$0] == 0 } }
+        return secret.withBytes { !$0.containsNUL }
     }
 }
 

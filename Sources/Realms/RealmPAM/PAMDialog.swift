@@ -10,10 +10,8 @@ internal import Workers
 /// The dialog of one login between the thread that talks with the helper and the task that talks with the user.
 final class PAMDialog: Sendable {
     enum Event: Sendable {
-        /// Prompts for the user; the task answers with ``answer(_:call:)``.
+        /// Prompts for the user, which need ``answer(_:call:)`` or ``fail(_:)``.
         case prompts(PAMStage, [PAMPrompt], texts: [String], HelperCall)
-        /// The user has answered, or the conversation has failed.
-        case answered(Result<(PAMAnswers, [Secret?]), LoginFault>, HelperCall)
         case finished(Result<PAMResult, HelperFault>, texts: [String])
     }
 
@@ -34,12 +32,13 @@ final class PAMDialog: Sendable {
         call.wakeUp()
     }
 
-    func receive(_ result: Result<(PAMAnswers, [Secret?]), LoginFault>, call: HelperCall) {
-        conversationFault.withLock { fault in if case .failure(let found) = result { fault = found } }
-        sink.yield(.answered(result, call))
+    /// Ends the dialog, because the user has not answered.
+    func fail(_ fault: LoginFault) {
+        conversationFault.withLock { $0 = fault }
+        finish(.failure(HelperFault(.cancelled, fault.log)))
     }
 
-    /// The fault of the last conversation; nil if there is none.
+    /// The fault of the conversation with the user; nil if there is none.
     var lastFault: LoginFault? { conversationFault.withLock { $0 } }
 
     func finish(_ result: Result<PAMResult, HelperFault>, texts: [String] = []) {
@@ -95,7 +94,7 @@ final class PAMDialog: Sendable {
                 call.deadline = MonotonicTime.now &+ left
                 return secrets
             }
-            if try process.wait(for: .end, call: call) == .ended { throw PAMChannel.ended(process.end()) }
+            if try process.wait(for: .end, call: call) == .ended { throw process.end().fault(of: PAMChannel.name) }
         }
     }
 
@@ -112,6 +111,7 @@ struct PAMChannel {
     private let request: UInt64
     private let call: HelperCall
     private var bytes: [UInt8] = []
+    static let name = "the helper for PAM"
 
     init(_ process: HelperProcess, request: UInt64, call: HelperCall) {
         (self.process, self.request, self.call) = (process, request, call)
@@ -128,11 +128,7 @@ struct PAMChannel {
                     return try PAMReply(bytes[4..<(length + 4)], request: request)
                 }
             }
-            switch try process.wait(for: .reading, call: call) {
-            case .woken: continue
-            case .ready: guard process.receive(into: &bytes) else { throw Self.ended(process.endAfterClosing()) }
-            case .ended: throw Self.ended(process.end())
-            }
+            try process.receiveMore(into: &bytes, of: Self.name, call: call)
         }
     }
 
@@ -142,22 +138,16 @@ struct PAMChannel {
             throw HelperFault(.malformed, "the helper for PAM has sent more after its last message")
         }
     }
-
-    static func ended(_ exit: HelperProcess.Exit) -> HelperFault {
-        switch exit {
-        case .status(let status): HelperFault(.ended, "the helper for PAM has ended with status \(status)")
-        case .signal(let number): HelperFault(.ended, "the helper for PAM was ended by signal \(number)")
-        case .unknown: HelperFault(.ended, "the helper for PAM has ended")
-        }
-    }
 }
 
-/// The answers of one user to the prompts of PAM.
-struct PAMAnswers {
+/// The answers of one user to the prompts of PAM, of which one conversation runs at a time.
+final class PAMAnswers: Sendable {
     private let password: Secret
-    private var isPasswordUsed = false
+    private let isPasswordUsed = Atomic(false)
+    private let hasUnanswered = Atomic(false)
+
     /// True if a prompt had no answer.
-    private(set) var isUnanswered = false
+    var isUnanswered: Bool { hasUnanswered.load(ordering: .relaxed) }
 
     /// The maximum length of an answer, in bytes: PAM_MAX_RESP_SIZE without its NUL.
     static let maximumSecret = 511
@@ -166,14 +156,14 @@ struct PAMAnswers {
 
     /// Returns whether a secret can be passed to PAM, whose texts end with NUL.
     static func isUsable(_ secret: Secret) -> Bool {
-        secret.count <= maximumSecret && secret.withBytes { bytes in !bytes.indices.contains { bytes[$0] == 0 } }
+        secret.count <= maximumSecret && secret.withBytes { !$0.containsNUL }
     }
 
     /// Answers prompts, for which there may be no answer: the first one with hidden input by the password, all others
     /// by the user.
     ///
     /// The texts of the modules are shown with the prompts.
-    mutating func answer(
+    func answer(
         _ prompts: [PAMPrompt],
         stage: PAMStage,
         texts: [String],
@@ -184,7 +174,7 @@ struct PAMAnswers {
         var places: [Int] = []
         for (place, prompt) in prompts.enumerated() {
             if takesPassword(prompt, stage: stage) {
-                isPasswordUsed = true
+                isPasswordUsed.store(true, ordering: .relaxed)
                 secrets[place] = password
                 continue
             }
@@ -202,7 +192,7 @@ struct PAMAnswers {
             {
                 secrets[place] = secret
             } else {
-                isUnanswered = true
+                hasUnanswered.store(true, ordering: .relaxed)
             }
         }
         return secrets
@@ -210,7 +200,7 @@ struct PAMAnswers {
 
     private func takesPassword(_ prompt: PAMPrompt, stage: PAMStage) -> Bool {
         guard !prompt.isShown else { return false }
-        guard stage == .changePassword else { return !isPasswordUsed }
+        guard stage == .changePassword else { return !isPasswordUsed.load(ordering: .relaxed) }
         // The prompts of libpam and of common modules for the password that has just been checked.
         let start = prompt.text.drop { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: " ") }.prefix(7)
         let lowered = start.map(ASCII.lowercased)

@@ -71,8 +71,8 @@ public struct PAMLoginModule: PasswordLoginModule {
         }
         guard let name = userText, let password = oldPassword else { return .done }
         return try await realm.outages.watching { () async throws(LoginFault) in
-            let user: Username
-            do throws(BadUsername) { user = try Username(name) } catch { throw .internalError("\(error)") }
+            let user = try Result { () throws(BadUsername) in try Username(name) }
+                .mapError { LoginFault.internalError("\($0)") }.get()
             let (result, isUnanswered) = try await run(.changePassword, for: user, attempt, password: password)
             guard result.isSuccess else {
                 let failure = try failure(result, isUnanswered: isUnanswered, attempt: attempt)
@@ -92,37 +92,27 @@ public struct PAMLoginModule: PasswordLoginModule {
         let request = PAMLoginRequest(task: task, service: service, user: user, host: attempt.peer, folder: folder)
         let dialog = PAMDialog(promptTimeout: realm.promptTimeout)
         let helpers = realm.helpers
-        var answers = PAMAnswers(password)
+        let answers = PAMAnswers(password)
         // The group ends when the helper and the conversation have ended: a fault of one of them cancels the other.
         let outcome = await withTaskGroup(of: Void.self) { group -> Result<PAMResult, HelperFault> in
+            defer { group.cancelAll() }
             group.addImmediateTask { await helpers.authenticate(request, dialog: dialog, secret: password) }
             for await event in dialog.events {
                 switch event {
                 case .finished(let result, let texts):
-                    // The helper does not wait longer for the user, or it has ended.
-                    group.cancelAll()
                     if case .success = result { for text in texts { attempt.note(text) } }
                     return result
                 case .prompts(let stage, let prompts, let texts, let call):
-                    let asked = answers
                     group.addImmediateTask {
-                        var answers = asked
                         do throws(LoginFault) {
                             let given = try await answers.answer(prompts, stage: stage, texts: texts, attempt: attempt)
-                            dialog.receive(.success((answers, given)), call: call)
+                            dialog.answer(given, call: call)
                         } catch {
-                            dialog.receive(.failure(error), call: call)
+                            dialog.fail(error)
                         }
                     }
-                case .answered(.success(let (changed, secrets)), let call):
-                    answers = changed
-                    dialog.answer(secrets, call: call)
-                case .answered(.failure(let fault), _):
-                    group.cancelAll()
-                    return .failure(HelperFault(.cancelled, fault.log))
                 }
             }
-            group.cancelAll()
             return .failure(HelperFault(.cancelled, "the login was cancelled"))
         }
         return (try outcome.mapError { fault($0, dialog: dialog) }.get(), answers.isUnanswered)

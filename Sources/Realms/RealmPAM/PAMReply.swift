@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import HelperProcesses
 internal import PAMMessages
 internal import RealmKit
@@ -151,7 +152,7 @@ struct PAMUser: Sendable {
         while !reader.isAtEnd {
             guard let bytes = reader.text(), groups.count < PAMMessage.maximumGroups else { return nil }
             guard let name = String(validating: bytes, as: UTF8.self), !name.utf8.isEmpty,
-                !name.unicodeScalars.contains(where: HelperText.isControl)
+                !name.containsControlCharacter
             else { continue }
             groups.append(name)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 package import RealmKit
 
 /// The standard output and the standard error of a helper: lines for the log, escaped and bounded.
@@ -164,20 +165,12 @@ package enum HelperText {
     package static func escaped(_ bytes: some Collection<UInt8>) -> String {
         var text = ""
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            if isControl(scalar) {
+            if scalar.isControl {
                 text += "\\u{\(String(scalar.value, radix: 16))}"
             } else {
                 text.unicodeScalars.append(scalar)
             }
         }
         return text
-    }
-
-    /// Returns whether a character is a control character, a line or a paragraph separator.
-    package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
-        default: false
-        }
     }
 }

@@ -16,6 +16,15 @@ package final class HelperProcess {
         case signal(Int32)
         /// The system has not kept the status.
         case unknown
+
+        /// Returns the fault of a request whose helper has ended before its answer was complete.
+        package func fault(of helper: String) -> HelperFault {
+            switch self {
+            case .status(let status): HelperFault(.ended, "\(helper) has ended with status \(status)")
+            case .signal(let number): HelperFault(.ended, "\(helper) was ended by signal \(number)")
+            case .unknown: HelperFault(.ended, "\(helper) has ended, and its status is not known")
+            }
+        }
     }
 
     package enum Event: Sendable, Hashable {
@@ -135,6 +144,19 @@ package final class HelperProcess {
         return false
     }
 
+    /// Waits for more of an answer; throws if the helper, named as in a message, ends or closes its channel before.
+    package func receiveMore(into buffer: inout [UInt8], of helper: String, call: HelperCall) throws(HelperFault) {
+        while true {
+            switch try wait(for: .reading, call: call) {
+            case .woken: continue
+            case .ready:
+                guard receive(into: &buffer) else { throw endAfterClosing().fault(of: helper) }
+                return
+            case .ended: throw end().fault(of: helper)
+            }
+        }
+    }
+
     package var isChannelClosed: Bool { channel == nil }
 
     /// Waits for the channel, the end of the helper, or a wake-up; a fault `malformed` means that the helper's output
@@ -206,9 +228,6 @@ package final class HelperProcess {
 
     // MARK: The end
 
-    /// In nanoseconds.
-    private static let timeToEnd: UInt64 = 5_000_000_000
-
     /// Kills the helper and all processes of its group, without waiting for their end.
     package func kill() {
         // The process is not reaped before, so its number cannot be another process's.
@@ -223,7 +242,7 @@ package final class HelperProcess {
     package func end() -> Exit {
         if let exit { return exit }
         kill()
-        let exit = waitForEnd(until: MonotonicTime.now &+ Self.timeToEnd) ? HelperProcess.reap(pidfd) : leaveToReaper()
+        let exit = pidfd.waitForInput(until: MonotonicTime.now &+ 5_000_000_000) ? Self.reap(pidfd) : leaveToReaper()
         self.exit = exit
         drain()
         written.flush()
@@ -234,14 +253,11 @@ package final class HelperProcess {
     /// Waits for the end of a helper that has closed its channel, for at most a second, and kills what is left.
     ///
     /// The end of a helper that had to be killed is `unknown`, because the signal would not be the cause.
-    package func endAfterClosing() -> Exit {
-        let hasEnded = exit != nil || waitForEnd(until: MonotonicTime.now &+ 1_000_000_000)
+    private func endAfterClosing() -> Exit {
+        let hasEnded = exit != nil || pidfd.waitForInput(until: MonotonicTime.now &+ 1_000_000_000)
         let exit = end()
         return hasEnded ? exit : .unknown
     }
-
-    /// Waits for the end of the process, which stays a zombie; returns false if the time is up.
-    private func waitForEnd(until: UInt64) -> Bool { pidfd.waitForInput(until: until) }
 
     /// Waits without limit for the end of a process, and removes its zombie.
     private static func reap(_ pidfd: Descriptor) -> Exit {
