@@ -52,22 +52,15 @@ struct SystemUser {
     /// Finds the first group of a user, and the full name in the first part of the field GECOS, before rooms and telephone
     /// numbers; returns 0, ENOENT if there is no such user, or another errno.
     private static func findGroup(of user: String, number: inout gid_t, fullName: inout [UInt8]) -> Int32 {
-        var size = 4096
-        while true {
+        unsafe withBuffer { buffer, size in
             var entry = unsafe passwd()
             var found: UnsafeMutablePointer<passwd>?
-            var buffer = [CChar](repeating: 0, count: size)
-            let error = unsafe getpwnam_r(user, &entry, &buffer, size, &found)
-            if error == ERANGE, size < maximumEntry {
-                size *= 4
-                continue
-            }
+            let error = unsafe getpwnam_r(user, &entry, buffer, size, &found)
             guard error == 0 else { return error }
             guard unsafe found != nil else { return ENOENT }
             number = unsafe entry.pw_gid
             if let gecos = unsafe entry.pw_gecos {
-                let bytes = unsafe bytes(of: gecos)
-                let part = bytes.prefix { $0 != UInt8(ascii: ",") }
+                let part = unsafe bytes(of: gecos).prefix { $0 != UInt8(ascii: ",") }
                 fullName = part.count > PAMMessage.maximumText ? [] : Array(part)
             }
             return 0
@@ -76,21 +69,26 @@ struct SystemUser {
 
     /// Finds the name of a group; returns 0, ENOENT if there is no such group, or another errno.
     private static func findName(ofGroup group: gid_t, name: inout [UInt8]) -> Int32 {
-        var size = 4096
-        while true {
+        unsafe withBuffer { buffer, size in
             var entry = unsafe Glibc.group()
             var found: UnsafeMutablePointer<Glibc.group>?
-            let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
-            defer { unsafe buffer.deallocate() }
             let error = unsafe getgrgid_r(group, &entry, buffer, size, &found)
-            if error == ERANGE, size < maximumEntry {
-                size *= 4
-                continue
-            }
             guard error == 0 else { return error }
             guard unsafe found != nil, let text = unsafe entry.gr_name else { return ENOENT }
             name = unsafe bytes(of: text)
             return 0
+        }
+    }
+
+    /// Calls a look-up with more memory for its entry as long as it needs more.
+    private static func withBuffer(_ lookUp: (UnsafeMutablePointer<CChar>, Int) -> Int32) -> Int32 {
+        var size = 4096
+        while true {
+            let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+            defer { unsafe buffer.deallocate() }
+            let error = unsafe lookUp(buffer, size)
+            guard error == ERANGE, size < maximumEntry else { return error }
+            size *= 4
         }
     }
 
