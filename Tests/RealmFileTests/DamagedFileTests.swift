@@ -60,15 +60,12 @@ struct DamagedFileTests {
         do throws(FileFault) {
             try TextLine.checkText(bytes, path: "f")
             let lines = TextLine.lines(of: bytes)
-            _ = try? KeyFileFormat.detect(bytes, lines: lines, path: "f")
-            return UserTable(
-                bytes,
-                lines: lines,
-                format: format,
-                groups: format == .htpasswd ? groups.map { GroupFile($0).groupsByUser(ReadOptions().key) } ?? [:] : nil,
-                path: "f",
-                readOptions: ReadOptions()
-            )
+            var detection = KeyFileFormat.Detection(path: "f")
+            try? detection.read(bytes, lines: lines)
+            let options = ReadOptions()
+            let known = format == .htpasswd ? groups.map { GroupFile($0).groupsByUser(options.key) } ?? [:] : nil
+            let reader = UserLineReader(format: format, groups: known, attributes: [:], readOptions: options)
+            return UserTable(bytes, lines: lines, reader: reader, path: "f")
         } catch {
             return nil
         }

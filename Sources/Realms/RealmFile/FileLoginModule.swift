@@ -122,7 +122,7 @@ final class Rehasher: Sendable {
     /// Returns whether a hash is weaker than the policy, and can be replaced by one of the whole password.
     func shouldReplace(_ hash: any PasswordHash, password: Secret) -> Bool {
         passwords.policy.needsRehash(of: hash) && passwords.policy.covers(password)
-            && files.state.withLock { $0.version.isReplaceable }
+            && files.state.withLock { $0.version.files.allSatisfy(\.isReplaceable) }
     }
 
     /// Starts the replacement of `stored`, which the password matched, unless one is running or the file has another.
@@ -131,14 +131,15 @@ final class Rehasher: Sendable {
             guard !state.isBusy else { return }
             state.isBusy = true
             state.task = Task { [files, passwords, weak self] in
-                let fault = await Self.rehash(
-                    user,
-                    password: password,
-                    replacing: stored,
-                    files: files,
-                    passwords: passwords
-                )
-                self?.finish(fault)
+                do {
+                    var changes = UserChanges()
+                    changes.hash = try await passwords.hash(password)
+                    changes.replacing = stored
+                    try await files.apply(.change(user, changes), isRehash: true)
+                    self?.finish(nil)
+                } catch {
+                    self?.finish("\(error)")
+                }
             }
         }
     }
@@ -152,23 +153,5 @@ final class Rehasher: Sendable {
         }
         guard let fault, isNew else { return }
         log?("a weak password hash could not be replaced: \(fault)", .notice)
-    }
-
-    private static func rehash(
-        _ user: Username,
-        password: Secret,
-        replacing stored: String,
-        files: UserFiles,
-        passwords: PasswordService
-    ) async -> String? {
-        do {
-            var changes = UserChanges()
-            changes.hash = try await passwords.hash(password)
-            changes.replacing = stored
-            try await files.apply(.change(user, changes), isRehash: true)
-            return nil
-        } catch {
-            return "\(error)"
-        }
     }
 }

@@ -68,10 +68,8 @@ public struct FileRealm: Realm {
         readOptions.passwords = properties.services[PasswordService.self]
         let groupFile = properties.has("group-file") ? try properties.string("group-file") : nil
         guard groupFile == nil || readOptions.format != .glassfish else {
-            throw BadRealm(
-                "is for htpasswd files only; a GlassFish key file contains the groups itself",
-                setting: "group-file"
-            )
+            let problem = "is for htpasswd files only; a GlassFish key file contains the groups itself"
+            throw BadRealm(problem, setting: "group-file")
         }
         let settings = UserFileSettings(
             file: try properties.string("file"),
@@ -82,28 +80,20 @@ public struct FileRealm: Realm {
         let log = properties.services[RealmLog.self]
         let files = try Result { () throws(FileFault) in try UserFiles(settings, log: log, now: now) }
             .mapError { Self.fault($0, settings: settings) }.get()
-        rehasher =
-            rehashes
-            ? readOptions.passwords.map { Rehasher(files, passwords: $0, log: log) } : nil
         (self.files, passwords) = (files, readOptions.passwords)
+        rehasher = rehashes ? passwords.map { Rehasher(files, passwords: $0, log: log) } : nil
     }
 
     private static func fault(_ fault: FileFault, settings: UserFileSettings) -> BadRealm {
-        let others = [("group-file", settings.groupFile), ("attribute-file", settings.attributeFile)]
-        for case (let setting, let path?) in others where FileStamp(of: settings.file) != nil {
-            guard FileStamp(of: path) == nil else { continue }
-            return BadRealm(
-                fault.description,
-                setting: setting,
-                hint: "create an empty one with: (umask 027; touch \(path))"
-            )
+        let files = [
+            ("file", settings.file), ("group-file", settings.groupFile), ("attribute-file", settings.attributeFile),
+        ]
+        for case (let setting, let path?) in files where FileStamp(of: path) == nil {
+            let mask = setting == "file" ? "077" : "027"
+            let hint = "create an empty one with: (umask \(mask); touch \(path))"
+            return BadRealm(fault.description, setting: setting, hint: hint)
         }
-        guard FileStamp(of: settings.file) == nil else { return BadRealm(fault.description, setting: "file") }
-        return BadRealm(
-            fault.description,
-            setting: "file",
-            hint: "create an empty one with: (umask 077; touch \(settings.file))"
-        )
+        return BadRealm(fault.description, setting: "file")
     }
 
     /// The warnings about ignored lines and other problems of the file in use, each with file and line.
@@ -111,16 +101,18 @@ public struct FileRealm: Realm {
 
     /// Returns the attributes of a user of the file.
     public func attributes(of user: Username) async throws(RealmError) -> [UserAttribute] {
-        await files.reload()
-        guard let known = files.table[user] else { throw .noSuchUser(user) }
-        return known.attributes
+        try await known(user).attributes
     }
 
     /// Returns the groups of a user of the file; an empty list if the name occurs on several lines.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
+        try await known(user).groups
+    }
+
+    private func known(_ user: Username) async throws(RealmError) -> FileUser {
         await files.reload()
         guard let known = files.table[user] else { throw .noSuchUser(user) }
-        return known.groups
+        return known
     }
 }
 

@@ -16,7 +16,7 @@ final class OpenedFile: Sendable {
     init(_ name: String, partSize: Int) throws(FileFault) {
         self.name = name
         self.partSize = partSize
-        let path = try FilePermissions.resolve(name)
+        let path = try FileFault.resolve(name)
         do throws(UnreadableFile) {
             let (file, status) = try OpenFile.regular(path)
             (self.file, size) = (file, status.size)

@@ -3,7 +3,66 @@
 internal import Bytes
 internal import Files
 internal import Passwords
-internal import RealmKit
+public import RealmKit
+
+extension FileRealm: UserFileRealm {
+    /// Checks a key file of GlassFish, or an htpasswd file and its group file of at most 64 MiB.
+    public static func checkFile(
+        _ file: String,
+        groupFile: String?,
+        format: String?,
+        ignoringCase ignoresCase: Bool,
+        services: RealmServices,
+        progress: (Int) -> Void
+    ) throws(RealmError) -> CheckedUserFile {
+        var readOptions = ReadOptions()
+        readOptions.isCaseSensitive = !ignoresCase
+        readOptions.passwords = services[PasswordService.self]
+        readOptions.format = format.flatMap(KeyFileFormat.init(rawValue:))
+        if let format, readOptions.format == nil {
+            throw .invalidOperation("a file realm does not read the format \(format)")
+        }
+        let size = 1 << 20
+        return try checkFile(file, groupFile: groupFile, readOptions: readOptions, partSize: size, progress: progress)
+    }
+
+    static func checkFile(
+        _ file: String,
+        groupFile: String?,
+        readOptions: ReadOptions,
+        partSize: Int,
+        progress: (Int) -> Void = { _ in }
+    ) throws(RealmError) -> CheckedUserFile {
+        let (opened, groups) = try FileFault.unavailable { () throws(FileFault) in
+            let opened = try OpenedFile(file, partSize: partSize)
+            guard let groupFile else { return (opened, nil as GroupFile?) }
+            return (opened, GroupFile(try FileSnapshot(reading: groupFile).text()))
+        }
+        var check = UserFileCheck(
+            opened,
+            groups: groups?.groupsByUser(readOptions.key),
+            problems: (groups?.malformedLines ?? []).map { $0.warning(groupFile ?? "") },
+            readOptions: readOptions
+        )
+        let digest = try opened.read { part throws(RealmError) in
+            try check.read(part)
+            progress(opened.size > 0 ? part.end * 100 / opened.size : 100)
+        }
+        let groupWarnings = groupFile.map { FileTrust.findings($0, as: .users).map(\.text) } ?? []
+        return CheckedUserFile(
+            users: UserFileSource(
+                count: check.count,
+                file: opened,
+                reader: check.lineReader,
+                skippedLines: check.skippedLines,
+                digest: digest
+            ),
+            fileWarnings: check.fileWarnings + groupWarnings,
+            lineWarnings: check.problems,
+            lineWarningCount: check.problemCount
+        )
+    }
+}
 
 /// The check of a file of users before an import, which keeps the names of the users, but not their passwords.
 struct UserFileCheck {
@@ -79,7 +138,7 @@ struct UserFileCheck {
             switch parsed {
             case .blank: break
             case .malformed(let reason):
-                add(UserLineReader.ignored(reason), line: line.number)
+                add(TextLine.ignored(reason), line: line.number)
                 if let name = format.name(ofMalformed: line, in: part.bytes) { addBroken(name, line: line.number) }
             case .user(let user): add(user, in: part.bytes, reader: reader)
             }
@@ -151,7 +210,7 @@ struct UserFileSource: UserSource {
     }
 
     private func newUser(_ line: UserLine, in bytes: [UInt8]) -> NewUser? {
-        guard let user = reader.readWithoutPassword(line, in: bytes) else { return nil }
+        guard let user = try? reader.readWithoutPassword(line, in: bytes) else { return nil }
         let hash: String? =
             if PasswordFormats.isNoPassword(user.stored) || !user.isEnabled && !reader.canRead(user.stored) {
                 nil

@@ -5,24 +5,41 @@ internal import RealmKit
 
 /// An attribute file: one line for each value, which may contain colons, unlike the names of users in both formats.
 struct AttributeFile: Sendable {
-    let lines: [AttributeLine]
+    /// A line `user:attribute:value`.
+    private struct Line {
+        let user: Username
+        let name: String
+        let value: String
+        let whole: Range<Int>
+    }
+
+    private var lines: [Line] = []
     /// The ignored lines.
-    let malformedLines: [(line: Int, reason: String)]
+    private(set) var malformedLines: [BadLine] = []
 
     init(_ bytes: [UInt8]) {
-        var lines: [AttributeLine] = []
-        var malformedLines: [(line: Int, reason: String)] = []
         for line in TextLine.lines(of: bytes) {
             let content = bytes.trimmed(line.content)
             guard let first = content.first, bytes[first] != UInt8(ascii: "#") else { continue }
             do {
                 lines.append(try Self.read(bytes, content: content, line: line))
             } catch {
-                malformedLines.append((line.number, "\(error)"))
+                malformedLines.append(BadLine(line.number, "\(error)"))
             }
         }
-        self.lines = lines
-        self.malformedLines = malformedLines
+    }
+
+    private static func read(_ bytes: [UInt8], content: Range<Int>, line: TextLine) throws -> Line {
+        let colon = UInt8(ascii: ":")
+        guard let first = bytes.index(of: colon, in: content),
+            let second = bytes.index(of: colon, in: first + 1..<content.upperBound)
+        else { throw BadLine(line.number, "it is not user:attribute:value") }
+        let valueRange = bytes.trimmed(second + 1..<content.upperBound)
+        guard let user = bytes.text(content.lowerBound..<first), let name = bytes.text(first + 1..<second),
+            let value = bytes.text(valueRange)
+        else { throw BadLine(line.number, "it is not UTF-8") }
+        let attribute = try UserAttribute(name: name, values: [value])
+        return Line(user: try Username(user), name: attribute.name, value: value, whole: line.whole)
     }
 
     /// Returns the attributes of every user, in the order of the file; values beyond the maximum are left out.
@@ -43,23 +60,6 @@ struct AttributeFile: Sendable {
         return values
     }
 
-    private struct BadLine: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    private static func read(_ bytes: [UInt8], content: Range<Int>, line: TextLine) throws -> AttributeLine {
-        let colon = UInt8(ascii: ":")
-        guard let first = bytes.index(of: colon, in: content),
-            let second = bytes.index(of: colon, in: first + 1..<content.upperBound)
-        else { throw BadLine(description: "it is not user:attribute:value") }
-        let valueRange = bytes.trimmed(second + 1..<content.upperBound)
-        guard let user = bytes.text(content.lowerBound..<first), let name = bytes.text(first + 1..<second),
-            let value = bytes.text(valueRange)
-        else { throw BadLine(description: "it is not UTF-8") }
-        let attribute = try UserAttribute(name: name, values: [value])
-        return AttributeLine(user: try Username(user), name: attribute.name, value: value, line: line)
-    }
-
     /// Returns the bytes after changes of a user's attributes, in new lines at the end; `key` is that of a user's name.
     static func applying(
         _ changes: [AttributeChange],
@@ -67,35 +67,26 @@ struct AttributeFile: Sendable {
         to bytes: [UInt8],
         by key: (Username) -> UTF8Text
     ) -> [UInt8] {
-        let lines = AttributeFile(bytes).lines.filter { key($0.user) == key(user) }
-        var result = bytes
-        var removals: [Splice] = []
-        for change in changes {
-            let name =
+        let names = Set(
+            changes.map { change in
                 switch change {
-                case .set(let attribute): attribute.name
-                case .remove(let name): name
+                case .set(let attribute): UTF8Text(attribute.name)
+                case .remove(let name): UTF8Text(name)
                 }
-            removals += lines.filter { $0.name.utf8.elementsEqual(name.utf8) }.map { Splice($0.line.whole) }
-        }
-        result = Splice.apply(removals, to: result)
+            }
+        )
+        let lines = AttributeFile(bytes).lines.filter { key($0.user) == key(user) && names.contains(UTF8Text($0.name)) }
+        var result = Splice.apply(lines.map { Splice($0.whole) }, to: bytes)
         for case .set(let attribute) in changes {
             for value in attribute.values {
-                result = Splice.apply([.line("\(user):\(attribute.name):\(value)", after: result)], to: result)
+                result = Splice.line("\(user):\(attribute.name):\(value)", after: result).applied(to: result)
             }
         }
         return result
     }
 
+    /// Returns the changes that remove all attributes of a user.
     static func removals(of user: Username, in bytes: [UInt8], by key: (Username) -> UTF8Text) -> [AttributeChange] {
         Set(AttributeFile(bytes).lines.filter { key($0.user) == key(user) }.map(\.name)).map { .remove($0) }
     }
-}
-
-/// A line `user:attribute:value` of an attribute file.
-struct AttributeLine: Sendable {
-    let user: Username
-    let name: String
-    let value: String
-    let line: TextLine
 }

@@ -25,14 +25,7 @@ enum KeyFileFormat: String, Sendable, Hashable {
         }
     }
 
-    /// Detects the format by the first `;` or `:` of each line; nil if there is none.
-    static func detect(_ bytes: [UInt8], lines: [TextLine], path: String) throws(FileFault) -> KeyFileFormat? {
-        var detection = Detection(path: path)
-        try detection.read(bytes, lines: lines)
-        return detection.format
-    }
-
-    /// The detection of the format of a file that is read in parts.
+    /// The detection of the format, by the first `;` or `:` of each line, of a file that may be read in parts.
     struct Detection {
         let path: String
         private(set) var format: KeyFileFormat?
@@ -94,12 +87,7 @@ struct UserLine: Sendable {
 }
 
 extension KeyFileFormat {
-    func read(_ bytes: [UInt8], lines: [TextLine], body: (TextLine, ParsedLine) -> Void) {
-        var isContinued = false
-        read(bytes, lines: lines, isContinued: &isContinued, body: body)
-    }
-
-    /// Reads lines of a part of a file; `isContinued`, for the next part too, is true after a final backslash.
+    /// Reads lines of a file or of a part of it; `isContinued`, for the next part too, is true after a final backslash.
     func read(_ bytes: [UInt8], lines: [TextLine], isContinued: inout Bool, body: (TextLine, ParsedLine) -> Void) {
         for line in lines {
             let content = self == .htpasswd ? bytes.trimmed(line.content) : line.content

@@ -34,6 +34,8 @@ struct TextLine: Sendable {
         return [0x0D, 0x0A]
     }
 
+    static func ignored(_ reason: String) -> String { "the line is ignored: \(reason)" }
+
     /// Checks that a file, or a part of it after `earlier` lines, is text: UTF-8 without a NUL.
     static func checkText(_ bytes: [UInt8], after earlier: Int = 0, path: String) throws(FileFault) {
         guard earlier > 0 || !bytes.starts(with: [0xFF, 0xFE]) && !bytes.starts(with: [0xFE, 0xFF]) else {
@@ -43,6 +45,16 @@ struct TextLine: Sendable {
         let line = earlier + bytes[..<index].count { $0 == 0x0A } + 1
         throw FileFault("\(path):\(line): it is not a text file: it contains a NUL byte")
     }
+}
+
+/// The error for a line that is ignored.
+struct BadLine: Error, CustomStringConvertible {
+    let line: Int
+    let description: String
+
+    init(_ line: Int, _ reason: String) { (self.line, description) = (line, reason) }
+
+    func warning(_ path: String) -> String { "\(path):\(line): \(TextLine.ignored(description))" }
 }
 
 extension [UInt8] {
@@ -87,16 +99,6 @@ extension [UInt8] {
 }
 
 extension String {
-    /// True if the text contains a control character (C0, DEL, C1) or a line separator (U+2028, U+2029).
-    var containsControlCharacter: Bool {
-        unicodeScalars.contains { scalar in
-            switch scalar.value {
-            case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
-            default: false
-            }
-        }
-    }
-
     var hasLeadingOrTrailingBlank: Bool {
         if let first = utf8.first, let last = utf8.last, (0x21...0x7E).contains(first), (0x21...0x7E).contains(last) {
             return false

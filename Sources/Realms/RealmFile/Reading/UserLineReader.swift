@@ -21,66 +21,44 @@ struct UserLineReader: Sendable {
         in bytes: [UInt8],
         known: StoredPassword? = nil
     ) -> (user: FileUser?, problems: [String]) {
-        let parts: Parts
+        var user: FileUser
         do throws(BadLine) {
-            parts = try self.parts(line, in: bytes)
+            user = try readWithoutPassword(line, in: bytes)
         } catch {
-            return (nil, [Self.ignored(error.reason)])
+            return (nil, [TextLine.ignored(error.description)])
         }
-        var problems: [String] = []
-        for group in parts.groups where group.hasLeadingOrTrailingBlank {
-            problems.append(
-                "the group \(group.debugDescription) begins or ends with a blank, so it differs from the group without the blank"
-            )
+        var problems = user.groups.filter(\.hasLeadingOrTrailingBlank).map { group in
+            "the group \(group.debugDescription) begins or ends with a blank, so it differs from the group without the blank"
         }
-        var password: StoredPassword?
         do throws(BadHash) {
-            password = try self.password(parts.stored, known: known)
+            user.password = try password(user.stored, known: known)
         } catch {
             // The `!` of a disabled user may also be that of a mark such as Django's.
-            if parts.isEnabled {
-                problems.append("\(line.name) \(consequence): \(Self.jettyHint(parts.stored) ?? "\(error)")")
+            if user.isEnabled {
+                problems.append("\(line.name) \(consequence): \(Self.jettyHint(user.stored) ?? "\(error)")")
             }
         }
-        return (user(line, parts: parts, password: password), problems)
+        return (user, problems)
     }
 
-    /// Returns nil if the line is ignored.
-    func readWithoutPassword(_ line: UserLine, in bytes: [UInt8]) -> FileUser? {
-        (try? parts(line, in: bytes)).map { user(line, parts: $0, password: nil) }
-    }
-
-    private struct BadLine: Error {
-        let reason: String
-    }
-
-    private struct Parts {
-        let stored: String
-        let isEnabled: Bool
-        let groups: [String]
-    }
-
-    private func parts(_ line: UserLine, in bytes: [UInt8]) throws(BadLine) -> Parts {
+    /// Reads the user of a line, whose hash is not parsed; throws if the line is ignored.
+    func readWithoutPassword(_ line: UserLine, in bytes: [UInt8]) throws(BadLine) -> FileUser {
+        let number = line.line.number
         guard var stored = bytes.text(line.stored), !stored.containsControlCharacter else {
-            throw BadLine(reason: "the hash is not UTF-8")
+            throw BadLine(number, "the hash is not UTF-8")
         }
         guard let groups = groups(of: line, in: bytes) else {
-            throw BadLine(reason: "its groups are not UTF-8, or contain a control character")
+            throw BadLine(number, "its groups are not UTF-8, or contain a control character")
         }
         let isEnabled = stored.utf8.first != UInt8(ascii: "!")
         if !isEnabled { stored.unicodeScalars.removeFirst() }
-        return Parts(stored: stored, isEnabled: isEnabled, groups: groups)
-    }
-
-    private func user(_ line: UserLine, parts: Parts, password: StoredPassword?) -> FileUser {
-        FileUser(
+        return FileUser(
             name: line.name,
-            groups: parts.groups,
+            groups: groups,
             attributes: attributes[readOptions.key(of: line.name)] ?? [],
-            stored: parts.stored,
-            isEnabled: parts.isEnabled,
-            password: password,
-            line: line.line.number
+            stored: stored,
+            isEnabled: isEnabled,
+            line: number
         )
     }
 
@@ -99,18 +77,10 @@ struct UserLineReader: Sendable {
         return password
     }
 
-    static func ignored(_ reason: String) -> String { "the line is ignored: \(reason)" }
-
-    static func duplicate(_ name: Username, of line: Int, as other: Username? = nil) -> String {
-        let spelling = other.map { $0 == name ? "" : ", as \($0)" } ?? ""
-        return "duplicate user \(name) (also on line \(line)\(spelling)): the user cannot sign in"
-    }
-
     /// Returns the message for a line of Jetty, such as `ann: MD5:hash,role`, of which `stored` is `MD5`.
     private static func jettyHint(_ stored: String) -> String? {
-        guard ["MD5", "CRYPT", "OBF"].contains(where: { stored.utf8.drop { $0 == 0x20 }.elementsEqual($0.utf8) }) else {
-            return nil
-        }
+        let scheme = stored.utf8.drop { $0 == 0x20 }
+        guard ["MD5", "CRYPT", "OBF"].contains(where: { scheme.elementsEqual($0.utf8) }) else { return nil }
         return
             "the line is one of Jetty (user: MD5:hash,role); import the file with gatehouse user import --format jetty"
     }
@@ -126,7 +96,7 @@ struct FileUser: Sendable {
     /// False if there is a `!` before the hash.
     let isEnabled: Bool
     /// Nil if the user has no password, or the text cannot be read.
-    let password: StoredPassword?
+    var password: StoredPassword?
     /// True if the name occurs on several lines, so that the user cannot sign in.
     var isAmbiguous = false
     /// The first line of the user.
@@ -151,9 +121,7 @@ struct FileUser: Sendable {
     /// Returns whether sessions stay valid after a change of the user, such as a new hash of the same password.
     func isSame(as other: FileUser, rehashedTo rehashed: String?) -> Bool {
         name == other.name && isEnabled == other.isEnabled && attributes == other.attributes
-            && isAmbiguous == other.isAmbiguous
-            && groups.elementsEqual(other.groups, by: { $0.utf8.elementsEqual($1.utf8) })
-            && (stored.utf8.elementsEqual(other.stored.utf8)
-                || rehashed.map { $0.utf8.elementsEqual(other.stored.utf8) } ?? false)
+            && isAmbiguous == other.isAmbiguous && groups.elementsEqual(other.groups, by: { $0.hasBytes(of: $1) })
+            && (stored.hasBytes(of: other.stored) || rehashed?.hasBytes(of: other.stored) == true)
     }
 }

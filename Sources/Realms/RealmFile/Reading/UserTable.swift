@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gatehouse
 
 internal import Bytes
 internal import Passwords
@@ -17,91 +18,53 @@ final class UserTable: Sendable {
     private let indexByKey: [UTF8Text: Int]
     private let readOptions: ReadOptions
 
+    /// Reads the users of a file; a malformed line is ignored, and does not affect other users.
     init(
-        format: KeyFileFormat,
-        users: [FileUser],
-        indexByKey: [UTF8Text: Int],
-        readOptions: ReadOptions,
-        fileWarnings: [String],
-        lineWarnings: [String]
+        _ bytes: [UInt8],
+        lines: [TextLine],
+        reader: UserLineReader,
+        path: String,
+        fileWarnings: [String] = [],
+        lineWarnings: [String] = [],
+        reusing previous: UserTable? = nil
     ) {
-        self.format = format
-        self.users = users
-        self.indexByKey = indexByKey
-        self.readOptions = readOptions
+        (format, readOptions) = (reader.format, reader.readOptions)
+        let known = previous?.format == format ? previous : nil
+        var table = TableReader(bytes: bytes, path: path, reader: reader, previous: known, warnings: lineWarnings)
+        var isContinued = false
+        format.read(bytes, lines: lines, isContinued: &isContinued) { line, read in table.add(line, read: read) }
+        (users, indexByKey, self.lineWarnings) = (table.users, table.indexByKey, table.warnings)
         var decoys: [HashCost: any PasswordHash] = [:]
-        for user in users {
+        for user in table.users {
             guard let hash = user.usablePassword?.hash, decoys[hash.cost] == nil else { continue }
             decoys[hash.cost] = hash.decoy
         }
         hashPerCost = decoys.sorted { $0.key.description < $1.key.description }.map(\.value)
-        var warnings = fileWarnings + lineWarnings
-        let costs = hashPerCost.map(\.cost)
-        if let warning = HashCost.warning(about: costs, longestCheck: readOptions.longestCheck) {
-            warnings.append(warning)
-        }
-        self.warnings = warnings
-        self.lineWarnings = lineWarnings
+        let cost = HashCost.warning(about: hashPerCost.map(\.cost), longestCheck: readOptions.longestCheck)
+        let truncation = Self.truncationWarning(table.users, path: path, readOptions: readOptions)
+        warnings = fileWarnings + [truncation].compactMap(\.self) + table.warnings + [cost].compactMap(\.self)
     }
 
     subscript(name: Username) -> FileUser? { indexByKey[readOptions.key(of: name)].map { users[$0] } }
 
     /// Returns the users whose cached credentials and sessions are no longer valid after a change to this version.
     func changes(since old: UserTable, rehashed: [Username: String]) -> Set<Username> {
-        var changed: Set<Username> = []
-        for user in old.users {
-            guard let now = self[user.name], user.isSame(as: now, rehashedTo: rehashed[user.name]) else {
-                changed.insert(user.name)
-                continue
-            }
+        let changed = old.users.filter { user in
+            self[user.name].map { !user.isSame(as: $0, rehashedTo: rehashed[user.name]) } ?? true
         }
-        return changed
-    }
-}
-
-extension UserTable {
-    /// Reads the users of a file; a malformed line is ignored, and does not affect other users.
-    convenience init(
-        _ bytes: [UInt8],
-        lines: [TextLine],
-        format: KeyFileFormat,
-        groups: [UTF8Text: [String]]?,
-        attributes: [UTF8Text: [UserAttribute]] = [:],
-        path: String,
-        readOptions: ReadOptions,
-        fileWarnings: [String] = [],
-        groupWarnings: [String] = [],
-        reusing previous: UserTable? = nil
-    ) {
-        var reader = TableReader(
-            bytes: bytes,
-            path: path,
-            reader: UserLineReader(format: format, groups: groups, attributes: attributes, readOptions: readOptions),
-            previous: previous?.format == format ? previous : nil,
-            warnings: groupWarnings
-        )
-        format.read(bytes, lines: lines) { line, read in reader.add(line, read: read) }
-        self.init(
-            format: format,
-            users: reader.users,
-            indexByKey: reader.indexByKey,
-            readOptions: readOptions,
-            fileWarnings: fileWarnings + Self.truncationWarnings(reader.users, path: path, readOptions: readOptions),
-            lineWarnings: reader.warnings
-        )
+        return Set(changed.map(\.name))
     }
 
     /// Returns a warning about hashes of the first bytes of a password; few passwords exceed the 72 bytes of bcrypt.
-    private static func truncationWarnings(_ users: [FileUser], path: String, readOptions: ReadOptions) -> [String] {
+    private static func truncationWarning(_ users: [FileUser], path: String, readOptions: ReadOptions) -> String? {
         let truncated = users.filter { ($0.usablePassword?.hash.truncatesAfter).map { $0 < 64 } ?? false }
         guard !readOptions.acceptsTruncated, let first = truncated.first, let hash = first.password?.hash,
             let count = hash.truncatesAfter
-        else { return [] }
+        else { return nil }
         let who = truncated.count == 1 ? "\(first.name) has a hash" : "\(truncated.count) users have hashes"
-        return [
+        return
             "\(path):\(first.line): \(who) of the first \(count) bytes of the password (\(hash.cost.format)), so a longer "
-                + "password is refused; truncated-passwords true accepts it once, and then replaces the hash"
-        ]
+            + "password is refused; truncated-passwords true accepts it once, and then replaces the hash"
     }
 }
 
@@ -145,7 +108,7 @@ private struct TableReader {
         switch read {
         case .blank: break
         case .malformed(let reason):
-            warn(line.number, text: UserLineReader.ignored(reason))
+            warn(line.number, text: TextLine.ignored(reason))
             if let name = reader.format.name(ofMalformed: line, in: bytes) { ignore(name, line: line.number) }
         case .user(let user): add(user)
         }
@@ -154,21 +117,15 @@ private struct TableReader {
     private mutating func add(_ line: UserLine) {
         let number = line.line.number
         let key = reader.readOptions.key(of: line.name)
-        if let index = indexByKey[key] {
-            warn(number, text: UserLineReader.duplicate(line.name, of: users[index].line, as: users[index].name))
-            ignore(line.name, line: number)
-            return
+        if let user = indexByKey[key].map({ users[$0] }) {
+            let spelling = user.name == line.name ? "" : ", as \(user.name)"
+            warn(number, text: Self.duplicate(line.name, of: "\(user.line)\(spelling)"))
+            return ignore(line.name, line: number)
         }
-        if let first = ignoredLines[key] {
-            warn(number, text: UserLineReader.duplicate(line.name, of: first))
-            return
-        }
+        if let first = ignoredLines[key] { return warn(number, text: Self.duplicate(line.name, of: "\(first)")) }
         let (user, problems) = reader.read(line, in: bytes, known: previous?[line.name]?.password)
         for problem in problems { warn(number, text: problem) }
-        guard let user else {
-            ignore(line.name, line: number)
-            return
-        }
+        guard let user else { return ignore(line.name, line: number) }
         indexByKey[key] = users.count
         users.append(user)
     }
@@ -182,6 +139,10 @@ private struct TableReader {
         }
         users[index].isAmbiguous = true
         users[index].groups = []
+    }
+
+    private static func duplicate(_ name: Username, of line: String) -> String {
+        "duplicate user \(name) (also on line \(line)): the user cannot sign in"
     }
 
     private mutating func warn(_ line: Int, text: String) { warnings.append("\(path):\(line): \(text)") }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gatehouse
 
 internal import Dispatch
 internal import Files
@@ -12,14 +13,14 @@ internal import Synchronization
 /// users.
 final class UserFiles: Sendable {
     struct State {
-        var version: UserFilesVersion
+        private(set) var version: UserFilesVersion
         /// The stamps of the last version that was read, even if it was not valid.
         var checkedStamps: [FileStamp?]
         var checkedAt: Int
         /// True if every later change will change the stamps.
         var isSettled: Bool
         /// The number of the version, so that a slow reader does not replace a newer one.
-        var generation = 0
+        private(set) var generation = 0
         var isReading = false
         /// The error of the newest version; nil if it is in use.
         var fault: FileFault?
@@ -29,6 +30,18 @@ final class UserFiles: Sendable {
         var unreportedSince: Int?
         /// The new hashes of users since the last ``refresh()``.
         var rehashed: [Username: String] = [:]
+
+        init(_ version: UserFilesVersion, at moment: Int) {
+            self.version = version
+            (checkedStamps, checkedAt, isSettled) = (version.stamps, moment, !version.isUnsettled(at: moment))
+            reported = version.table
+        }
+
+        mutating func use(_ new: UserFilesVersion, at moment: Int) {
+            (version, fault) = (new, nil)
+            (checkedStamps, checkedAt, isSettled) = (new.stamps, moment, !new.isUnsettled(at: moment))
+            generation += 1
+        }
     }
 
     let settings: UserFileSettings
@@ -39,25 +52,12 @@ final class UserFiles: Sendable {
     let readers = DispatchQueue(label: "file realm: reader")
     let writers = DispatchQueue(label: "file realm: writer")
 
-    init(
-        _ settings: UserFileSettings,
-        log: RealmLog?,
-        now: @escaping @Sendable () -> Int = FileStamp.systemNow
-    ) throws(FileFault) {
+    init(_ settings: UserFileSettings, log: RealmLog?, now: @escaping @Sendable () -> Int) throws(FileFault) {
         self.settings = settings
         self.log = log
         self.now = now
         let version = try UserFilesVersion(reading: settings, after: nil)
-        let moment = now()
-        state = Mutex(
-            State(
-                version: version,
-                checkedStamps: version.stamps,
-                checkedAt: moment,
-                isSettled: !version.isUnsettled(at: moment),
-                reported: version.table
-            )
-        )
+        state = Mutex(State(version, at: now()))
         // The warnings about owners and modes are those of the configuration, which name its line.
         report(version.table.warnings, known: [])
     }
@@ -74,11 +74,10 @@ final class UserFiles: Sendable {
 
     /// Logs the warnings that are not in `known`, at most twenty at a time.
     func report(_ warnings: [String], known: [String]) {
-        guard let log, !warnings.isEmpty else { return }
         let old = Set(known)
-        let newWarnings = warnings.filter { !old.contains($0) }
-        for warning in newWarnings.prefix(20) { log(warning) }
-        if newWarnings.count > 20 { log("\(settings.file): \(newWarnings.count - 20) more warnings of this kind") }
+        let new = warnings.filter { !old.contains($0) }
+        for warning in new.prefix(20) { log?(warning) }
+        if new.count > 20 { log?("\(settings.file): \(new.count - 20) more warnings of this kind") }
     }
 
     /// The time between two reads of a file that has changed recently, in nanoseconds.
@@ -106,86 +105,48 @@ final class UserFiles: Sendable {
         // The stamps are read before the files, so that the next check detects a change during the read.
         let stamps = settings.stamps()
         let moment = now()
+        var (new, fault): (UserFilesVersion?, FileFault?)
         do throws(FileFault) {
-            let new = try UserFilesVersion(reading: settings, after: old)
-            let isUnsettled = new.isUnsettled(at: moment)
-            let isUnfinished = isUnsettled && new.looksUnfinished(after: old)
-            return publish(
-                isUnfinished ? nil : new,
-                over: generation,
-                stamps: stamps,
-                moment: moment,
-                isSettled: !isUnsettled
-            )
+            let read = try UserFilesVersion(reading: settings, after: old)
+            if !read.isUnsettled(at: moment) || !read.looksUnfinished(after: old) { new = read }
         } catch {
-            return keepVersion(because: error, over: generation, stamps: stamps, moment: moment)
+            fault = error
         }
-    }
-
-    /// Replaces the version in use, or keeps it if `new` is nil.
-    private func publish(
-        _ new: UserFilesVersion?,
-        over generation: Int,
-        stamps: [FileStamp?],
-        moment: Int,
-        isSettled: Bool
-    ) -> Bool {
-        let (isDone, old, fault) = state.withLock { state in
-            guard state.generation == generation else { return (false, state.version, nil as FileFault?) }
-            let (old, fault) = (state.version, state.fault)
-            (state.checkedStamps, state.checkedAt, state.isSettled) = (new?.stamps ?? stamps, moment, isSettled)
+        let (isDone, known) = state.withLock { state in
+            guard state.generation == generation else { return (false, state.fault) }
+            let known = state.fault
             if let new {
-                state.fault = nil
-                if !new.isUnchanged(old.file, groupFile: old.groupFile, attributeFile: old.attributeFile) {
-                    state.unreportedSince = state.unreportedSince ?? moment
-                }
-                state.version = new
-                state.generation += 1
+                if !new.hasContents(of: old.files) { state.unreportedSince = state.unreportedSince ?? moment }
+                state.use(new, at: moment)
+            } else {
+                // Not settled: a new mode of its folder, for example, may solve the problem without a change of the file.
+                (state.checkedStamps, state.checkedAt, state.isSettled) = (stamps, moment, false)
+                state.fault = fault ?? known
             }
-            return (true, old, fault)
+            return (true, known)
         }
-        guard isDone, let new else { return isDone }
-        if fault != nil { log?("\(settings.file): it can be read again", .notice) }
-        report(new.warnings, known: old.warnings)
+        guard isDone else { return false }
+        if let fault, fault != known { log?("\(fault); the previous users are kept", .error) }
+        if let new {
+            if known != nil { log?("\(settings.file): it can be read again", .notice) }
+            report(new.warnings, known: old.warnings)
+        }
         return true
-    }
-
-    /// Keeps the version in use after an error, and logs the error once.
-    private func keepVersion(
-        because fault: FileFault,
-        over generation: Int,
-        stamps: [FileStamp?],
-        moment: Int
-    ) -> Bool {
-        let (isDone, isNew) = state.withLock { state in
-            guard state.generation == generation else { return (false, false) }
-            let isNew = state.fault != fault
-            // Not settled: a new mode of its folder, for example, may solve the problem without a change of the file.
-            (state.checkedStamps, state.checkedAt, state.isSettled, state.fault) = (stamps, moment, false, fault)
-            return (true, isNew)
-        }
-        if isNew { log?("\(fault); the previous users are kept", .error) }
-        return isDone
     }
 
     /// Returns the users that have changed since the last call, as ``FileRealm/refresh()`` documents.
     func refresh() async -> ChangedUsers {
         await reload()
         let moment = now()
-        let pending: (old: UserTable, new: UserTable, rehashed: [Username: String])? = state.withLock { state in
-            guard let since = state.unreportedSince else { return nil }
-            guard state.isSettled || (moment &- since).magnitude >= 5 * FileStamp.settlingTime.magnitude else {
-                return nil
-            }
-            defer {
-                state.reported = state.version.table
-                state.rehashed = [:]
-                state.unreportedSince = nil
-            }
+        let tables: (old: UserTable, new: UserTable, rehashed: [Username: String])? = state.withLock { state in
+            guard let since = state.unreportedSince,
+                state.isSettled || (moment &- since).magnitude >= 5 * FileStamp.settlingTime.magnitude
+            else { return nil }
+            defer { (state.reported, state.rehashed, state.unreportedSince) = (state.version.table, [:], nil) }
             return (state.reported, state.version.table, state.rehashed)
         }
-        guard let pending else { return .none }
-        return .some(pending.new.changes(since: pending.old, rehashed: pending.rehashed))
+        guard let tables else { return .none }
+        return .some(tables.new.changes(since: tables.old, rehashed: tables.rehashed))
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gatehouse
 
 internal import Bytes
 internal import Files
@@ -11,33 +12,36 @@ struct UserFileSettings: Sendable {
     var attributeFile: String?
     let readOptions: ReadOptions
 
-    func stamps() -> [FileStamp?] {
-        ([file] + [groupFile, attributeFile].compactMap(\.self)).map { FileStamp(of: $0) }
-    }
+    /// The file of the users, the group file and the attribute file.
+    var paths: [String] { [file, groupFile, attributeFile].compactMap(\.self) }
+
+    func stamps() -> [FileStamp?] { paths.map { FileStamp(of: $0) } }
 }
 
+/// The files as they were at one moment, and their users.
 struct UserFilesVersion: Sendable {
-    let file: FileSnapshot
-    let groupFile: FileSnapshot?
-    let attributeFile: FileSnapshot?
+    /// In the order of ``UserFileSettings/paths``.
+    let files: [FileSnapshot]
     let table: UserTable
     /// False for an empty file, in which no format is detected, unless it is configured.
     let hasFormat: Bool
 
-    var stamps: [FileStamp?] { [file, groupFile, attributeFile].compactMap { $0?.stamp } }
+    /// The file of the users.
+    var file: FileSnapshot { files[0] }
+    var stamps: [FileStamp?] { files.map(\.stamp) }
 
     /// About owners and modes, and then about the contents.
-    var warnings: [String] {
-        [file, groupFile, attributeFile].compactMap(\.self).flatMap(\.trustWarnings) + table.warnings
-    }
+    var warnings: [String] { files.flatMap(\.trustWarnings) + table.warnings }
 
     /// Returns whether a file was changed so recently that its stamp may stay the same after another change.
-    func isUnsettled(at moment: Int) -> Bool { stamps.contains { $0?.isUnsettled(at: moment) ?? false } }
+    func isUnsettled(at moment: Int) -> Bool { files.contains { $0.stamp.isUnsettled(at: moment) } }
 
-    /// True if this process may replace all of the files.
-    var isReplaceable: Bool {
-        [file, groupFile, attributeFile].compactMap(\.self).allSatisfy { $0.permissions.isReplaceable(in: $0.folder) }
+    /// Returns whether the last line has no line end, unlike that of the old version, so that a file looks unfinished.
+    func looksUnfinished(after old: UserFilesVersion) -> Bool {
+        zip(files, old.files).contains { $0.bytes.last != 0x0A && $1.bytes.last == 0x0A }
     }
+
+    func hasContents(of others: [FileSnapshot]) -> Bool { zip(files, others).allSatisfy { $0.bytes == $1.bytes } }
 
     /// Reads the files as they are at one moment; throws if other users of the machine may change them.
     ///
@@ -46,22 +50,13 @@ struct UserFilesVersion: Sendable {
         var attempts = 0
         while true {
             do throws(FileFault) {
-                let file = try FileSnapshot(reading: settings.file, as: .passwordHashes)
-                var groupFile: FileSnapshot?
-                if let path = settings.groupFile { groupFile = try FileSnapshot(reading: path) }
-                var attributeFile: FileSnapshot?
-                if let path = settings.attributeFile { attributeFile = try FileSnapshot(reading: path) }
+                var files = [try FileSnapshot(reading: settings.file, as: .passwordHashes)]
+                for path in settings.paths.dropFirst() { files.append(try FileSnapshot(reading: path)) }
                 // If the first file is unchanged after the others were read, all contents are from the same moment.
-                guard groupFile == nil && attributeFile == nil || FileStamp(of: settings.file) == file.stamp else {
+                guard files.count == 1 || FileStamp(of: settings.file) == files[0].stamp else {
                     throw FileFault("\(settings.file): it is being written")
                 }
-                try self.init(
-                    file,
-                    groupFile: groupFile,
-                    attributeFile: attributeFile,
-                    settings: settings,
-                    after: previous
-                )
+                try self.init(files, settings: settings, after: previous)
                 return
             } catch {
                 attempts += 1
@@ -71,92 +66,118 @@ struct UserFilesVersion: Sendable {
         }
     }
 
-    init(
-        _ file: FileSnapshot,
-        groupFile: FileSnapshot?,
-        attributeFile: FileSnapshot?,
+    private init(
+        _ files: [FileSnapshot],
         settings: UserFileSettings,
         after previous: UserFilesVersion?
     ) throws(FileFault) {
-        self.file = file
-        self.groupFile = groupFile
-        self.attributeFile = attributeFile
-        if let previous, previous.isUnchanged(file, groupFile: groupFile, attributeFile: attributeFile) {
+        self.files = files
+        if let previous, previous.hasContents(of: files) {
             (table, hasFormat) = (previous.table, previous.hasFormat)
             return
         }
-        try TextLine.checkText(file.bytes, path: settings.file)
-        let lines = TextLine.lines(of: file.bytes)
-        let format = try Self.format(of: file, lines: lines, settings: settings, after: previous)
+        let (path, options) = (settings.file, settings.readOptions)
+        let bytes = try files[0].text()
+        let lines = TextLine.lines(of: bytes)
+        let format = try Self.format(of: bytes, lines: lines, settings: settings, after: previous)
         hasFormat = format != nil
         let presumed = format ?? (settings.groupFile == nil ? .glassfish : .htpasswd)
         guard settings.groupFile == nil || presumed == .htpasswd else {
-            throw FileFault(
-                "\(settings.file): it is a GlassFish key file, which contains the groups itself; remove group-file"
-            )
+            throw FileFault("\(path): it is a GlassFish key file, which contains the groups itself; remove group-file")
         }
-        var warnings: [String] = []
-        if !lines.contains(where: { !file.bytes.trimmed($0.content).isEmpty }) {
-            warnings.append("\(settings.file): it is empty, so no user can sign in")
-        }
-        var groupWarnings: [String] = []
+        let isEmpty = lines.allSatisfy { bytes.trimmed($0.content).isEmpty }
+        var lineWarnings: [String] = []
         var groups: [UTF8Text: [String]]? = presumed == .htpasswd ? [:] : nil
-        if let groupFile, let path = settings.groupFile {
-            try TextLine.checkText(groupFile.bytes, path: path)
-            let read = GroupFile(groupFile.bytes)
-            groups = read.groupsByUser(settings.readOptions.key)
-            groupWarnings = read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
+        if let path = settings.groupFile {
+            let read = GroupFile(try files[1].text())
+            groups = read.groupsByUser(options.key)
+            lineWarnings += read.malformedLines.map { $0.warning(path) }
         }
         var attributes: [UTF8Text: [UserAttribute]] = [:]
-        if let attributeFile, let path = settings.attributeFile {
-            try TextLine.checkText(attributeFile.bytes, path: path)
-            let read = AttributeFile(attributeFile.bytes)
-            attributes = read.attributesByUser(settings.readOptions.key)
-            groupWarnings += read.malformedLines.map { "\(path):\($0.line): the line is ignored: \($0.reason)" }
+        if let path = settings.attributeFile {
+            let read = AttributeFile(try files[files.count - 1].text())
+            attributes = read.attributesByUser(options.key)
+            lineWarnings += read.malformedLines.map { $0.warning(path) }
         }
         table = UserTable(
-            file.bytes,
+            bytes,
             lines: lines,
-            format: presumed,
-            groups: groups,
-            attributes: attributes,
-            path: settings.file,
-            readOptions: settings.readOptions,
-            fileWarnings: warnings,
-            groupWarnings: groupWarnings,
+            reader: UserLineReader(format: presumed, groups: groups, attributes: attributes, readOptions: options),
+            path: path,
+            fileWarnings: isEmpty ? ["\(path): it is empty, so no user can sign in"] : [],
+            lineWarnings: lineWarnings,
             reusing: previous?.table
         )
     }
 
     private static func format(
-        of file: FileSnapshot,
+        of bytes: [UInt8],
         lines: [TextLine],
         settings: UserFileSettings,
         after previous: UserFilesVersion?
     ) throws(FileFault) -> KeyFileFormat? {
         if let format = settings.readOptions.format { return format }
-        let found = try KeyFileFormat.detect(file.bytes, lines: lines, path: settings.file)
-        guard let previous, previous.hasFormat else { return found }
-        guard let found else { return previous.table.format }
-        guard found == previous.table.format else {
-            throw FileFault("\(settings.file): it is \(found.name) now, and was \(previous.table.format.name)")
+        var detection = KeyFileFormat.Detection(path: settings.file)
+        try detection.read(bytes, lines: lines)
+        guard let previous, previous.hasFormat else { return detection.format }
+        let known = previous.table.format
+        guard let found = detection.format, found != known else { return known }
+        throw FileFault("\(settings.file): it is \(found.name) now, and was \(known.name)")
+    }
+}
+
+/// A whole file as it was read.
+struct FileSnapshot: Sendable {
+    /// The name that was given, for messages.
+    let name: String
+    /// With links resolved.
+    let path: String
+    let bytes: [UInt8]
+    let status: FileStatus
+    /// About the owner and the mode of the file and of the folders above it.
+    let trustWarnings: [String]
+
+    var stamp: FileStamp { status.stamp }
+
+    /// Reads a file; throws if every user of the machine may change it.
+    init(reading name: String, as use: FileTrust.Use = .users) throws(FileFault) {
+        self.name = name
+        path = try FileFault.resolve(name)
+        do throws(UnreadableFile) {
+            let (file, status) = try OpenFile.regular(path)
+            self.status = status
+            trustWarnings = try FileTrust.check(name, as: use, opened: status)
+            bytes = try file.contents(of: status, limit: 64 << 20)
+            // A file that was replaced during the read has lost its name, which changes its ctime, but not its contents.
+            let after = try SystemError.mapping(file.status(), to: UnreadableFile.system)
+            let isSame = after.linkCount == 0 && after.stamp.modified == status.stamp.modified
+            guard after.stamp == status.stamp || isSame else { throw UnreadableFile.beingWritten }
+        } catch {
+            throw FileFault(name, error)
         }
-        return found
     }
 
-    func isUnchanged(_ file: FileSnapshot, groupFile: FileSnapshot?, attributeFile: FileSnapshot?) -> Bool {
-        self.file.bytes == file.bytes && self.groupFile?.bytes == groupFile?.bytes
-            && self.attributeFile?.bytes == attributeFile?.bytes
+    /// Returns the bytes; throws if they are not text.
+    func text() throws(FileFault) -> [UInt8] {
+        try TextLine.checkText(bytes, path: name)
+        return bytes
     }
 
-    /// Returns whether the last line has no line end, unlike that of the old version, so that a file looks unfinished.
-    func looksUnfinished(after old: UserFilesVersion) -> Bool {
-        Self.isUnfinished(file, after: old.file)
-            || (groupFile.map { Self.isUnfinished($0, after: old.groupFile) } ?? false)
-            || (attributeFile.map { Self.isUnfinished($0, after: old.attributeFile) } ?? false)
+    /// True if this process may replace the file.
+    var isReplaceable: Bool {
+        guard geteuid() == 0 || geteuid() == status.owner else { return false }
+        return unsafe faccessat(AT_FDCWD, FilePath.split(path).folder, W_OK | X_OK, AT_EACCESS) == 0
+    }
+}
+
+extension FileFault {
+    /// Returns the path of a file with links resolved.
+    static func resolve(_ name: String) throws(FileFault) -> String {
+        try SystemError.mapping(FilePath.resolve(name)) { FileFault(name, $0) }
     }
 
-    private static func isUnfinished(_ file: FileSnapshot, after old: FileSnapshot?) -> Bool {
-        file.bytes.last != 0x0A && old?.bytes.last == 0x0A
+    /// Calls `body`, and throws its error as `unavailable`.
+    static func unavailable<Value>(_ body: () throws(FileFault) -> Value) throws(RealmError) -> Value {
+        try Result(catching: body).mapError { RealmError.unavailable($0.description) }.get()
     }
 }

@@ -77,16 +77,15 @@ enum UserEdit: Sendable {
         case .add(let record, let hash):
             guard table[record.name] == nil else { throw .userExists(record.name) }
             let stored = (record.isEnabled ? "" : "!") + (hash ?? table.format.noPassword)
-            return [
-                .line(table.format.line(record.name, stored: stored, groups: Self.unique(record.groups)), after: bytes)
-            ]
+            let line = table.format.line(record.name, stored: stored, groups: Self.unique(record.groups))
+            return [.line(line, after: bytes)]
         case .change(let user, let changes):
             guard let known = table[user] else { throw .noSuchUser(user) }
             let lines = table.format.lines(of: user, in: bytes)
             guard !known.isAmbiguous, let line = lines.first, lines.count == 1 else {
                 throw .invalidOperation("\(user) is on several lines; remove the user, or all lines but one")
             }
-            if let replacing = changes.replacing, !replacing.utf8.elementsEqual(known.stored.utf8) { return nil }
+            if let replacing = changes.replacing, !replacing.hasBytes(of: known.stored) { return nil }
             return Self.splices(changes, known: known, line: line, format: table.format)
         case .remove(let user):
             guard table[user] != nil else { throw .noSuchUser(user) }
@@ -107,16 +106,12 @@ enum UserEdit: Sendable {
         let kept = isEnabling && PasswordFormats.isNoPassword(known.stored) ? format.noPassword : known.stored
         let stored = (isEnabled ? "" : "!") + (changes.hash ?? kept)
         let before = (known.isEnabled ? "" : "!") + known.stored
-        if !stored.utf8.elementsEqual(before.utf8) { splices.append(Splice(line.stored, stored)) }
+        if !stored.hasBytes(of: before) { splices.append(Splice(line.stored, stored)) }
         if format == .glassfish, let groups = changes.groups.map(unique),
             !groups.elementsEqual(known.groups, by: { $0.hasBytes(of: $1) })
         {
             let text = groups.joined(separator: ",")
-            if let index = line.groups {
-                splices.append(Splice(index, text))
-            } else {
-                splices.append(Splice(line.end..<line.end, ";" + text))
-            }
+            splices.append(line.groups.map { Splice($0, text) } ?? Splice(line.end..<line.end, ";" + text))
         }
         return splices
     }
@@ -148,6 +143,8 @@ struct Splice: Sendable {
         let isOpen = bytes.last.map { $0 != 0x0A } ?? false
         return Splice(bytes.count..<bytes.count, (isOpen ? end : []) + Array(text.utf8) + end)
     }
+
+    func applied(to bytes: [UInt8]) -> [UInt8] { Self.apply([self], to: bytes) }
 
     /// Returns the bytes after all replacements, which must not overlap; insertions at one index keep their order.
     static func apply(_ splices: [Splice], to bytes: [UInt8]) -> [UInt8] {
@@ -204,10 +201,10 @@ extension KeyFileFormat {
         for mark in ";:".utf8 where text.utf8.contains(mark) {
             throw .invalidOperation("a user name in \(name) cannot contain \(Unicode.Scalar(mark))")
         }
-        guard self == .htpasswd, hasGroups else { return }
-        guard
-            !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || "\"'\\".unicodeScalars.contains($0) })
-        else { throw .invalidOperation("a user name in a group file cannot contain blanks, quotes or backslashes") }
+        let isPlain = text.unicodeScalars.allSatisfy { !$0.properties.isWhitespace && !["\"", "'", "\\"].contains($0) }
+        guard self == .glassfish || !hasGroups || isPlain else {
+            throw .invalidOperation("a user name in a group file cannot contain blanks, quotes or backslashes")
+        }
     }
 
     /// Rejects groups that could not be read back unchanged.
@@ -226,12 +223,9 @@ extension KeyFileFormat {
                     "the name of a group in \(name) cannot contain \(Unicode.Scalar(mark)): \(group)"
                 )
             }
-            guard
-                self == .glassfish || group.utf8.first != UInt8(ascii: "#") && group.unicodeScalars.first != "\u{FEFF}"
-            else {
-                throw .invalidOperation(
-                    "the name of a group in a group file cannot begin with # or a byte order mark: \(group)"
-                )
+            if self == .htpasswd, let first = group.unicodeScalars.first, first == "#" || first == "\u{FEFF}" {
+                let problem = "the name of a group in a group file cannot begin with # or a byte order mark: \(group)"
+                throw .invalidOperation(problem)
             }
         }
     }
@@ -243,9 +237,9 @@ extension KeyFileFormat {
             !hash.hasBytes(of: noPassword),
             !hash.utf8.contains(separator), hash.utf8.last != UInt8(ascii: "\\")
         else { throw .invalidOperation("this hash cannot be stored in \(name)") }
-        _ = try Result { () throws(BadHash) in try PasswordFormats.read(hash, options: readOptions.formatOptions(self))
-        }
-        .mapError { RealmError.invalidOperation("\($0)") }.get()
+        let options = readOptions.formatOptions(self)
+        _ = try Result { () throws(BadHash) in try PasswordFormats.read(hash, options: options) }
+            .mapError { RealmError.invalidOperation("\($0)") }.get()
     }
 
     static func check(expiry: Int?, mustChange: Bool) throws(RealmError) {

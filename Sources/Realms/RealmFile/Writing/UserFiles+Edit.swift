@@ -7,9 +7,6 @@ internal import RealmKit
 internal import Synchronization
 
 extension UserFiles {
-    /// In nanoseconds.
-    static let timeLimit = 10_000_000_000
-
     /// Makes a change, which is on the disk when this returns.
     ///
     /// With `isRehash` the password stays the same, so that cached credentials and sessions stay valid.
@@ -36,21 +33,16 @@ extension UserFiles {
         var isWritten = false
         // If an error stops the change halfway, the user is only in groups that are in both the old and the new list.
         try FileFault.unavailable { () throws(FileFault) in
-            if case .add = edit { isWritten = try setAttributes(edit) }
+            let isNew = if case .add = edit { true } else { false }
+            if isNew { isWritten = try setAttributes(edit) }
             for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
             if file != old.file.bytes {
                 try FileReplacement.replace(old.file, with: file)
                 isWritten = true
             }
             for step in groups.after { isWritten = try setGroups(step, of: edit.user) || isWritten }
-            switch edit {
-            case .add: break
-            case .change, .remove: isWritten = try setAttributes(edit) || isWritten
-            }
-        }
-        guard isWritten else { return }
-        try FileFault.unavailable { () throws(FileFault) in
-            try publishEdit(edit, rehashed: isRehash ? new : nil, after: old)
+            if !isNew { isWritten = try setAttributes(edit) || isWritten }
+            if isWritten { try publishEdit(edit, rehashed: isRehash ? new : nil, after: old) }
         }
     }
 
@@ -66,11 +58,9 @@ extension UserFiles {
     /// Takes the locks of all files, always in the same order, so that two writers never wait for each other.
     private func lock() throws(FileFault) -> [FileLock] {
         var files: Set<String> = []
-        for path in [settings.file, settings.groupFile, settings.attributeFile].compactMap(\.self) {
-            files.insert(try FilePermissions.resolve(path))
-        }
+        for path in settings.paths { files.insert(try FileFault.resolve(path)) }
         var locks: [FileLock] = []
-        for file in files.sorted() { locks.append(try FileLock(of: file, timeLimit: Self.timeLimit)) }
+        for file in files.sorted() { locks.append(try FileLock(of: file, timeLimit: 10_000_000_000)) }
         return locks
     }
 
@@ -97,29 +87,31 @@ extension UserFiles {
 
     /// Returns whether the group file has changed.
     private func setGroups(_ groups: [String], of user: Username) throws(FileFault) -> Bool {
-        guard let path = settings.groupFile else { return false }
-        let old = try FileSnapshot(reading: path)
-        let new = GroupFile.replacingGroups(of: user, with: groups, in: old.bytes, by: settings.readOptions.key)
-        guard new != old.bytes else { return false }
-        try FileReplacement.replace(old, with: new)
-        return true
+        try rewrite(settings.groupFile) { [settings] old in
+            GroupFile.replacingGroups(of: user, with: groups, in: old, by: settings.readOptions.key)
+        }
     }
 
     /// Returns whether the attribute file has changed; a new user gets no attributes of an earlier one of that name.
     private func setAttributes(_ edit: UserEdit) throws(FileFault) -> Bool {
-        guard let path = settings.attributeFile else { return false }
+        let key = settings.readOptions.key
+        return try rewrite(settings.attributeFile) { old in
+            let removals = AttributeFile.removals(of: edit.user, in: old, by: key)
+            let changes =
+                switch edit {
+                case .add(let record, _): removals + record.attributes.map { .set($0) }
+                case .change(_, let changes): changes.attributes
+                case .remove: removals
+                }
+            return AttributeFile.applying(changes, of: edit.user, to: old, by: key)
+        }
+    }
+
+    /// Replaces a file, and returns whether it has changed.
+    private func rewrite(_ path: String?, to contents: ([UInt8]) -> [UInt8]) throws(FileFault) -> Bool {
+        guard let path else { return false }
         let old = try FileSnapshot(reading: path)
-        var new = old.bytes
-        let apply = { [settings] (changes: [AttributeChange]) in
-            new = AttributeFile.applying(changes, of: edit.user, to: new, by: settings.readOptions.key)
-        }
-        switch edit {
-        case .add(let record, _):
-            apply(AttributeFile.removals(of: edit.user, in: new, by: settings.readOptions.key))
-            apply(record.attributes.map { .set($0) })
-        case .change(_, let changes): apply(changes.attributes)
-        case .remove: apply(AttributeFile.removals(of: edit.user, in: new, by: settings.readOptions.key))
-        }
+        let new = contents(old.bytes)
         guard new != old.bytes else { return false }
         try FileReplacement.replace(old, with: new)
         return true
@@ -128,12 +120,8 @@ extension UserFiles {
     /// Checks that the new contents contain the change, before they are written, and returns the new stored password.
     private func check(_ bytes: [UInt8], edit: UserEdit, old: UserFilesVersion) throws(RealmError) -> String? {
         let lines = old.table.format.lines(of: edit.user, in: bytes)
-        let wanted: Int
-        switch edit {
-        case .add, .change: wanted = 1
-        case .remove: wanted = 0
-        }
-        guard lines.count == wanted else {
+        let isRemoval = if case .remove = edit { true } else { false }
+        guard lines.count == (isRemoval ? 0 : 1) else {
             throw .invalidOperation("\(edit.user) cannot be stored in \(old.table.format.name)")
         }
         guard let line = lines.first, var stored = bytes.text(line.stored) else { return nil }
@@ -145,15 +133,11 @@ extension UserFiles {
         let new = try UserFilesVersion(reading: settings, after: old)
         let moment = now()
         let previous = state.withLock { state in
-            let previous = state.version
-            state.version = new
-            (state.checkedStamps, state.checkedAt, state.fault) = (new.stamps, moment, nil)
-            state.isSettled = !new.isUnsettled(at: moment)
-            state.generation += 1
-            if let rehashed { state.rehashed[edit.user] = rehashed } else { state.rehashed[edit.user] = nil }
+            defer { state.use(new, at: moment) }
+            state.rehashed[edit.user] = rehashed
             // The file is complete, so refresh() reports the change immediately.
             state.unreportedSince = moment &- 5 * FileStamp.settlingTime
-            return previous
+            return state.version
         }
         report(new.warnings, known: previous.warnings)
     }

@@ -11,14 +11,14 @@ extension FileReplacement {
         let (folder, name) = FilePath.split(old.path)
         let temporary = "\(folder)/\(prefix(name))\(getpid())"
         removeLeftovers(of: name, in: folder)
-        let (user, group) = (old.permissions.user, old.permissions.group)
+        let (user, group) = (old.status.owner, old.status.group)
         do throws(Fault) {
             try replace(
                 old.path,
                 with: bytes,
                 through: temporary,
                 owner: (user, group),
-                mode: old.permissions.mode,
+                mode: old.status.mode,
                 folderSync: .required
             )
         } catch {
@@ -60,7 +60,7 @@ extension FileReplacement {
 extension FileLock {
     /// Takes the lock for replacing a file, of `.NAME.lock`; blocks the thread for at most `timeLimit` nanoseconds.
     convenience init(of name: String, timeLimit: Int) throws(FileFault) {
-        let file = try FilePermissions.resolve(name)
+        let file = try FileFault.resolve(name)
         let parts = FilePath.split(file)
         let path = "\(parts.folder)/.\(parts.name).lock"
         let status = try SystemError.mapping(FileStatus(of: file)) { FileFault(name, $0) }
