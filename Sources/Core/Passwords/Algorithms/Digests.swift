@@ -9,28 +9,21 @@ internal import OpenSSLKit
 /// Such a column is never written: new passwords are hashed by a ``HashPolicy``. A text that begins with `$` or `{` is
 /// therefore read as a hash of ``PasswordFormats``. A stored digest has exactly the length of the algorithm, so that an
 /// empty or cut value matches no password, unlike in GlassFish.
-public struct DigestColumn: Sendable, Hashable {
-    /// The encodings of digests.
-    public enum Encoding: String, Sendable, Hashable, CaseIterable {
-        /// Hexadecimal digits in upper or lower case.
+package struct DigestColumn: Sendable, Hashable {
+    package enum Encoding: String, Sendable, Hashable, CaseIterable {
+        /// In upper or lower case.
         case hexadecimal = "Hex"
-        /// Base64 with padding, also with line breaks after 76 characters as in MIME.
+        /// With padding, also with line breaks after 76 characters as in MIME.
         case base64 = "Base64"
     }
 
-    /// The names of the algorithms that are read.
-    public static let algorithms = ["MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512", "none"]
+    private static let algorithms = ["MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512", "none"]
 
     private let function: HashFunction?
     private let encoding: Encoding
 
-    /// Creates a description of a column.
-    ///
-    /// - Parameters:
-    ///   - algorithm: The algorithm, as Java names it, in upper or lower case; `none` for clear text.
-    ///   - encoding: The encoding of the digests.
-    /// - Throws: ``BadHash`` if the algorithm is not one of ``algorithms``.
-    public init(algorithm: String, encoding: Encoding) throws(BadHash) {
+    /// Creates a column of the digests of an algorithm, as Java names it, in upper or lower case; `none` is clear text.
+    package init(algorithm: String, encoding: Encoding) throws(BadHash) {
         self.encoding = encoding
         switch algorithm.uppercased() {
         case "MD5": function = .md5
@@ -43,24 +36,20 @@ public struct DigestColumn: Sendable, Hashable {
         }
     }
 
-    /// True if the column contains passwords in clear text.
-    public var isClearText: Bool { function == nil }
+    package var isClearText: Bool { function == nil }
 
-    /// A hash with the cost of the column that no password matches.
-    ///
-    /// - Throws: ``BadHash`` if the library fails.
-    public var decoy: any PasswordHash {
+    /// A hash with the cost of the column that no password matches; throws if the library fails.
+    package var decoy: any PasswordHash {
         get throws(BadHash) {
-            guard let function else { return StoredHash(algorithm: try ClearText("decoy"), isDecoy: true) }
+            guard let function else { return StoredHash(algorithm: try SaltedDigest.clearText("decoy"), isDecoy: true) }
             let zeros = [UInt8](repeating: 0, count: function.byteCount)
-            return StoredHash(algorithm: SaltedDigest(function: function, salt: [], storedHash: zeros), isDecoy: true)
+            return StoredHash(algorithm: digest(zeros, by: function), isDecoy: true)
         }
     }
 
-    /// Reads the text of the column, with options for a hash of ``PasswordFormats``.
-    ///
-    /// - Throws: ``BadHash`` if the text is empty, or not a complete digest.
-    public func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> StoredPassword {
+    /// Reads the text of the column, with options for a hash of ``PasswordFormats``; throws if the text is empty, or not a
+    /// complete digest.
+    package func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> StoredPassword {
         if stored.utf8.first == UInt8(ascii: "$") || stored.utf8.first == UInt8(ascii: "{") {
             return try StoredPassword(stored, options: options)
         }
@@ -68,19 +57,20 @@ public struct DigestColumn: Sendable, Hashable {
             guard (1...PasswordBounds.maximumLength).contains(stored.utf8.count) else {
                 throw BadHash("the stored password is empty, or longer than \(PasswordBounds.maximumLength) bytes")
             }
-            return StoredPassword(text: stored, hash: StoredHash(algorithm: try ClearText(stored)))
+            return StoredPassword(text: stored, hash: StoredHash(algorithm: try SaltedDigest.clearText(stored)))
         }
-        let digest = encoding == .hexadecimal ? Self.hexadecimal(stored) : Self.base64(stored)
-        guard let digest, digest.count == function.byteCount else {
+        let bytes = encoding == .hexadecimal ? Self.hexadecimal(stored) : Self.base64(stored)
+        guard let bytes, bytes.count == function.byteCount else {
             throw BadHash(
                 "the stored password is not a digest of \(function.byteCount) bytes (\(function.rawValue), "
                     + "\(encoding.rawValue)); it may be empty or cut off"
             )
         }
-        return StoredPassword(
-            text: stored,
-            hash: StoredHash(algorithm: SaltedDigest(function: function, salt: [], storedHash: digest))
-        )
+        return StoredPassword(text: stored, hash: StoredHash(algorithm: digest(bytes, by: function)))
+    }
+
+    private func digest(_ bytes: [UInt8], by function: HashFunction) -> SaltedDigest {
+        SaltedDigest(function: function, salt: [], storedHash: bytes)
     }
 
     /// Decodes hexadecimal digits in upper or lower case; returns nil for any other text.
@@ -102,12 +92,21 @@ struct SaltedDigest: KeyDerivation {
     var rounds = 1
     /// True if the salt is hashed before the password.
     var saltFirst = false
+    /// True for a password in clear text, kept as its digest.
+    var isClearText = false
     let salt: [UInt8]
     let storedHash: [UInt8]
 
+    /// A password in clear text: the time of a comparison of its SHA-256 does not depend on its length.
+    static func clearText(_ text: some StringProtocol) throws(BadHash) -> SaltedDigest {
+        let digest = try Result { () throws(OpenSSLError) in try Digest.sha256(Array(text.utf8)).bytes }
+            .mapError { BadHash($0.description) }.get()
+        return SaltedDigest(function: .sha256, isClearText: true, salt: [], storedHash: digest)
+    }
+
     var cost: HashCost {
         rounds == 1
-            ? HashCost(format: function.name, time: .zero, isNegligible: true)
+            ? HashCost(format: isClearText ? "cleartext" : function.name, time: .zero, isNegligible: true)
             : HashCost(format: function.name, parameters: "rounds=\(rounds)", time: .nanoseconds(300 * rounds))
     }
 
@@ -122,28 +121,6 @@ struct SaltedDigest: KeyDerivation {
                 try hashing.append(bytes.span)
                 try hashing.finish(into: &bytes)
             }
-        } catch {
-            throw HashFault(error)
-        }
-    }
-}
-
-/// A password in clear text, kept as its SHA-256, so that the time of a comparison does not depend on its length.
-struct ClearText: KeyDerivation {
-    let storedHash: [UInt8]
-
-    var cost: HashCost { HashCost(format: "cleartext", time: .zero, isNegligible: true) }
-
-    init(_ text: some StringProtocol) throws(BadHash) {
-        storedHash = try Result { () throws(OpenSSLError) in try Digest.sha256(Array(text.utf8)).bytes }
-            .mapError { BadHash($0.description) }.get()
-    }
-
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        do {
-            var hashing = try Hashing(.sha256)
-            try hashing.append(password)
-            try hashing.finish(into: &bytes)
         } catch {
             throw HashFault(error)
         }

@@ -86,19 +86,17 @@ enum PBKDF2Format: PasswordFormat {
             function: function,
             iterations: try fields.iterations(fields[0]),
             salt: try fields.bytes(fields[1], named: "salt", base64: base64, in: 1...128),
-            storedHash: try fields.bytes(
-                fields[2],
-                named: "hash",
-                base64: base64,
-                in: function.byteCount...function.byteCount
-            )
+            storedHash: try fields.bytes(fields[2], named: "hash", base64: base64, count: function.byteCount)
         )
     }
 }
 
 extension HashFields {
-    func iterations(_ text: some StringProtocol) throws(BadHash) -> Int {
-        try number(text, named: "the number of iterations", in: 1...PBKDF2.maximumIterations)
+    func iterations(
+        _ text: some StringProtocol,
+        maximum: Int = PBKDF2.maximumIterations
+    ) throws(BadHash) -> Int {
+        try number(text, named: "the number of iterations", in: 1...maximum)
     }
 }
 

@@ -98,10 +98,18 @@ enum ScryptFormat: PasswordFormat {
         return parameters
     }
 
-    static func logarithm(_ fields: HashFields, of text: some StringProtocol) throws(BadHash) -> Int {
-        let n = try fields.number(text, named: "N", in: 2...(1 << 24))
+    /// Reads parameters with N itself, and not its logarithm.
+    static func parameters(
+        _ fields: HashFields,
+        n: Substring,
+        r: Substring,
+        p: Substring
+    ) throws(BadHash) -> Scrypt.Parameters {
+        let n = try fields.number(n, named: "N", in: 2...(1 << 24))
         guard n.nonzeroBitCount == 1 else { throw fields.fault("N is not a power of two") }
-        return n.trailingZeroBitCount
+        let r = try fields.number(r, named: "r", in: 1...256)
+        let p = try fields.number(p, named: "p", in: 1...256)
+        return try parameters(fields, logN: n.trailingZeroBitCount, r: r, p: p)
     }
 }
 

@@ -28,7 +28,7 @@ enum SpringFormat: PasswordFormat {
         case "ldap":
             let rest = String(text.rest)
             if let algorithm = try NamedHashFormat.read(rest, options: options) { return algorithm }
-            guard let algorithm = try LDAPFormat.read(rest, options: options) else {
+            guard let algorithm = try LDAPFormat.read(rest, options: FormatOptions()) else {
                 throw BadHash("{ldap}: not a password of an LDAP directory")
             }
             return algorithm
@@ -47,16 +47,10 @@ enum SpringFormat: PasswordFormat {
         salt: Int
     ) throws(BadHash) -> PBKDF2 {
         let fields = try HashFields(text.rest, of: "{\(text.name)}", counts: 1...1)
-        guard let bytes = Hexadecimal.decodeLowercase(fields[0]) else {
-            throw fields.fault("the salt with the hash is not in hexadecimal digits")
-        }
-        let checked = try fields.checked(bytes, named: "salt with the hash", in: (salt + 32)...(salt + 32))
-        return PBKDF2(
-            function: function,
-            iterations: iterations,
-            salt: Array(checked[..<salt]),
-            storedHash: Array(checked[salt...])
-        )
+        let count = salt + 32
+        let bytes = try fields.hexadecimal(fields[0], named: "salt with the hash", in: count...count)
+        let (salt, key) = (Array(bytes[..<salt]), Array(bytes[salt...]))
+        return PBKDF2(function: function, iterations: iterations, salt: salt, storedHash: key)
     }
 
     /// SCryptPasswordEncoder: parameters in hexadecimal digits, salt, hash.
@@ -74,16 +68,10 @@ enum SpringFormat: PasswordFormat {
 
     /// StandardPasswordEncoder: 8 bytes of salt, then 1024 rounds of SHA-256, the first over salt and password.
     private static func standard(_ text: SchemeText) throws(BadHash) -> SaltedDigest {
-        guard let bytes = Hexadecimal.decodeLowercase(text.rest), bytes.count == 40 else {
-            throw BadHash("{sha256}: the salt with the hash is not in hexadecimal digits")
-        }
-        return SaltedDigest(
-            function: .sha256,
-            rounds: 1024,
-            saltFirst: true,
-            salt: Array(bytes[..<8]),
-            storedHash: Array(bytes[8...])
-        )
+        let fields = try HashFields(text.rest, of: "{sha256}", counts: 1...1)
+        let bytes = try fields.hexadecimal(fields[0], named: "salt with the hash", in: 40...40)
+        let (salt, digest) = (Array(bytes[..<8]), Array(bytes[8...]))
+        return SaltedDigest(function: .sha256, rounds: 1024, saltFirst: true, salt: salt, storedHash: digest)
     }
 
     /// MessageDigestPasswordEncoder: the salt in braces, then the digest of the password and the salt with its braces.
@@ -94,13 +82,11 @@ enum SpringFormat: PasswordFormat {
             guard let end = hash.firstIndex(of: "}") else { throw fields.fault("the salt has no closing brace") }
             (salt, hash) = (hash[...end], hash[hash.index(after: end)...])
         }
-        guard let bytes = Hexadecimal.decodeLowercase(hash) else {
-            throw fields.fault("the digest is not in hexadecimal digits")
-        }
+        let count = function.byteCount
         return SaltedDigest(
             function: function,
             salt: try fields.checked(Array(salt.utf8), named: "salt", in: 0...128),
-            storedHash: try fields.checked(bytes, named: "digest", in: function.byteCount...function.byteCount)
+            storedHash: try fields.hexadecimal(hash, named: "digest", in: count...count)
         )
     }
 }
@@ -126,45 +112,25 @@ enum TomcatFormat: PasswordFormat {
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
         let name = text.uppercaseName
-        if let function = digests.first(where: { $0.name == name })?.function {
-            let fields = try HashFields(text.rest, of: "{\(name)}", counts: 3...3)
-            return SaltedDigest(
+        let digest = digests.first { $0.name == name }?.function
+        guard let function = digest ?? keys.first(where: { $0.name == name })?.function else { return nil }
+        let fields = try HashFields(text.rest, of: "{\(name)}", counts: 3...3)
+        let count = function.byteCount
+        guard digest != nil else {
+            return PBKDF2(
                 function: function,
-                rounds: try fields.number(
-                    fields[1],
-                    named: "the number of iterations",
-                    in: 1...CostBounds.maximumSHA1Rounds
-                ),
-                saltFirst: true,
-                salt: try fields.hexadecimal(fields[0], named: "salt", in: 0...128),
-                storedHash: try fields.hexadecimal(
-                    fields[2],
-                    named: "digest",
-                    in: function.byteCount...function.byteCount
-                )
+                iterations: try fields.iterations(fields[1]),
+                salt: try fields.hexadecimal(fields[0], named: "salt", in: 1...128),
+                // At least 128 bits.
+                storedHash: try fields.hexadecimal(fields[2], named: "key", in: 16...count)
             )
         }
-        guard let function = keys.first(where: { $0.name == name })?.function else { return nil }
-        let fields = try HashFields(text.rest, of: "{\(name)}", counts: 3...3)
-        return PBKDF2(
+        return SaltedDigest(
             function: function,
-            iterations: try fields.iterations(fields[1]),
-            salt: try fields.hexadecimal(fields[0], named: "salt", in: 1...128),
-            storedHash: try fields.hexadecimal(fields[2], named: "key", in: minimumKeyLength...function.byteCount)
+            rounds: try fields.iterations(fields[1], maximum: CostBounds.maximumSHA1Rounds),
+            saltFirst: true,
+            salt: try fields.hexadecimal(fields[0], named: "salt", in: 0...128),
+            storedHash: try fields.hexadecimal(fields[2], named: "digest", in: count...count)
         )
-    }
-
-    /// 128 bits.
-    private static let minimumKeyLength = 16
-}
-
-extension HashFields {
-    fileprivate func hexadecimal(
-        _ text: Substring,
-        named what: String,
-        in bounds: ClosedRange<Int>
-    ) throws(BadHash) -> [UInt8] {
-        guard let bytes = Hexadecimal.decodeLowercase(text) else { throw fault("the \(what) is not hexadecimal") }
-        return try checked(bytes, named: what, in: bounds)
     }
 }

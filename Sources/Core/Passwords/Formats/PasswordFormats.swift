@@ -36,10 +36,9 @@ public enum PasswordFormats {
         Argon2Format.self, CryptFormat.self, ScryptFormat.self, PBKDF2Format.self, PrehashedBcryptFormat.self,
         ApacheMD5Format.self, PhpassFormat.self,
     ]
-    /// The formats whose texts begin with `{`; the first four have names in common, and leave each other's texts.
+    /// The formats whose texts begin with `{`; the first three have names in common, and leave each other's texts.
     private static let inBraces: [any PasswordFormat.Type] = [
-        GlassFishFormat.self, SpringFormat.self, NamedHashFormat.self, LDAPFormat.self, ClearTextFormat.self,
-        TomcatFormat.self,
+        SpringFormat.self, NamedHashFormat.self, LDAPFormat.self, ClearTextFormat.self, TomcatFormat.self,
     ]
     /// The formats of all other texts.
     private static let unmarked: [any PasswordFormat.Type] = [CryptFormat.self, DjangoFormat.self, WerkzeugFormat.self]

@@ -38,26 +38,16 @@ enum DjangoFormat: PasswordFormat {
             iterations: try fields.iterations(fields[0]),
             // The salt is not encoded: the bytes of the text are the salt.
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
-            storedHash: try fields.bytes(
-                fields[2],
-                named: "hash",
-                base64: .padded,
-                in: function.byteCount...function.byteCount
-            )
+            storedHash: try fields.bytes(fields[2], named: "hash", base64: .padded, count: function.byteCount)
         )
     }
 
     private static func scrypt(_ rest: Substring) throws(BadHash) -> Scrypt {
         let fields = try HashFields(rest, of: "scrypt", counts: 5...5)
         return Scrypt(
-            parameters: try ScryptFormat.parameters(
-                fields,
-                logN: ScryptFormat.logarithm(fields, of: fields[0]),
-                r: fields.number(fields[2], named: "r", in: 1...256),
-                p: fields.number(fields[3], named: "p", in: 1...256)
-            ),
+            parameters: try ScryptFormat.parameters(fields, n: fields[0], r: fields[2], p: fields[3]),
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
-            storedHash: try fields.bytes(fields[4], named: "hash", base64: .padded, in: 64...64)
+            storedHash: try fields.bytes(fields[4], named: "hash", base64: .padded, count: 64)
         )
     }
 }
@@ -72,30 +62,22 @@ enum WerkzeugFormat: PasswordFormat {
         let method = fields[0].split(separator: ":", omittingEmptySubsequences: false)
         // The salt is not encoded: the bytes of the text are the salt.
         let salt = try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128)
-        guard let hash = Hexadecimal.decodeLowercase(fields[2]) else {
-            throw fields.fault("the hash is not in hexadecimal digits")
-        }
         if method[0] == "scrypt", method.count == 4 {
-            let parameters = try ScryptFormat.parameters(
-                fields,
-                logN: ScryptFormat.logarithm(fields, of: method[1]),
-                r: fields.number(method[2], named: "r", in: 1...256),
-                p: fields.number(method[3], named: "p", in: 1...256)
-            )
             return Scrypt(
-                parameters: parameters,
+                parameters: try ScryptFormat.parameters(fields, n: method[1], r: method[2], p: method[3]),
                 salt: salt,
-                storedHash: try fields.checked(hash, named: "hash", in: 64...64)
+                storedHash: try fields.hexadecimal(fields[2], named: "hash", in: 64...64)
             )
         }
         guard method[0] == "pbkdf2", method.count == 3,
             let function = HashFunction.allCases.first(where: { $0.name == method[1] && $0 != .md5 })
         else { throw fields.fault("the method cannot be read") }
+        let count = function.byteCount
         return PBKDF2(
             function: function,
             iterations: try fields.iterations(method[2]),
             salt: salt,
-            storedHash: try fields.checked(hash, named: "hash", in: function.byteCount...function.byteCount)
+            storedHash: try fields.hexadecimal(fields[2], named: "hash", in: count...count)
         )
     }
 }

@@ -18,10 +18,8 @@ struct SchemeText {
         name = stored[stored.index(after: stored.startIndex)..<end]
         rest = stored[stored.index(after: end)...]
         guard !name.isEmpty,
-            name.utf8.allSatisfy({ byte in
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                    || [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: ".")].contains(byte)
+            name.utf8.allSatisfy({
+                ASCII.isDigit($0) || (0x61...0x7A).contains($0 | 0x20) || "-_@.".utf8.contains($0)
             })
         else { return nil }
     }
@@ -83,31 +81,33 @@ enum NamedHashFormat: PasswordFormat {
     /// Reads Dovecot's PBKDF2 with SHA-1: the text of the salt, the iterations, and the key in hexadecimal digits.
     private static func dovecotPBKDF2(_ rest: Substring) throws(BadHash) -> PBKDF2 {
         let fields = try HashFields(rest, of: "{PBKDF2}", counts: 3...3)
-        guard let key = Hexadecimal.decodeLowercase(fields[2]) else { throw fields.fault("the key is not hexadecimal") }
         return PBKDF2(
             function: .sha1,
             iterations: try fields.iterations(fields[1]),
             salt: try fields.checked(Array(fields[0].utf8), named: "salt", in: 1...128),
-            storedHash: try fields.checked(key, named: "key", in: 20...20)
+            storedHash: try fields.hexadecimal(fields[2], named: "key", in: 20...20)
         )
     }
 }
 
 /// The formats of userPassword in LDAP directories (RFC 2307 section 5.3, OpenLDAP's modules), in upper or lower case.
+///
+/// `{GF-SSHA256}` is GlassFish's `{SSHA256}`, with 100 rounds, the first over password and salt; with
+/// ``FormatOptions/isGlassFish``, `{SSHA256}` is it, too. `{SSHA}` means the same in GlassFish and LDAP.
 enum LDAPFormat: PasswordFormat {
-    static let names = (digests.keys.sorted() + derivations.keys.sorted()).map { "{\($0)}" }
+    static let names = (digests.keys.sorted() + derivations.keys.sorted() + ["GF-SSHA256"]).map { "{\($0)}" }
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
-        if let (function, isSalted) = digests[text.uppercaseName] {
-            let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 1...1)
-            return try digest(fields, function: function, isSalted: isSalted)
+        let name = text.uppercaseName
+        let isGlassFish = name == "GF-SSHA256" || options.isGlassFish && name == "SSHA256"
+        if let (function, isSalted) = isGlassFish ? (.sha256, true) : digests[name] {
+            let fields = try HashFields(text.rest, of: "{\(name)}", counts: 1...1)
+            return try digest(fields, function: function, isSalted: isSalted, rounds: isGlassFish ? 100 : 1)
         }
-        if let function = derivations[text.uppercaseName] {
-            let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 3...3)
-            return try PBKDF2Format.pbkdf2(fields, function: function, base64: .dotted)
-        }
-        return nil
+        guard let function = derivations[name] else { return nil }
+        let fields = try HashFields(text.rest, of: "{\(name)}", counts: 3...3)
+        return try PBKDF2Format.pbkdf2(fields, function: function, base64: .dotted)
     }
 
     /// The digests; Dovecot writes the unsalted ones in hexadecimal digits, too, and has more names for two of them.
@@ -123,11 +123,11 @@ enum LDAPFormat: PasswordFormat {
         "PBKDF2": .sha1, "PBKDF2-SHA1": .sha1, "PBKDF2-SHA256": .sha256, "PBKDF2-SHA512": .sha512,
     ]
 
-    static func digest(
+    private static func digest(
         _ fields: HashFields,
         function: HashFunction,
         isSalted: Bool,
-        rounds: Int = 1
+        rounds: Int
     ) throws(BadHash) -> SaltedDigest {
         let count = function.byteCount
         let isHexadecimal = !isSalted && fields[0].utf8.count == 2 * count
@@ -145,47 +145,11 @@ enum LDAPFormat: PasswordFormat {
     }
 }
 
-/// GlassFish's `{SSHA256}`: 100 rounds of SHA-256, the first over password and salt.
-///
-/// LDAP uses the same name for another format, so `{SSHA256}` has this one only with ``FormatOptions/isGlassFish``, and
-/// `{GF-SSHA256}` always. `{SSHA}` means the same in GlassFish and LDAP.
-enum GlassFishFormat: PasswordFormat {
-    static let names = ["{GF-SSHA256}"]
-
-    private static let rounds = 100
-
-    static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
-        guard let text = SchemeText(stored),
-            text.uppercaseName == "GF-SSHA256" || options.isGlassFish && text.uppercaseName == "SSHA256"
-        else { return nil }
-        let fields = try HashFields(text.rest, of: "{\(text.uppercaseName)}", counts: 1...1)
-        return try LDAPFormat.digest(fields, function: .sha256, isSalted: true, rounds: rounds)
-    }
-}
-
-/// Converts stored passwords between GlassFish's key files, where `{SSHA256}` is GlassFish's format, and other stores.
-public enum GlassFishPassword {
-    private static let keyFileScheme = "{SSHA256}"
-    private static let portableScheme = "{GF-SSHA256}"
-
-    /// Rewrites a stored text of a key file so that it means the same without ``FormatOptions/isGlassFish``.
-    ///
-    /// - Returns: The text with `{GF-SSHA256}` for `{SSHA256}`; any other text unchanged.
-    public static func portable(_ stored: String) -> String {
-        guard SchemeText(stored)?.uppercaseName == "SSHA256" else { return stored }
-        return portableScheme + stored.dropFirst(keyFileScheme.count)
-    }
-
-    /// Rewrites a stored text so that it means the same in a key file.
-    ///
-    /// - Returns: The text with `{SSHA256}` for `{GF-SSHA256}`; any other text unchanged. Nil for LDAP's `{SSHA256}`,
-    ///   which a key file cannot contain.
-    public static func inKeyFile(_ stored: String) -> String? {
-        switch SchemeText(stored)?.uppercaseName {
-        case "GF-SSHA256": keyFileScheme + stored.dropFirst(portableScheme.count)
-        case "SSHA256": nil
-        case _: stored
-        }
+/// Stored passwords of GlassFish's key files, where `{SSHA256}` is GlassFish's format.
+package enum GlassFishPassword {
+    /// Returns the text that means the same without ``FormatOptions/isGlassFish``: `{GF-SSHA256}` for `{SSHA256}`.
+    package static func portable(_ stored: String) -> String {
+        SchemeText(stored)?.uppercaseName == "SSHA256" ? "{GF-SSHA256}" + stored.dropFirst("{SSHA256}".count) : stored
     }
 }
 
@@ -205,6 +169,6 @@ enum ClearTextFormat: PasswordFormat {
                 "{\(text.uppercaseName)}: the password is empty, or longer than \(PasswordBounds.maximumLength) bytes"
             )
         }
-        return try ClearText(text.rest)
+        return try SaltedDigest.clearText(text.rest)
     }
 }

@@ -13,19 +13,22 @@ extension HashPolicy {
     /// - Throws: ``BadValue`` if the scheme or a parameter is unknown, or a parameter is given twice or out of bounds.
     public init(words: [String]) throws(BadValue) {
         guard let name = words.first else { throw BadValue("needs a value, such as argon2id memory=19MiB passes=2") }
-        guard var scheme = Self.standards.first(where: { $0.name == name }) else {
+        guard let standard = Self.standards.first(where: { $0.name == name }) else {
             throw BadValue("is one of \(Self.standards.map(\.name).joined(separator: ", ")), not \(name)")
         }
-        var seen: Set<String> = []
+        let names = standard.parameters.map(\.name)
+        var values = standard.parameters.map(\.value)
+        var seen: Set<Int> = []
         for word in words.dropFirst() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, scheme.parameters.contains(parts[0]) else {
-                let names = scheme.parameters.map { "\($0)=" }.joined(separator: ", ")
+            guard parts.count == 2, let place = names.firstIndex(of: parts[0]) else {
+                let names = names.map { "\($0)=" }.joined(separator: ", ")
                 throw BadValue("takes \(names) with \(name), not \(word)")
             }
-            guard seen.insert(parts[0]).inserted else { throw BadValue("has \(parts[0])= twice") }
-            scheme.set(parts[0], to: try Self.value(parts[1], of: parts[0]))
+            guard seen.insert(place).inserted else { throw BadValue("has \(parts[0])= twice") }
+            values[place] = try Self.value(parts[1], of: parts[0])
         }
+        let scheme = standard.with(values)
         if let fault = scheme.boundsFault { throw BadValue("\(fault) (\(name))") }
         self.init(scheme)
     }
@@ -48,31 +51,27 @@ extension HashPolicy {
 }
 
 extension HashScheme {
-    fileprivate var parameters: [String] {
+    /// The parameters with their names in settings.
+    fileprivate var parameters: [(name: String, value: Int)] {
         switch self {
-        case .argon2id: ["memory", "passes", "lanes"]
-        case .yescrypt, .bcrypt: ["cost"]
-        case .sha512crypt: ["rounds"]
-        case .scrypt: ["ln", "r", "p"]
-        case .pbkdf2SHA256, .pbkdf2SHA512: ["iterations"]
+        case .argon2id(let memory, let passes, let lanes): [("memory", memory), ("passes", passes), ("lanes", lanes)]
+        case .yescrypt(let cost), .bcrypt(let cost): [("cost", cost)]
+        case .sha512crypt(let rounds): [("rounds", rounds)]
+        case .scrypt(let logN, let r, let p): [("ln", logN), ("r", r), ("p", p)]
+        case .pbkdf2SHA256(let iterations), .pbkdf2SHA512(let iterations): [("iterations", iterations)]
         }
     }
 
-    fileprivate mutating func set(_ name: String, to value: Int) {
+    /// Returns the scheme with other values of ``parameters``, in their order.
+    fileprivate func with(_ values: [Int]) -> HashScheme {
         switch self {
-        case .argon2id(let memory, let passes, let lanes):
-            self = .argon2id(
-                memory: name == "memory" ? value : memory,
-                passes: name == "passes" ? value : passes,
-                lanes: name == "lanes" ? value : lanes
-            )
-        case .yescrypt: self = .yescrypt(cost: value)
-        case .bcrypt: self = .bcrypt(cost: value)
-        case .sha512crypt: self = .sha512crypt(rounds: value)
-        case .scrypt(let logN, let r, let p):
-            self = .scrypt(logN: name == "ln" ? value : logN, r: name == "r" ? value : r, p: name == "p" ? value : p)
-        case .pbkdf2SHA256: self = .pbkdf2SHA256(iterations: value)
-        case .pbkdf2SHA512: self = .pbkdf2SHA512(iterations: value)
+        case .argon2id: .argon2id(memory: values[0], passes: values[1], lanes: values[2])
+        case .yescrypt: .yescrypt(cost: values[0])
+        case .bcrypt: .bcrypt(cost: values[0])
+        case .sha512crypt: .sha512crypt(rounds: values[0])
+        case .scrypt: .scrypt(logN: values[0], r: values[1], p: values[2])
+        case .pbkdf2SHA256: .pbkdf2SHA256(iterations: values[0])
+        case .pbkdf2SHA512: .pbkdf2SHA512(iterations: values[0])
         }
     }
 }
@@ -80,14 +79,10 @@ extension HashScheme {
 extension HashPolicy: CustomStringConvertible {
     /// The words of the policy, such as `argon2id memory=19MiB passes=2 lanes=1`.
     public var description: String {
-        switch scheme {
-        case .argon2id(let memory, let passes, let lanes):
-            "argon2id memory=\(MemorySize.text(kibibytes: memory)) passes=\(passes) lanes=\(lanes)"
-        case .yescrypt(let cost), .bcrypt(let cost): "\(scheme.name) cost=\(cost)"
-        case .sha512crypt(let rounds): "sha512crypt rounds=\(rounds)"
-        case .scrypt(let logN, let r, let p): "scrypt ln=\(logN) r=\(r) p=\(p)"
-        case .pbkdf2SHA256(let iterations), .pbkdf2SHA512(let iterations): "\(scheme.name) iterations=\(iterations)"
+        let words = scheme.parameters.map { name, value in
+            "\(name)=\(name == "memory" ? MemorySize.text(kibibytes: value) : "\(value)")"
         }
+        return ([scheme.name] + words).joined(separator: " ")
     }
 }
 
