@@ -8,11 +8,9 @@ internal import Synchronization
 /// The login runs in a task that this object owns, and is cancelled if the object is released. It may be used from any
 /// thread.
 final class InteractiveLogin: Sendable {
-    /// The next step of a login.
     enum Step: Sendable {
         /// The questions of the stack, with the messages of the same call in order.
         case questions([Callback], number: Int)
-        /// The login has ended.
         case finished(MultiRealmLoginReport.Outcome)
     }
 
@@ -34,7 +32,8 @@ final class InteractiveLogin: Sendable {
             numbers: numbers
         )
         self.conversation = conversation
-        task = Task { conversation.finish(await login(conversation)) }
+        // A login that waits for nothing ends here, without a change of threads.
+        task = Task.immediate { conversation.finish(await login(conversation)) }
     }
 
     deinit { cancel() }
