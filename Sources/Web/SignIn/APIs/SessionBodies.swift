@@ -53,21 +53,22 @@ enum SessionRequest {
 extension Session {
     /// The session of the request; all times are seconds since 1970, and the CSRF token is for forms of the application.
     func json(token: OpaqueToken, now: Int) -> JSONValue {
-        [
-            "id": .text(id.description),
-            "user": .text(user.username.text),
-            "realm": .text(user.realm),
-            "host": .text(host.name),
-            "groups": .texts(user.groups),
-            "attributes": .lists(user.attributes.valuesByName),
-            "created": .number(created),
-            "last_seen": .number(lastSeen),
-            "idle_expires_at": .number(idleExpiry),
-            "absolute_expires_at": .number(absoluteExpiry),
-            "warn_at": .number(warningTime),
-            "now": .number(now),
-            "csrf": CSRFToken.text(token).map(JSONValue.text) ?? .null,
-        ]
+        // In the order of the names, because each sign-in would sort them otherwise.
+        .object([
+            ("absolute_expires_at", .number(absoluteExpiry)),
+            ("attributes", .lists(user.attributes.valuesByName)),
+            ("created", .number(created)),
+            ("csrf", CSRFToken.text(token).map(JSONValue.text) ?? .null),
+            ("groups", .texts(user.groups)),
+            ("host", .text(host.name)),
+            ("id", .text(id.description)),
+            ("idle_expires_at", .number(idleExpiry)),
+            ("last_seen", .number(lastSeen)),
+            ("now", .number(now)),
+            ("realm", .text(user.realm)),
+            ("user", .text(user.username.text)),
+            ("warn_at", .number(warningTime)),
+        ])
     }
 
     /// A session in the list of a user's sessions; the current one is that of the request.
