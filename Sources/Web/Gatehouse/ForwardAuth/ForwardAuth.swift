@@ -142,7 +142,8 @@ struct ForwardAuth: Sendable {
         authentication: ExistingAuthentication?
     ) -> RenderedResponse {
         switch standard {
-        case .signIn(let redirect): return signIn(redirect, for: check)
+        case .signIn(let link, let challenge, let isSafe):
+            return signIn(at: link, challenge, isSafe: isSafe, for: check)
         case .unauthorized(let challenge, _): return unauthorized(challenge, for: check)
         case .unavailable where check.proxy == .nginx:
             // nginx turns the status into 500, for which its file has a page with 503. In a page request it is passed on.
@@ -189,13 +190,18 @@ struct ForwardAuth: Sendable {
     ///
     /// The page is at the sign-in host, or the proxy serves it on the host of the application. nginx gets a 401 with a
     /// `Location`, and its configuration turns the 401 into a redirect.
-    private func signIn(_ redirect: SignInRedirect, for check: Check) -> RenderedResponse {
-        var fields: HTTPFields = [.location: redirect.link.url(from: check.original.host.text)]
-        fields[.setCookie] = redirect.link.cookie
+    private func signIn(
+        at link: SignInLink,
+        _ challenge: Challenge,
+        isSafe: Bool,
+        for check: Check
+    ) -> RenderedResponse {
+        var fields: HTTPFields = [.location: link.url(from: check.original.host.text)]
+        fields[.setCookie] = link.cookie
         guard check.proxy.forwardsAllStatuses || check.proxy == .envoy else {
-            return unauthorized(redirect.challenge, for: check, fields: fields)
+            return unauthorized(challenge, for: check, fields: fields)
         }
-        return response(redirect.isSafe ? .found : .seeOther, fields: fields, text: "not signed in")
+        return response(isSafe ? .found : .seeOther, fields: fields, text: "not signed in")
     }
 
     private func unauthorized(_ challenge: Challenge, for check: Check, fields: HTTPFields = [:]) -> RenderedResponse {

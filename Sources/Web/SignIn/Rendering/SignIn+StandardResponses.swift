@@ -50,7 +50,7 @@ extension SignIn {
         case .crossOrigin: .crossOrigin
         case .unauthorized(let challenge, let wasRejected):
             .unauthorized(challenge, wasRejected: wasRejected, links: context.links)
-        case .signIn(let redirect): .redirect(to: redirect.link, isSafe: redirect.isSafe)
+        case .signIn(let link, _, let isSafe): .redirect(to: link, isSafe: isSafe)
         case .misdirected: .misdirected
         case .ambiguousPath: .badRequest(.key(.ambiguousPath))
         case .malformed(let reason): .badRequest(.verbatim(reason))

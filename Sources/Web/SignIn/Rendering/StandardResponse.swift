@@ -19,7 +19,9 @@ package enum StandardResponse: Sendable, Hashable {
     /// 403: a page of another site has sent the request.
     case crossOrigin
     case unauthorized(Challenge, wasRejected: Bool)
-    case signIn(SignInRedirect)
+    /// A redirect of a browser to the sign-in page, after which it may repeat the request if its method is safe; the
+    /// challenge is for a proxy that needs a response with status 401.
+    case signIn(SignInLink, Challenge, isSafe: Bool)
     case misdirected
     /// 400: the path can be read in more than one way.
     case ambiguousPath
@@ -31,15 +33,6 @@ package enum StandardResponse: Sendable, Hashable {
 
     /// The safe methods (RFC 9110 section 9.2.1) that pages accept.
     package static let safeMethods = ["GET", "HEAD"]
-}
-
-/// A redirect of a browser to the sign-in page.
-package struct SignInRedirect: Sendable, Hashable {
-    package let link: SignInLink
-    /// The challenge, for a proxy that needs a response with status 401.
-    package let challenge: Challenge
-    /// True if the method of the request is safe, so that the browser may repeat the request.
-    package let isSafe: Bool
 }
 
 extension AccessDecision {
@@ -68,7 +61,7 @@ extension AccessDecision {
                 return .unauthorized(kind == .script ? challenge.forScripts : challenge, wasRejected: wasRejected)
             }
             switch links.link(from: request()) {
-            case .link(let link): return .signIn(SignInRedirect(link: link, challenge: challenge, isSafe: isSafe))
+            case .link(let link): return .signIn(link, challenge, isSafe: isSafe)
             case .unknownHost(let host): return .malformed("\(host) does not share the sign-in host")
             case .unavailable: return .unavailable
             }
