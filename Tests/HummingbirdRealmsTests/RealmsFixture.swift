@@ -13,6 +13,7 @@ import RealmKit
 import Synchronization
 
 @testable import HummingbirdRealms
+@testable import SignIn
 
 /// Realms with some users, and applications whose routes these realms protect.
 final class RealmsFixture: Sendable {
@@ -66,8 +67,11 @@ final class RealmsFixture: Sendable {
         try await add("ann", groups: ["Staff", "User"])
         try await add("ben", groups: ["User"])
         // A running application calls it within its first second.
-        await realms.refresh()
+        await refresh()
     }
+
+    /// Checks the realms for changed users now.
+    func refresh() async { await realms.service.refresher.refresh() }
 
     /// Creates a folder that is removed when the process ends.
     ///

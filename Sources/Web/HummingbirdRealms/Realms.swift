@@ -23,7 +23,7 @@ public final class Realms: Service {
     let access: RealmAccess
     let files: ConfigurationFiles
     let logger: Logger
-    private let service: SignInService
+    let service: SignInService
 
     /// Reads and checks a configuration, and restores the sessions and locks of the previous run.
     ///
@@ -108,19 +108,13 @@ public final class Realms: Service {
         SessionWatch(realms: self, events: try access.events(of: session))
     }
 
-    /// Checks the realms for changed users now; ``run()`` does every second.
-    package func refresh() async { await service.refresh() }
-
-    /// Ends all event streams, with a last event that the server is shutting down.
-    package func close() { service.close() }
-
     /// Waits for a graceful shutdown, and then ends all event streams.
     ///
     /// Hummingbird waits for open responses before it stops its services, so a service could not end the streams in
     /// time.
     func closeAtShutdown() async {
         // If the stream ends before a shutdown, the task is cancelled.
-        if (try? await gracefulShutdown()) != nil { close() }
+        if (try? await gracefulShutdown()) != nil { service.close() }
     }
 }
 
@@ -191,7 +185,7 @@ public struct SessionWatch: Sendable {
         await withGracefulShutdownHandler {
             for await event in events where event.event == .heartbeat { beat() }
         } onGracefulShutdown: {
-            realms.close()
+            realms.service.close()
         }
         if !Task.isCancelled { action() }
     }

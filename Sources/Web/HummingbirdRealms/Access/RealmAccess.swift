@@ -45,7 +45,7 @@ struct RealmAccess: Sendable {
     /// Returns a guard that accepts the users of some realms on every path; the preferred scheme is the first.
     func routeGuard(
         realms: [String],
-        whenUnavailable: WhenUnavailable = .continue,
+        whenUnavailable: WhenUnavailable,
         schemes: [ProtectRule.Scheme]
     ) -> RouteGuard {
         var rule = ProtectRule(path: "/", realms: realms, schemes: schemes, requirements: [.any])

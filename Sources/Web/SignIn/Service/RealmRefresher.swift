@@ -2,11 +2,11 @@
 
 internal import AccessControl
 internal import Bytes
-package import Logging
+internal import Logging
 internal import Passwords
 package import RealmKit
 internal import Synchronization
-package import Throttle
+internal import Throttle
 
 /// Checks every second whether the users of realms have changed, and revokes their credentials and sessions.
 package final class RealmRefresher: Sendable {
@@ -14,7 +14,7 @@ package final class RealmRefresher: Sendable {
     /// check.
     static let interval: UInt64 = 1_000_000_000
     /// The maximum time that a sign-in waits for a check.
-    package static let timeLimit = Duration.seconds(2)
+    static let timeLimit = Duration.seconds(2)
 
     /// The number of further checks of a realm after a reload; `FileRealm` reports a change after five seconds at the
     /// latest.
@@ -44,7 +44,7 @@ package final class RealmRefresher: Sendable {
     private let rejectionLog: HashingRejectionLog
     private let state = Mutex(State())
 
-    package init(clock: any LoginClock, logger: Logger) {
+    init(clock: any LoginClock, logger: Logger) {
         self.clock = clock
         rejectionLog = HashingRejectionLog(logger)
     }
@@ -75,7 +75,7 @@ package final class RealmRefresher: Sendable {
     var hashingPool: HashingPool? { state.withLock { $0.pool } }
 
     /// Evicts the cached credentials of a locked account or client network.
-    package func evict(_ key: ThrottleKey) {
+    func evict(_ key: ThrottleKey) {
         let accessController = state.withLock { $0.accessController }
         switch key {
         case .account(let account): accessController?.evictCredentials(of: account)
@@ -84,14 +84,14 @@ package final class RealmRefresher: Sendable {
     }
 
     /// Checks the realms every second until the task is cancelled.
-    package func run() async {
+    func run() async {
         while true {
             do { try await clock.sleep(until: clock.now &+ Self.interval) } catch { return }
             await refresh()
         }
     }
 
-    package func refresh() async {
+    func refresh() async {
         let (realms, replaced, pool) = state.withLock { state in
             state.replaced.removeAll { $0.checks == 0 }
             for index in state.replaced.indices { state.replaced[index].checks -= 1 }
@@ -115,7 +115,7 @@ package final class RealmRefresher: Sendable {
     ///
     /// The login may have used a password that was changed during the login. The session would begin after that change,
     /// so a later check, a reload or a restart would not end the session.
-    package func refresh(_ name: String) async -> Bool {
+    func refresh(_ name: String) async -> Bool {
         let realms = state.withLock { state in
             let names = [name] + (state.users.first { $0.name.hasBytes(of: name) }?.allNested.map(\.name) ?? [])
             return state.realms.filter { realm in names.contains { $0.hasBytes(of: realm.bound.name) } }

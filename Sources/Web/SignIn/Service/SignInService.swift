@@ -196,11 +196,8 @@ package final class SignInService: Sendable {
     /// Releases the lock of the state folder, when the server has ended.
     package func releaseState() { stateLock.withLock { $0 = nil } }
 
-    /// Ends all event streams, which would prevent the server from stopping.
+    /// Ends all event streams, with a last event, because they would prevent the server from stopping.
     package func close() { sessions.close() }
-
-    /// Checks the realms for changed users once, as ``run()`` does every second.
-    package func refresh() async { await refresher.refresh() }
 
     // MARK: Reloads
 
