@@ -12,20 +12,20 @@ internal import Throttle
 ///
 /// Labels are names of the configuration: realms, modules and outcomes, never user names and addresses.
 final class LoginMetrics: LoginObserver {
-    private struct ModuleKey: Hashable {
-        let realm: UTF8Text
-        let module: UTF8Text
-    }
-
     private struct LoginKey: Hashable {
         let realm: UTF8Text
         let failure: LoginFailure?
     }
 
+    private struct TimerKey: Hashable {
+        let realm: UTF8Text
+        /// Nil for the timer of whole logins.
+        let module: UTF8Text?
+    }
+
     private struct State {
         var logins: [LoginKey: Counter] = [:]
-        var durations: [UTF8Text: Timer] = [:]
-        var modules: [ModuleKey: Timer] = [:]
+        var timers: [TimerKey: Timer] = [:]
     }
 
     private let factory: any MetricsFactory
@@ -38,12 +38,12 @@ final class LoginMetrics: LoginObserver {
         let steps = report.steps
         state.withLock { state in
             counter(LoginKey(realm: realm, failure: report.refusal?.failure), &state).increment()
-            let timer =
-                state.durations[realm]
-                ?? Timer(label: MetricName.loginDuration, dimensions: [("realm", report.realm)], factory: factory)
-            state.durations[realm] = timer
-            timer.recordNanoseconds(steps.reduce(Duration.zero) { $0 + $1.duration }.nanoseconds)
-            for step in steps where step.phase == .login { record(step, in: report.realm, &state) }
+            let duration = steps.reduce(Duration.zero) { $0 + $1.duration }
+            timer(TimerKey(realm: realm, module: nil), &state).recordNanoseconds(duration.nanoseconds)
+            for step in steps where step.phase == .login {
+                let key = TimerKey(realm: realm, module: UTF8Text(step.module))
+                timer(key, &state).recordNanoseconds(step.duration.nanoseconds)
+            }
         }
     }
 
@@ -70,17 +70,15 @@ final class LoginMetrics: LoginObserver {
         return new
     }
 
-    private func record(_ step: LoginStep, in realm: String, _ state: inout State) {
-        let key = ModuleKey(realm: UTF8Text(realm), module: UTF8Text(step.module))
-        let timer =
-            state.modules[key]
-            ?? Timer(
-                label: MetricName.moduleDuration,
-                dimensions: [("realm", realm), ("module", step.module)],
-                factory: factory
-            )
-        state.modules[key] = timer
-        timer.recordNanoseconds(step.duration.nanoseconds)
+    private func timer(_ key: TimerKey, _ state: inout State) -> Timer {
+        if let known = state.timers[key] { return known }
+        let new = Timer(
+            label: key.module == nil ? MetricName.loginDuration : MetricName.moduleDuration,
+            dimensions: [("realm", key.realm.string)] + (key.module.map { [("module", $0.string)] } ?? []),
+            factory: factory
+        )
+        state.timers[key] = new
+        return new
     }
 }
 
