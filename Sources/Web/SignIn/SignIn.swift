@@ -2,8 +2,6 @@
 
 package import AccessControl
 internal import Bytes
-internal import HTTPTypes
-internal import HummingbirdCore
 package import OpenSSLKit
 internal import Passwords
 package import RealmConfiguration

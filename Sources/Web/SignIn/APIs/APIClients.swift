@@ -19,7 +19,6 @@ struct APIClients: Sendable {
         self.throttle = throttle
     }
 
-    /// The result of ``authenticate(_:from:at:)``.
     enum Result: Sendable {
         case client(RealmAPISettings.Client)
         /// 401: the token is missing or wrong.

@@ -20,14 +20,12 @@ struct CheckRequest: Sendable {
     let password: Secret
     /// The answers to further questions after the password, in order.
     let codes: [Secret]
-    /// The service that the user signs in to.
     let service: String
     /// The address of the user; nil if the program does not name it.
     let address: String?
 
     private static let names: [UTF8Text] = ["username", "password", "codes", "service", "address"]
 
-    /// Parses a body in JSON.
     init(_ body: Span<UInt8>) throws(Fault) {
         let fields = try Result { () throws(BadFields) in try JSONFields(body) }
             .mapError { Fault(reason: $0.description) }.get()
@@ -124,13 +122,10 @@ final class CheckConversation: Conversation {
                 switch callback {
                 case .name: return .name(name)
                 case .certificate, .message: return .none
-                case .oneTimeCode: return state.codes.popFirst().map(Answer.secret) ?? .none
-                case .password(let prompt):
-                    guard prompt == state.prompt ?? prompt else {
-                        return state.codes.popFirst().map(Answer.secret) ?? .none
-                    }
+                case .password(let prompt) where prompt == state.prompt ?? prompt:
                     state.prompt = prompt
                     return .secret(password)
+                case .password, .oneTimeCode: return state.codes.popFirst().map(Answer.secret) ?? .none
                 }
             }
         }

@@ -8,7 +8,6 @@ internal import Synchronization
 
 /// The browser and the host that a login is bound to, in all its requests.
 struct BrowserBinding {
-    /// The digest that identifies the browser at the host.
     let digest: Digest
     /// The cookie that the response must set; empty if the request already has the cookie.
     let cookies: [String]
@@ -44,18 +43,16 @@ final class PerBrowserCache<Value: Sendable>: Sendable {
         var order: [Digest] = []
     }
 
-    private let capacity: Int
+    private static var capacity: Int { 1000 }
+
     private let state = Mutex(State())
 
-    init(capacity: Int = 1000) { self.capacity = capacity }
-
-    /// Stores a value, and returns the one that it replaces.
     @discardableResult
     func put(_ value: Value, for browser: Digest) -> Value? {
         state.withLock { state in
             let replaced = state.values.updateValue(value, forKey: browser)
             if replaced == nil { state.order.append(browser) }
-            if state.order.count > capacity { state.values[state.order.removeFirst()] = nil }
+            if state.order.count > Self.capacity { state.values[state.order.removeFirst()] = nil }
             return replaced
         }
     }

@@ -12,7 +12,6 @@ internal import Synchronization
 ///
 /// The table may be used from any thread.
 final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The result of taking a value out of the table.
     enum Taken: Sendable {
         case none
         /// The value of the key is not the expected value, and keeps its deadline.
@@ -105,7 +104,6 @@ final class ExpiringTable<Owner: Hashable & Sendable, Value: Sendable>: Sendable
         return removed != nil
     }
 
-    /// Returns the value of a key, and leaves it in the table.
     func peek(_ key: Digest) -> Value? {
         let now = clock.now
         return state.withLock { state in state.entries[key].flatMap { now < $0.deadline ? $0.value : nil } }

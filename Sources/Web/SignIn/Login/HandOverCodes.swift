@@ -16,7 +16,6 @@ struct HandOverCodes: Sendable {
     /// The maximum number of open codes of a sign-in; a further code replaces the oldest one.
     static let perSession = 20
 
-    /// The result of redeeming a code.
     enum Redemption: Sendable {
         /// The code was valid. The session is the session of the sign-in.
         case session(Session)

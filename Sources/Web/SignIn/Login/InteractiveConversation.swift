@@ -19,7 +19,6 @@ final class InteractiveConversation: Conversation {
         let known: [Answer?]
         let continuation: CheckedContinuation<[Answer]?, Never>
 
-        /// The callbacks that are shown to the user.
         var shown: [Callback] {
             zip(callbacks, known).filter { $0.1 == nil || InteractiveConversation.isMessage($0.0) }.map(\.0)
         }
@@ -31,10 +30,8 @@ final class InteractiveConversation: Conversation {
         var prompt: String?
         /// True if the stack has received a secret, which may be an attacker's guess.
         var hasGivenSecret = false
-        /// True if the stack has received the client certificate.
         var hasGivenCertificate = false
         var isClosed = false
-        /// Called before a question waits for the user.
         var beforeWaiting: (@Sendable () -> Void)?
         var outcome: MultiRealmLoginReport.Outcome?
         var messages: [String] = []

@@ -16,24 +16,19 @@ struct PendingLogin: Sendable {
         let whenUnavailable: WhenUnavailable
         /// The place that the browser goes to after the sign-in.
         var destination = Destination()
-        /// The rule of the destination; nil if there is none.
         var rule: ProtectRule?
-        /// The digest that identifies the browser; see ``BrowserBinding``.
         let browser: Digest
         let client: RequestClient
     }
 
     /// The state of users and configuration when the login began; its result may not take later changes into account.
     struct Start: Sendable {
-        /// The revocation epoch of the sessions.
         let epoch: RevocationEpoch
         /// The number of reloads of the configuration before the login.
         let generation: Int
-        /// The realms of that configuration.
         let authenticator: Authenticator
     }
 
-    /// The callbacks that the user has to answer.
     struct Question: Sendable {
         let callbacks: [Callback]
         let number: Int
@@ -50,10 +45,8 @@ struct PendingLogin: Sendable {
     let start: Start
     /// 1, and one more for each repetition after a rejected code.
     var attempt = 1
-    /// The open question; nil before the first question.
     var question: Question?
 
-    /// True if this login repeats a login whose one-time code was rejected.
     var hasRejectedCode: Bool { attempt > 1 }
 }
 

@@ -63,7 +63,6 @@ extension SignIn {
     }
 
     enum LoginProgress {
-        /// The login waits for the answer to a question.
         case question(PendingLogin.Question)
         case session(Session, OpaqueToken, LoginReport)
         /// The login has failed, with the notice for the sign-in page.
@@ -157,11 +156,8 @@ extension SignIn {
         }
     }
 
-    /// The result of ``answer(_:number:secret:)``.
     enum AnswerResult {
-        /// The browser has no pending login.
         case noPendingLogin
-        /// The login waits for the answer to another question.
         case anotherQuestion
         case answered(PendingLogin)
     }

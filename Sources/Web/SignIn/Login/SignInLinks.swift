@@ -33,7 +33,6 @@ package struct SignInLinks: Sendable {
         }
     }
 
-    /// The result of ``link(from:)``.
     package enum Result {
         case link(SignInLink)
         /// The host, by its name for the log and the page, does not share the sign-in host.
@@ -84,12 +83,9 @@ package struct SignInLinks: Sendable {
 package struct SignInLink: Sendable, Hashable {
     /// The origin of the sign-in host; nil if the page is at the host of the request.
     let origin: String?
-    /// The path and query of the page.
     let path: String
-    /// The value of a `Set-Cookie` field for the response with the link.
     package let cookie: String?
 
-    /// The link as a URL reference, relative to the host of the request.
     package var location: String { (origin ?? "") + path }
 
     /// Returns the link as a URL, for the host and port of the request.

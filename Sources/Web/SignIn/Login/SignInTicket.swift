@@ -78,12 +78,13 @@ struct SignInTickets: Sendable {
         }
         let fields = String(decoding: bytes.dropLast(Digest.byteCount), as: UTF8.self).utf8
             .split(separator: ASCII.space, maxSplits: 5, omittingEmptySubsequences: false).map { String(Substring($0)) }
-        guard fields.count >= 5, fields[0] == version, let issued = UInt64(fields[1]), let notice = UInt8(fields[2])
+        guard fields.count >= 5, fields[0].hasBytes(of: version), let issued = UInt64(fields[1]),
+            let notice = UInt8(fields[2])
         else { return nil }
         let destination = Destination(
             target: fields.count > 5 ? fields[5] : nil,
             challenge: Destination.challenge(fields[3]),
-            isRetry: fields[4] == "1"
+            isRetry: fields[4].hasBytes(of: "1")
         )
         return (SignInTicket(destination: destination, notice: notice, issued: issued), bytes)
     }
@@ -109,7 +110,6 @@ enum Notice: UInt8, Sendable, CaseIterable {
     case expired = 2
     case signedOut = 3
     case unavailable = 4
-    /// There are too many sessions.
     case full = 5
     /// The account was changed during the sign-in.
     case changed = 6

@@ -3,7 +3,6 @@
 internal import AccessControl
 internal import Bytes
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import RealmKit
 internal import Sessions
 

@@ -3,8 +3,6 @@
 package import AccessControl
 package import HTTPTypes
 internal import Mustache
-internal import NIOCore
-internal import Synchronization
 
 /// A response that is rendered as an HTML page for browsers and as plain text for other clients.
 package struct Page: Sendable {

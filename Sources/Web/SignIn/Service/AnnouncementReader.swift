@@ -16,7 +16,6 @@ final class AnnouncementReader: Sendable {
         (self.store, self.clock, self.wallClock) = (store, clock, wallClock)
     }
 
-    /// The text of the message; nil if there is none, or if it has ended.
     var text: String? {
         guard let announcement = latest.withLock({ $0 }), announcement.end > wallClock.seconds else { return nil }
         return announcement.text
