@@ -15,9 +15,7 @@ public struct ClientNetwork: Sendable, Hashable, CustomStringConvertible {
 
     private let kind: Kind
 
-    /// Creates a network from text.
-    ///
-    /// - Parameter text: An address without a port, or the ``description`` of a network.
+    /// Creates the network of an address without a port, or reads the ``description`` of a network.
     public init(_ text: String) {
         self.init(text, address: NetworkAddress(text.hasSuffix("::/64") ? text.dropLast(3) : text[...]))
     }

@@ -22,8 +22,6 @@ public struct SignedInUser: Sendable, Hashable {
     private static let linearCount = 8
 
     /// Creates the user of an identity.
-    ///
-    /// - Parameter identity: The proof of the login.
     public init(_ identity: AuthenticatedIdentity) {
         self.init(
             realm: identity.realm,
@@ -47,9 +45,6 @@ public struct SignedInUser: Sendable, Hashable {
     }
 
     /// Returns whether the user is a member of a group.
-    ///
-    /// - Parameter group: The group's name, compared byte by byte.
-    /// - Returns: True if the group is one of ``groups``.
     public func isMember(of group: String) -> Bool {
         guard !order.isEmpty else { return groups.contains { $0.hasBytes(of: group) } }
         var range = order.indices

@@ -22,11 +22,6 @@ public struct ActionTable: Sendable {
     private var actions: InlineArray<16, Action>
 
     /// Creates a table from three actions.
-    ///
-    /// - Parameters:
-    ///   - success: The action for a success.
-    ///   - ignored: The action for a module that ignores the login.
-    ///   - failure: The action for every failure.
     public init(success: Action, ignored: Action = .ignore, failure: Action) {
         actions = InlineArray(repeating: failure)
         actions[0] = success
@@ -34,8 +29,6 @@ public struct ActionTable: Sendable {
     }
 
     /// Creates the table of a control flag.
-    ///
-    /// - Parameter flag: The control flag.
     public init(_ flag: ControlFlag) {
         switch flag {
         case .required: self.init(success: .ok, failure: .bad)
@@ -96,9 +89,6 @@ public struct Outcome: Sendable, Hashable {
     /// The module ignored the login.
     public static let ignored = Outcome(index: 1)
     /// Returns the outcome of a module that refused the login, failed, or exceeded its deadline.
-    ///
-    /// - Parameter failure: The kind of failure.
-    /// - Returns: The outcome.
     public static func failure(_ failure: LoginFailure) -> Outcome { Outcome(index: 2 + failure.rawValue) }
 
     static let count = 2 + LoginFailure.allCases.count

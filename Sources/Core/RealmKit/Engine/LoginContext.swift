@@ -14,10 +14,6 @@ public final class LoginContext {
     private var last: LoginRecord?
 
     /// Creates a context.
-    ///
-    /// - Parameters:
-    ///   - stack: The stack that decides.
-    ///   - subject: The subject to add principals to. If it is nil, the context creates a subject at the first success.
     public init(_ stack: LoginStack, subject: Subject? = nil) {
         self.stack = stack
         hasGivenSubject = subject != nil
@@ -32,11 +28,6 @@ public final class LoginContext {
     /// Logs in.
     ///
     /// After a success the subject has the principals of this login. After a refusal it has no principals of any login.
-    ///
-    /// - Parameters:
-    ///   - request: The realm, the user name, the service and the client's address.
-    ///   - conversation: The connection to the user, for the callbacks of the modules.
-    /// - Returns: The decision and the steps that led to it.
     public func login(_ request: LoginRequest, asking conversation: any Conversation) async -> LoginReport {
         let report = await stack.login(request, asking: conversation)
         isAuthenticated = report.identity != nil

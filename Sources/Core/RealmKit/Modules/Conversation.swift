@@ -83,12 +83,6 @@ public final class PreparedConversation: Conversation {
     private let certificate: [UInt8]?
 
     /// Creates a conversation; a callback whose value is nil is answered by ``Answer/none``.
-    ///
-    /// - Parameters:
-    ///   - name: The user name.
-    ///   - password: The password.
-    ///   - code: The one-time code.
-    ///   - certificate: The verified certificate, in DER.
     public init(name: String? = nil, password: Secret? = nil, code: Secret? = nil, certificate: [UInt8]? = nil) {
         self.name = name
         self.password = password

@@ -38,19 +38,13 @@ public struct SharedState: Sendable {
         set { values[key] = newValue }
     }
 
-    /// Returns the secret of a key.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The secret; nil if the key has no value, or a text.
+    /// Returns the secret of a key; nil if the key has no value, or a text.
     public func secret(_ key: Key) -> Secret? {
         guard case .secret(let secret) = values[key] else { return nil }
         return secret
     }
 
-    /// Returns the text of a key.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The text; nil if the key has no value, or a secret.
+    /// Returns the text of a key; nil if the key has no value, or a secret.
     public func text(_ key: Key) -> String? {
         guard case .text(let text) = values[key] else { return nil }
         return text

@@ -57,10 +57,7 @@ public struct GroupMapping: Sendable {
         left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
     }
 
-    /// Returns the groups that the rules add to the given groups.
-    ///
-    /// - Parameter groups: The given groups.
-    /// - Returns: The derived groups, each once, without the given ones.
+    /// Returns the groups that the rules add to the given groups, each once, without the given ones.
     public func derivedGroups(from groups: [String]) -> [String] {
         derivedGroups(from: groups.map { UTF8Text($0) }, excludingGiven: true).map(\.string)
     }

@@ -38,21 +38,16 @@ public protocol ManagedRealm: UserListingRealm {
 
     /// Returns all users with their hashes, in formats that every realm reads.
     ///
-    /// - Returns: The users.
     /// - Throws: ``RealmError`` of code `invalidOperation` if the realm does not export hashes, or `unavailable`.
     func exportUsers() async throws(RealmError) -> [NewUser]
 
     /// Changes a user's record.
     ///
-    /// - Parameters:
-    ///   - user: The user's name.
-    ///   - changes: The new values.
     /// - Throws: ``RealmError`` of code `noSuchUser`, `invalidOperation` or `unavailable`.
     func change(_ user: Username, _ changes: UserChanges) async throws(RealmError)
 
     /// Removes a user.
     ///
-    /// - Parameter user: The user's name.
     /// - Throws: ``RealmError`` of code `noSuchUser` or `unavailable`.
     func remove(_ user: Username) async throws(RealmError)
 }
@@ -82,7 +77,6 @@ extension ManagedRealm {
 
     /// Adds all the given users, or no user.
     ///
-    /// - Parameter users: The users and their hashes.
     /// - Throws: ``RealmError`` as from ``add(all:progress:)``.
     public func add(all users: [NewUser]) async throws(RealmError) {
         try await add(all: users) { _ in }
@@ -101,10 +95,8 @@ public protocol UserListingRealm: Realm {
     ///   configured so that it cannot list them.
     func users() async throws(RealmError) -> [UserRecord]
 
-    /// Returns one user; the default searches ``users()``.
+    /// Returns one user with the groups, or nil if there is none; the default searches ``users()``.
     ///
-    /// - Parameter name: The user's name.
-    /// - Returns: The user with the groups; nil if there is none.
     /// - Throws: ``RealmError`` as from ``users()``.
     func user(_ name: Username) async throws(RealmError) -> UserRecord?
 }

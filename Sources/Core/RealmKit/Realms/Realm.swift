@@ -60,21 +60,17 @@ public protocol Realm: Sendable {
     /// They are shown with their places when the configuration is loaded.
     var warnings: [RealmWarning] { get }
 
-    /// Returns the groups of a user, without a login.
+    /// Returns the names of the groups of a user, each once, without a login.
     ///
     /// The default throws `invalidOperation`: many realms can determine the groups only at a login.
     ///
-    /// - Parameter user: The user's name.
-    /// - Returns: The names of the groups, each once.
     /// - Throws: ``RealmError`` of code `noSuchUser`, `invalidOperation` or `unavailable`.
     func groupNames(of user: Username) async throws(RealmError) -> [String]
 
-    /// Returns the attributes of a user, without a login.
+    /// Returns the attributes of a user, each name once, without a login.
     ///
     /// An aggregate of realms calls it for a user whom another realm has authenticated. The default returns none.
     ///
-    /// - Parameter user: The user's name.
-    /// - Returns: The attributes, each name once.
     /// - Throws: ``RealmError`` of code `noSuchUser` or `unavailable`.
     func attributes(of user: Username) async throws(RealmError) -> [UserAttribute]
 
@@ -87,9 +83,6 @@ public protocol Realm: Sendable {
     ///
     /// The default key is the case-folded name. Users whose names differ only in case share a counter, so failed logins
     /// of one can lock the other.
-    ///
-    /// - Parameter user: The name as it was typed.
-    /// - Returns: The key.
     func accountKey(of user: Username) -> String
 }
 
@@ -139,10 +132,6 @@ public struct BackEndStep: Sendable, Hashable {
     public let isFailure: Bool
 
     /// Creates a step.
-    ///
-    /// - Parameters:
-    ///   - text: The request, its result and its time, without secrets.
-    ///   - isFailure: True if the realm cannot work as it is, or a user cannot sign in for this reason.
     public init(_ text: String, isFailure: Bool = false) {
         self.text = text
         self.isFailure = isFailure

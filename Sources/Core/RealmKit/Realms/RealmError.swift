@@ -27,52 +27,31 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     public let message: String
 
     /// Creates a fault.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of the fault.
-    ///   - message: The problem, for the administrator.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
     /// A fault for a name that no realm has.
-    ///
-    /// - Parameters:
-    ///   - name: The name that was looked up.
-    ///   - known: The names of the existing realms.
-    /// - Returns: A fault of code `noSuchRealm`.
     public static func noSuchRealm(_ name: String, known: [String]) -> RealmError {
         let others = known.isEmpty ? "there are none" : "there are \(known.sorted().joined(separator: ", "))"
         return RealmError(.noSuchRealm, "there is no realm \(name); \(others)")
     }
 
     /// A fault for a user that the realm does not have.
-    ///
-    /// - Parameter user: The user's name.
-    /// - Returns: A fault of code `noSuchUser`.
     public static func noSuchUser(_ user: Username) -> RealmError {
         RealmError(.noSuchUser, "there is no user \(user)")
     }
 
     /// A fault for a user name that is taken.
-    ///
-    /// - Parameter user: The user's name.
-    /// - Returns: A fault of code `userExists`.
     public static func userExists(_ user: Username) -> RealmError {
         RealmError(.userExists, "the user \(user) exists already")
     }
 
     /// A fault for an operation that the realm does not support.
-    ///
-    /// - Parameter message: The operation, and the reason.
-    /// - Returns: A fault of code `invalidOperation`.
     public static func invalidOperation(_ message: String) -> RealmError { RealmError(.invalidOperation, message) }
 
     /// A fault of the realm's backend.
-    ///
-    /// - Parameter message: The problem, for the administrator.
-    /// - Returns: A fault of code `unavailable`.
     public static func unavailable(_ message: String) -> RealmError { RealmError(.unavailable, message) }
 
     /// A fault of the realm's backend or of load, for a call without a login.

@@ -17,11 +17,6 @@ public struct BadRealm: SettingsFault, Hashable {
     public let isAboutStateFolder: Bool
 
     /// Creates a fault about one property or several properties.
-    ///
-    /// - Parameters:
-    ///   - message: The problem, for the administrator.
-    ///   - setting: The name of the wrong property, if the fault is about a single property.
-    ///   - hint: A way to solve the problem in the configuration.
     public init(_ message: String, setting: String? = nil, hint: String?) {
         self.message = message
         self.setting = setting
@@ -30,15 +25,9 @@ public struct BadRealm: SettingsFault, Hashable {
     }
 
     /// Creates a fault about one property or several properties, without a hint.
-    ///
-    /// - Parameters:
-    ///   - message: The problem, for the administrator.
-    ///   - setting: The name of the wrong property, if the fault is about a single property.
     public init(_ message: String, setting: String? = nil) { self.init(message, setting: setting, hint: nil) }
 
     /// Creates a fault about the state folder, which is the same for all realms.
-    ///
-    /// - Parameter message: The problem, for the administrator.
     public init(state message: String) {
         self.message = message
         setting = nil
@@ -59,12 +48,6 @@ public struct RealmWarning: Sendable, Hashable {
     public let hint: String?
 
     /// Creates a warning.
-    ///
-    /// - Parameters:
-    ///   - message: The problem, for the administrator.
-    ///   - setting: The name of the property.
-    ///   - word: The number of the word in the value of the property, from 0.
-    ///   - hint: A way to solve the problem.
     public init(_ message: String, setting: String, word: Int = 0, hint: String? = nil) {
         self.message = message
         self.setting = setting
@@ -87,8 +70,6 @@ public struct RealmServices: Sendable {
     public init() {}
 
     /// The service of a type; nil if the program does not provide it.
-    ///
-    /// - Parameter type: The type under which it was set.
     public subscript<Service: Sendable>(type: Service.Type) -> Service? {
         get { services[ObjectIdentifier(type)] as? Service }
         set { services[ObjectIdentifier(type)] = newValue }

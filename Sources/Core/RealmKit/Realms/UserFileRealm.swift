@@ -46,12 +46,6 @@ public struct CheckedUserFile: Sendable {
     public static let maximumWarnings = 20
 
     /// Creates a result.
-    ///
-    /// - Parameters:
-    ///   - users: The users.
-    ///   - fileWarnings: The problems of the file as a whole.
-    ///   - lineWarnings: The first problems of single lines.
-    ///   - lineWarningCount: The number of all problems of single lines.
     public init(users: any UserSource, fileWarnings: [String], lineWarnings: [String], lineWarningCount: Int) {
         self.users = users
         self.fileWarnings = fileWarnings

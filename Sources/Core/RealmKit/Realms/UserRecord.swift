@@ -10,11 +10,6 @@ public struct NewUser: Sendable, Hashable {
     public let place: String?
 
     /// Creates a user to add.
-    ///
-    /// - Parameters:
-    ///   - record: The name, the groups and the state.
-    ///   - hash: The hash of the password.
-    ///   - place: The place of the user in a file, such as `users:12`, for messages.
     public init(_ record: UserRecord, hash: String?, place: String? = nil) {
         self.record = record
         self.hash = hash
@@ -42,15 +37,6 @@ public struct UserRecord: Sendable, Hashable {
     public var attributes: [UserAttribute]
 
     /// Creates a record.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - groups: The groups, each once.
-    ///   - isEnabled: True if the user may sign in.
-    ///   - expiry: The time at which the account expires, in seconds since 1970; nil for never.
-    ///   - mustChangePassword: True if the user cannot sign in until the password is changed.
-    ///   - format: The format in which the password is stored.
-    ///   - attributes: The attributes, each name once.
     public init(
         _ name: Username,
         groups: [String] = [],
@@ -124,8 +110,6 @@ public struct UserArray: UserSource {
     private let users: [NewUser]
 
     /// Creates a source.
-    ///
-    /// - Parameter users: The users.
     public init(_ users: [NewUser]) { self.users = users }
 
     /// The number of users.

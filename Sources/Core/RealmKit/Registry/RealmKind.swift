@@ -15,10 +15,6 @@ public struct RealmKind: Sendable {
     private let make: @Sendable (RealmProperties) throws(BadRealm) -> any Realm
 
     /// Creates a value for a type of realm.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the realm.
-    ///   - modules: The types of its modules.
     public init<R: Realm>(_ type: R.Type, modules: any LoginModule.Type...) {
         self.type = type
         classNames = R.classNames
@@ -31,11 +27,6 @@ public struct RealmKind: Sendable {
     /// Creates a value for a type of realm that this program was built without.
     ///
     /// A configuration that names it does not load, and the error contains the hint.
-    ///
-    /// - Parameters:
-    ///   - classNames: The names of the class in realms.conf, the preferred name first.
-    ///   - modules: The lists of names of its modules.
-    ///   - hint: How to build a program that contains the type.
     public init(notBuiltIn classNames: [String], modules: [[String]], hint: String) {
         type = AbsentRealm.self
         self.classNames = classNames
@@ -47,8 +38,6 @@ public struct RealmKind: Sendable {
 
     /// Creates a realm.
     ///
-    /// - Parameter properties: Its properties, checked against ``properties``.
-    /// - Returns: The realm.
     /// - Throws: ``BadRealm`` if the properties contradict each other or cannot be used.
     public func makeRealm(_ properties: RealmProperties) throws(BadRealm) -> any Realm { try make(properties) }
 }
@@ -64,8 +53,6 @@ public struct ModuleKind: Sendable {
     private let make: @Sendable (any Realm, ModuleOptions) throws(BadModule) -> any LoginModule
 
     /// Creates a value for a type of module.
-    ///
-    /// - Parameter type: The type of the module.
     public init<M: LoginModule>(_ type: M.Type) {
         names = M.moduleNames
         options = M.options
@@ -89,10 +76,6 @@ public struct ModuleKind: Sendable {
 
     /// Creates a module for one place in the stack of one realm.
     ///
-    /// - Parameters:
-    ///   - realm: The realm of the stack.
-    ///   - options: Its options, checked against ``options``.
-    /// - Returns: The module.
     /// - Throws: ``BadModule`` if the module does not work with a realm of this type, or the options contradict each
     ///   other or cannot be used.
     public func makeModule(realm: any Realm, options: ModuleOptions) throws(BadModule) -> any LoginModule {

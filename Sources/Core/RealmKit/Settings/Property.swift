@@ -46,12 +46,6 @@ public struct Property: Sendable, Hashable {
     package var fileUse = FileTrust.Use.settings
 
     /// Declares a property.
-    ///
-    /// - Parameters:
-    ///   - name: The name in the configuration.
-    ///   - kind: The kind of its value.
-    ///   - defaultText: The default, spelled as in a configuration.
-    ///   - isRequired: True if the configuration must set it.
     public init(_ name: String, _ kind: Kind, default defaultText: String? = nil, required isRequired: Bool = false) {
         self.name = name
         self.kind = kind
@@ -60,39 +54,21 @@ public struct Property: Sendable, Hashable {
     }
 
     /// Declares `jaas-context`: the entry of login.conf whose modules authenticate the realm's users.
-    ///
-    /// - Parameter text: The name of the default entry.
-    /// - Returns: The property.
     public static func jaasContext(default text: String) -> Property {
         Property("jaas-context", .string, default: text)
     }
 
     /// Declares a text with a default.
-    ///
-    /// - Parameters:
-    ///   - name: The name in the configuration.
-    ///   - text: The default.
-    /// - Returns: The property.
     public static func string(_ name: String, default text: String) -> Property {
         Property(name, .string, default: text)
     }
 
     /// Declares a property that must be set.
-    ///
-    /// - Parameters:
-    ///   - name: The name in the configuration.
-    ///   - kind: The kind of its value.
-    /// - Returns: The property.
     public static func required(_ name: String, _ kind: Kind = .string) -> Property {
         Property(name, kind, required: true)
     }
 
     /// Declares a property that has no value unless it is set; see ``Settings/has(_:)``.
-    ///
-    /// - Parameters:
-    ///   - name: The name in the configuration.
-    ///   - kind: The kind of its value.
-    /// - Returns: The property.
     public static func optional(_ name: String, _ kind: Kind = .string) -> Property { Property(name, kind) }
 
     package func naming(_ use: FileTrust.Use) -> Property {
@@ -108,8 +84,6 @@ public struct PropertySchema: Sendable, ExpressibleByArrayLiteral {
     public let properties: [Property]
 
     /// Creates a schema; if two properties have the same name, the later property is kept.
-    ///
-    /// - Parameter properties: The properties.
     public init(_ properties: [Property]) {
         var kept: [Property] = []
         for property in properties {
@@ -123,16 +97,9 @@ public struct PropertySchema: Sendable, ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: Property...) { self.init(elements) }
 
     /// The property of a name; nil if there is none.
-    ///
-    /// - Parameter name: The name in the configuration.
     public subscript(name: String) -> Property? { properties.first { $0.name == name } }
 
     /// Returns a schema with the properties of two schemas.
-    ///
-    /// - Parameters:
-    ///   - left: The first schema.
-    ///   - right: The second schema. If both schemas declare a name, the property of the second schema is kept.
-    /// - Returns: The schema.
     public static func + (left: PropertySchema, right: PropertySchema) -> PropertySchema {
         PropertySchema(left.properties + right.properties)
     }

@@ -42,9 +42,6 @@ public struct Account: Sendable, Hashable, CustomStringConvertible {
 
 extension BoundRealm {
     /// Returns the account of a user name.
-    ///
-    /// - Parameter username: The name as it was typed.
-    /// - Returns: The account on which failures are counted.
     public func account(of username: Username) -> Account {
         Account(realm: name, key: realm.accountKey(of: username))
     }

@@ -60,11 +60,6 @@ public struct RealmAttempt: Sendable {
     public let guess: PasswordFingerprint?
 
     /// Creates the result of an attempt in one realm.
-    ///
-    /// - Parameters:
-    ///   - account: The account in the realm.
-    ///   - report: The result of the login.
-    ///   - guess: The fingerprint of the secrets that the realm received.
     public init(_ account: Account, report: LoginReport, guess: PasswordFingerprint? = nil) {
         self.account = account
         self.report = report
@@ -81,8 +76,6 @@ public struct PasswordFingerprint: Sendable, Hashable {
     private var sum = 0
 
     /// Creates the fingerprint of secrets.
-    ///
-    /// - Parameter secrets: The secrets, in any order.
     public init(_ secrets: [Secret]) {
         for secret in secrets { add(secret) }
     }

@@ -54,9 +54,7 @@ public enum LoginFailure: UInt8, Sendable, Hashable, CaseIterable {
     /// True if the login could not be decided now, and may be tried again: a web client gets 503.
     package var isTemporary: Bool { self == .unavailable || self == .overloaded }
 
-    /// Reads a failure from its ``code``.
-    ///
-    /// - Parameter code: The code; the result is nil for an unknown one.
+    /// Reads a failure from its ``code``; nil for an unknown one.
     public init?(code: String) {
         guard let kind = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = kind
@@ -76,31 +74,18 @@ public struct LoginFault: Error, Sendable {
     public let log: String
 
     /// Creates a fault.
-    ///
-    /// - Parameters:
-    ///   - kind: The failure that the fault counts as in a stack.
-    ///   - log: The event for the log, without secrets.
     public init(_ kind: LoginFailure, log: String) {
         self.kind = kind
         self.log = log
     }
 
     /// A fault of a backend: a directory is down, a file cannot be read, the time is up.
-    ///
-    /// - Parameter log: The event for the log, without secrets.
-    /// - Returns: A fault of kind `unavailable`.
     public static func unavailable(_ log: String) -> LoginFault { LoginFault(.unavailable, log: log) }
 
     /// A fault of load: a queue is full, or the login has waited too long for its turn.
-    ///
-    /// - Parameter log: The event for the log, without secrets.
-    /// - Returns: A fault of kind `overloaded`.
     public static func overloaded(_ log: String) -> LoginFault { LoginFault(.overloaded, log: log) }
 
     /// A fault of the program itself: a state that must not occur.
-    ///
-    /// - Parameter log: The event for the log, without secrets.
-    /// - Returns: A fault of kind `internalError`.
     public static func internalError(_ log: String) -> LoginFault { LoginFault(.internalError, log: log) }
 }
 

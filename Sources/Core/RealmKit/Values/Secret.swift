@@ -89,9 +89,6 @@ internal import Glibc
     }
 
     /// Compares the bytes with those of another secret, in a time that depends on the length of `other` only.
-    ///
-    /// - Parameter other: The secret to compare with, usually the one that the client sent.
-    /// - Returns: True if the bytes are the same.
     public func isEqual(to other: Secret) -> Bool {
         withBytes { mine in
             other.withBytes { theirs in

@@ -17,8 +17,6 @@ public struct Subject: Sendable {
     private var parts: [Part]
 
     /// Creates a subject with the given principals; a logout does not remove them.
-    ///
-    /// - Parameter principals: The principals known before a login.
     public init(_ principals: [Principal] = []) { parts = [Part(module: nil, principals: principals)] }
 
     /// All principals, each once: the given ones, those of each module in order, and the groups of the realm.
@@ -40,9 +38,6 @@ public struct Subject: Sendable {
     }
 
     /// Returns whether the subject is a member of a group.
-    ///
-    /// - Parameter group: The group's name, compared byte by byte.
-    /// - Returns: True if the group is one of the principals.
     public func isMember(of group: String) -> Bool {
         parts.contains { $0.principals.contains(.group(group)) }
     }
@@ -81,31 +76,18 @@ public struct Principal: Sendable, Hashable, CustomStringConvertible {
     public let name: String
 
     /// Creates a principal.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of the name.
-    ///   - name: The name, as the realm spells it.
     public init(_ kind: Kind, _ name: String) {
         self.kind = kind
         self.name = name
     }
 
     /// Returns a user principal.
-    ///
-    /// - Parameter name: The user's name, as the realm spells it.
-    /// - Returns: The principal.
     public static func user(_ name: String) -> Principal { Principal(.user, name) }
 
     /// Returns a group principal.
-    ///
-    /// - Parameter name: The group's name, as the realm spells it.
-    /// - Returns: The principal.
     public static func group(_ name: String) -> Principal { Principal(.group, name) }
 
     /// Returns a role principal.
-    ///
-    /// - Parameter name: The role's name, as the application spells it.
-    /// - Returns: The principal.
     public static func role(_ name: String) -> Principal { Principal(.role, name) }
 
     /// Compares kind and bytes: two names that are canonically equivalent in Unicode but differ in bytes are different.

@@ -52,9 +52,6 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Bytes are compared, not characters: an accented letter of two scalars does not match the same letter of one
     /// scalar. `String.startsWith` in Java does the same.
-    ///
-    /// - Parameter prefix: The text to look for; every name begins with the empty text.
-    /// - Returns: True if the name begins with these bytes.
     public func starts(with prefix: String) -> Bool {
         let name = text.utf8Span.span
         let wanted = prefix.utf8Span.span
