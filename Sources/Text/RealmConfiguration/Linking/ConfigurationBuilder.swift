@@ -2,6 +2,7 @@
 
 internal import Files
 internal import LoginConf
+internal import Passwords
 internal import RealmKit
 
 /// Builds a configuration from the statements of a realms.conf, and reports all errors in them.
@@ -32,13 +33,12 @@ struct ConfigurationBuilder {
         let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
         let server = ServerReader(builder: self, realms: names).read(block.first("server"))
         let passwords = passwords(block.first("passwords"))
-        let stateFolderRange = server.stateFolder.isDefault ? nil : server.stateFolder.range
-        let services = services(passwords: passwords, server: server, stateFolderRange: stateFolderRange, block: block)
+        let services = services(passwords: passwords, stateFolder: server.stateFolder.value, block: block)
         let linker = RealmLinker(
             builder: self,
             contexts: contexts,
             services: services,
-            stateFolderRange: stateFolderRange
+            stateFolderRange: server.stateFolder.isDefault ? nil : server.stateFolder.range
         )
         let realms = linker.link(block.all("realm"))
         let defaultRealm = block.word("default-realm").flatMap { knownName($0, as: "realm", among: names) }
@@ -79,21 +79,12 @@ struct ConfigurationBuilder {
         )
     }
 
-    private func services(
-        passwords: PasswordSettings,
-        server: ServerSettings,
-        stateFolderRange: SourceRange?,
-        block: Block
-    ) -> RealmServices {
-        do throws(RealmServiceFault) {
-            return try loader.services.services(for: passwords, stateFolder: server.stateFolder.value)
+    private func services(passwords: PasswordSettings, stateFolder: String, block: Block) -> RealmServices {
+        do throws(HashFault) {
+            return try loader.services?.services(for: passwords, stateFolder: stateFolder) ?? RealmServices.none
         } catch {
-            let place =
-                switch error.cause {
-                case .passwords: block.first("passwords")?.keyword.range
-                case .state: stateFolderRange
-                }
-            self.error(at: place ?? .none, error.message, dependsOnOthers: place == nil)
+            let place = block.first("passwords")?.keyword.range
+            self.error(at: place ?? .none, error.description, dependsOnOthers: place == nil)
             return .none
         }
     }

@@ -10,7 +10,7 @@ public struct ConfigurationLoader: Sendable {
     let files: ConfigurationFiles
     let clock: any LoginClock
     let properties: [String: String]
-    let services: any RealmServiceSource
+    let services: ProgramServices?
 
     /// Creates a loader.
     ///
@@ -19,13 +19,22 @@ public struct ConfigurationLoader: Sendable {
     ///   - files: The source of files and environment variables.
     ///   - clock: The clock for the deadlines of modules.
     ///   - properties: The values of `${name}`. The property `config.dir`, the folder of realms.conf, is added.
-    ///   - services: The source of the services for realms.
     public init(
         _ kinds: [RealmKind],
         files: ConfigurationFiles,
         clock: any LoginClock,
+        properties: [String: String] = [:]
+    ) {
+        self.init(kinds, files: files, clock: clock, properties: properties, services: nil)
+    }
+
+    /// Creates a loader that provides services to realms; without them, a realm that needs one cannot be loaded.
+    package init(
+        _ kinds: [RealmKind],
+        files: ConfigurationFiles,
+        clock: any LoginClock,
         properties: [String: String] = [:],
-        services: any RealmServiceSource = NoRealmServices()
+        services: ProgramServices?
     ) {
         self.kinds = kinds
         self.files = files
