@@ -3,6 +3,7 @@
 internal import Bytes
 internal import Files
 internal import LoginConf
+internal import RealmKit
 internal import Synchronization
 
 extension ConfigurationBuilder {
@@ -14,6 +15,21 @@ extension ConfigurationBuilder {
         let file = RelativePath.resolve(path, beside: text.name)
         note(file, as: use, at: word.range, in: text)
         return file
+    }
+
+    /// Returns a value in which the path, if there is one, is relative to the folder of a file; notes the file of the path.
+    func resolved(
+        _ value: PropertyValue,
+        of property: Property,
+        at range: SourceRange,
+        in text: SourceText
+    ) -> PropertyValue {
+        guard case .string(let written) = value, let path = RelativePath.path(in: value, of: property) else {
+            return value
+        }
+        let file = RelativePath.resolve(path, beside: text.name)
+        note(file, as: property.fileUse, at: range, in: text)
+        return .string(String(Substring(written.utf8.dropLast(path.utf8.count))) + file)
     }
 
     /// Notes a file for ``checkFiles(stateFolder:)``.
@@ -127,9 +143,15 @@ enum RelativePath {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Returns the path in a text such as `sqlite:users.db`; nil if the text does not begin with the scheme.
-    static func path(in text: String, scheme: String) -> String? {
-        text.utf8.starts(with: "\(scheme):".utf8) ? String(text.utf8.dropFirst(scheme.utf8.count + 1)) : nil
+    /// Returns the path in a value, such as that of `sqlite:users.db`; nil if the value has no path.
+    static func path(in value: PropertyValue, of property: Property) -> String? {
+        guard case .string(let text) = value else { return nil }
+        switch property.kind {
+        case .path: return text
+        case .location(let scheme) where text.utf8.starts(with: "\(scheme):".utf8):
+            return String(text.utf8.dropFirst(scheme.utf8.count + 1))
+        default: return nil
+        }
     }
 
     /// Returns a path relative to the folder of a file; an absolute path is not changed.

@@ -39,7 +39,19 @@ struct ModuleLinker {
             report("\(module.className) is not built into this program", at: module.classRange, in: entry, hint: hint)
             return nil
         }
-        guard let (values, deadline) = values(of: module, kind: kind, in: entry) else { return nil }
+        guard var values = values(of: module, kind: kind, in: entry) else { return nil }
+        var deadline = LoginStack.defaultDeadline
+        if kind.options[Self.deadline.name] == nil,
+            case .duration(let time)? = values.removeValue(forKey: Self.deadline.name)
+        {
+            let option = module.options.last { $0.key == Self.deadline.name }
+            guard time > .zero else {
+                let range = option?.valueRange ?? module.classRange
+                report("deadline must be longer than 0", at: range, in: entry, hint: "as in 250ms, 30s or 5m")
+                return nil
+            }
+            deadline = time
+        }
         do throws(BadModule) {
             let options = try ModuleOptions(values, schema: kind.options, realmName: realmName, services: services)
             let made = try kind.makeModule(realm: realm, options: options)
@@ -48,7 +60,7 @@ struct ModuleLinker {
                 module.outcomes.isEmpty ? ActionTable(module.flag) : module.outcomes.table,
                 control: module.control,
                 name: module.className,
-                deadline: deadline ?? LoginStack.defaultDeadline
+                deadline: deadline
             )
             linked.settings = values.configurationTexts
             return linked
@@ -75,54 +87,35 @@ struct ModuleLinker {
         }
     }
 
-    /// Returns the values of the options by name, and the deadline; nil after an error.
-    private func values(
-        of module: ModuleEntry,
-        kind: ModuleKind,
-        in entry: Entry
-    ) -> (values: [String: PropertyValue], deadline: Duration?)? {
+    /// Returns the values of the options by name; nil after an error.
+    private func values(of module: ModuleEntry, kind: ModuleKind, in entry: Entry) -> [String: PropertyValue]? {
+        let schema = [Self.deadline] + kind.options
         var values: [String: PropertyValue] = [:]
-        var deadline: Duration?
         var isComplete = true
         for option in module.options {
-            guard let property = kind.options[option.key] ?? (option.key == "deadline" ? Self.deadline : nil) else {
+            if let property = schema[option.key] {
+                values[option.key] = value(of: option, property: property, in: entry)
+            } else {
                 let (key, range, text) = (option.key, option.keyRange, entry.text)
-                let known = kind.options.properties.map(\.name) + [Self.deadline.name]
+                let known = schema.properties.map(\.name)
                 let message = "\(module.className) has no option \(key)"
                 builder.reportUnknown(key, at: range, value: option.valueRange, in: text, message, among: known)
-                isComplete = false
-                continue
             }
-            guard let value = value(of: option, property: property, in: entry) else {
-                isComplete = false
-                continue
-            }
-            if kind.options[option.key] == nil, case .duration(let time) = value {
-                if time <= .zero {
-                    let hint = "as in 250ms, 30s or 5m"
-                    report("deadline must be longer than 0", at: option.valueRange, in: entry, hint: hint)
-                    isComplete = false
-                }
-                deadline = time
-            } else {
-                values[option.key] = value
-            }
+            if values[option.key] == nil { isComplete = false }
         }
-        return isComplete ? (values, deadline) : nil
+        return isComplete ? values : nil
     }
 
     private func value(of option: ModuleOption, property: Property, in entry: Entry) -> PropertyValue? {
+        let expand = { (expansion: Expansion) throws(Diagnostic) -> [UInt8] in
+            entry.isInline ? try option.expandedBytes(by: expansion, in: entry.text) : Array(option.value.utf8)
+        }
         do throws(Diagnostic) {
-            let expand = { (expansion: Expansion) throws(Diagnostic) -> [UInt8] in
-                entry.isInline
-                    ? try option.expandedBytes(by: expansion, in: entry.text) : Array(option.value.utf8)
-            }
-            if case .secret = property.kind {
+            if property.kind == .secret {
                 return .secret(Secret(try builder.secret(at: option.valueRange, in: entry.text, expand)))
             }
-            let bytes = try expand(builder.expansion)
+            let text = String(decoding: try expand(builder.expansion), as: UTF8.self)
             builder.noteReferences(as: .settings, at: option.valueRange, in: entry.text)
-            let text = String(decoding: bytes, as: UTF8.self)
             // The references of a login.conf are properties, and are replaced by its parser.
             if entry.isInline {
                 builder.log.hide(text, writtenAs: option.value, at: option.valueRange, in: entry.text)
@@ -130,18 +123,9 @@ struct ModuleLinker {
             // An option of login.conf has only one string as its value, so commas or white space separate words.
             let words =
                 property.kind == .list ? text.split { $0 == "," || $0.isWhitespace }.map(String.init) : [text]
-            do throws(BadValue) {
-                let value = try PropertyValue(words, as: property.kind)
-                if case .path = property.kind {
-                    let path = RelativePath.resolve(text, beside: entry.text.name)
-                    builder.note(path, as: property.fileUse, at: option.valueRange, in: entry.text)
-                    return .string(path)
-                }
-                return value
-            } catch {
-                report("\(option.key) \(error)", at: option.valueRange, in: entry)
-                return nil
-            }
+            let value = try Result { () throws(BadValue) in try PropertyValue(words, as: property.kind) }
+                .mapError { entry.text.error(at: option.valueRange, "\(option.key) \($0)") }.get()
+            return builder.resolved(value, of: property, at: option.valueRange, in: entry.text)
         } catch {
             builder.log.add(error)
             return nil

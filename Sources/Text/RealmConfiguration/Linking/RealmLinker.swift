@@ -64,7 +64,6 @@ struct RealmLinker {
         let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
         guard let realm = make(kind, of: declaration, values: values, block: reader) else { return nil }
-        noteFiles(values, schema: kind.properties, block: reader)
         for warning in realm.warnings {
             let words = reader.first(warning.setting)?.arguments ?? []
             let place = words.indices.contains(warning.word) ? words[warning.word].range : nameWord.range
@@ -134,9 +133,8 @@ struct RealmLinker {
         var isComplete = true
         for property in schema.properties {
             guard let statement = block.first(property.name) else { continue }
-            let value = value(of: property, in: statement, references: references)
-            values[property.name] = value
-            if value == nil { isComplete = false }
+            values[property.name] = value(of: property, in: statement, references: references)
+            if values[property.name] == nil { isComplete = false }
         }
         return isComplete ? values : nil
     }
@@ -148,21 +146,15 @@ struct RealmLinker {
         let words = builder.words(statement)
         guard let first = words.first else { return nil }
         if property.kind == .realms { return references.value(words, of: property.name) }
-        if case .secret = property.kind { return secret(of: property, in: words) }
+        if property.kind == .secret { return secret(of: property, in: words) }
         let texts = words.compactMap(builder.expanded)
         guard texts.count == words.count else { return nil }
         do throws(BadValue) {
             let value = try PropertyValue(texts, as: property.kind)
-            if case .path = property.kind, case .string(let path) = value {
-                guard builder.isPlainPath(path, at: first) else { return nil }
-                return .string(RelativePath.resolve(path, beside: builder.text.name))
+            if let path = RelativePath.path(in: value, of: property), !builder.isPlainPath(path, at: first) {
+                return nil
             }
-            if case .location(let scheme) = property.kind, case .string(let text) = value {
-                guard let path = RelativePath.path(in: text, scheme: scheme) else { return value }
-                guard builder.isPlainPath(path, at: first) else { return nil }
-                return .string("\(scheme):\(RelativePath.resolve(path, beside: builder.text.name))")
-            }
-            return value
+            return builder.resolved(value, of: property, at: first.range, in: builder.text)
         } catch {
             let message = "\(property.name) \(error)"
             if let next = words.dropFirst().first(where: \.beginsLine) {
@@ -171,17 +163,6 @@ struct RealmLinker {
                 builder.error(at: first.range, message, valuesUntil: statement.argumentsEnd)
             }
             return nil
-        }
-    }
-
-    /// Notes the files of a realm, for the check of their owners and modes.
-    private func noteFiles(_ values: [String: PropertyValue], schema: PropertySchema, block: Block) {
-        for property in schema.properties {
-            guard case .string(let text) = values[property.name], let word = block.first(property.name)?.arguments.first
-            else { continue }
-            var path = property.kind == .path ? text : nil
-            if case .location(let scheme) = property.kind { path = RelativePath.path(in: text, scheme: scheme) }
-            if let path { builder.note(path, as: property.fileUse, at: word.range, in: builder.text) }
         }
     }
 
