@@ -88,25 +88,22 @@ def synopsis():
             yield from (f"docs/operations.md: the synopsis lacks {command} {name}" for name in sorted(commands[command] - shown[command]))
 
 
-def literals(source, expression):
-    """The texts in an expression of Swift, with those of the constants that it names."""
-    found = re.findall(r'"([^"]*)"', expression)
-    for name in re.findall(r"\b\w*(?:[kK]eywords|localized|common)\b", re.sub(r'"[^"]*"', "", expression)):
-        value = re.search(rf"let {name}\b[^=\n]*=\s*((?:\[[^\]]*\]|\w+)(?:\s*\+\s*(?:\[[^\]]*\]|\w+))*)", source)
-        found += literals(source, value.group(1)) if value else []
-    return found
-
-
 def statements():
     """The statements that only the parser or only the index of docs/configuration-reference.md has."""
     limits = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("Sources/Base/HTTPLimits/*.swift"))
     known = {"limits": set(re.findall(r'(?m)^\s+Setting\(\s*"([^"]+)"', limits))}
     for path in sorted(ROOT.glob("Sources/Text/RealmConfiguration/**/*.swift")):
         source = path.read_text(encoding="utf-8")
-        for block, names in re.findall(r'Block\(\s*statements,\s*of: "([^"]+)",\s*((?:\[[^\]]*\]|[\w.]+))', source):
-            known.setdefault(block, set()).update(literals(source, names))
+        # A schema: its statements are the entries of a list, each with its keyword as the first argument.
+        for schema in re.finditer(r'BlockSchema(?:<[^(]+>)?\(\s*name: "([^"]+)"(?:(?!BlockSchema|statements:)[\s\S])*statements: (?=\[)', source):
+            entries = bracketed(source[schema.end():])
+            known.setdefault(schema.group(1), set()).update(re.findall(r'(?:\.\w+\(|keyword: )\s*"([a-z0-9-]+)"', entries))
+        # A block without a schema has a list of keywords.
+        for block, names in re.findall(r'Block\(\s*statements,\s*of: "([^"]+)",\s*([\w.]+|\[[^\]]*\])', source):
+            name = names.rsplit(".")[-1]
+            known.setdefault(block, set()).update(re.findall(r'"([^"]+)"', names if "[" in names else keywords(source, name)))
         if "struct RealmLinker" in source:
-            known["realm"] = set(literals(source, "common"))
+            known["realm"] = set(re.findall(r'"([^"]+)"', keywords(source, "common")))
     known.pop("the translation")
     index = {plain(cells[0]): set(re.findall(r"`([a-z0-9-]+)`", cells[1])) for cells in rows(section("docs/configuration-reference.md", "Index"))[1:]}
     for block in sorted(known.keys() | index.keys()):
@@ -115,6 +112,21 @@ def statements():
         yield from (f"docs/configuration-reference.md: the index has {name} in {block}, and the parser has not" for name in sorted(listed - parsed))
         if not parsed:
             yield f"documented: no statements of {block} were found in Sources"
+
+
+def bracketed(source):
+    """The list at the beginning of a source."""
+    depth = 0
+    for place, sign in enumerate(source):
+        depth += {"[": 1, "]": -1}.get(sign, 0)
+        if depth == 0:
+            return source[:place]
+
+
+def keywords(source, name):
+    """The list of a constant of Swift; empty if there is no such constant."""
+    value = re.search(rf"let {name}\b[^=\n]*=\s*(\[[^\]]*\])", source)
+    return value.group(1) if value else ""
 
 
 def targets():

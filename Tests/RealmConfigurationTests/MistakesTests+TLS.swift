@@ -13,7 +13,7 @@ extension MistakesTests {
         tls("key key.pem;", "1:10: error: certificate and key must be set together | set both or remove both"),
         tls("ocsp-response a.der;", "2:1: error: ocsp-response needs a certificate | add certificate FILE; key FILE;"),
         tls("certificate a;\nkey b;\nkey c;", "4:1: error: a second key | the first one is at etc/realms.conf:3:1"),
-        tls("minimum-version 1.1;", "2:17: error: minimum-version is 1.2 or 1.3, not 1.1"),
+        tls("minimum-version 1.1;", "2:17: error: minimum-version is one of 1.2, 1.3, not 1.1 | did you mean 1.2?"),
         tls(
             "minimum-version 1.3; ciphers A;",
             "2:22: error: ciphers is for TLS 1.2, but minimum-version is 1.3 | use ciphersuites for TLS 1.3"
@@ -27,7 +27,7 @@ extension MistakesTests {
         ),
         tls(
             "client-certificates require; client-ca a;",
-            "2:21: error: client-certificates is none, optional or required, not require | did you mean required?"
+            "2:21: error: client-certificates is one of none, optional, required, not require | did you mean required?"
         ),
         tls(
             "client-certificates required;",
@@ -48,7 +48,7 @@ extension MistakesTests {
         ),
         tls(
             "client-certificates required; client-ca a; client-depth 21;",
-            "2:57: error: client-depth is a number from 0 to 20, not 21 | it is the maximum number of intermediate certificates in a client's chain"
+            "2:57: error: client-depth is a whole number from 0 to 20, not 21"
         ),
         tls(
             "client-certificates required; client-ca a; client-ca b;",

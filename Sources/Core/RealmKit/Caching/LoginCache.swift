@@ -54,9 +54,9 @@ package struct CachedLogin: Sendable {
 /// The times of a realm's `cache` block.
 package struct CacheTimes: Sendable, Hashable {
     /// The time for which an accepted login is repeated without asking the realm.
-    package let lifetime: Duration
+    package var lifetime: Duration
     /// The additional time for which it is repeated if the realm is down.
-    package let staleTime: Duration
+    package var staleTime: Duration
 
     package init(lifetime: Duration, staleTime: Duration) {
         self.lifetime = lifetime

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Files
 internal import LoginConf
 
 /// The statements of a block by keyword; unknown and repeated statements are reported.
 struct Block {
-    let builder: ConfigurationBuilder
+    var builder: ConfigurationBuilder
+    /// The place of the block: the word before it, or its keyword.
+    let place: SourceRange
     private let statements: [Statement]
 
-    /// Creates the block that messages name `place`, and reports its unknown statements, and those that occur twice and
+    /// Creates the block that messages call `name`, and reports its unknown statements, and those that occur twice and
     /// may not be repeated.
     init(
         _ statements: [Statement],
-        of place: String,
+        of name: String,
         _ keywords: [String],
         repeated: [String] = [],
+        at place: SourceRange,
         in builder: ConfigurationBuilder
     ) {
         let statements = Self.separated(statements, by: keywords, in: builder)
         self.builder = builder
+        self.place = place
         self.statements = statements
         var first: [String: Statement] = [:]
         for statement in statements {
             let keyword = statement.keyword
             guard keywords.contains(keyword.text) else {
-                Self.reportUnknown(statement, in: place, among: keywords, builder: builder)
+                Self.reportUnknown(statement, in: name, among: keywords, builder: builder)
                 continue
             }
             guard let earlier = first[keyword.text] else {
@@ -40,28 +43,15 @@ struct Block {
 
     func first(_ keyword: String) -> Statement? { statements.first { $0.keyword.text == keyword } }
 
-    /// Returns the word of a statement that takes one word and no block.
-    func word(_ keyword: String) -> RealmsConfWord? { first(keyword).flatMap { builder.singleWord($0) } }
-
-    /// Returns the word of a statement that takes one word and no block, and its text with references replaced.
-    func text(_ keyword: String) -> (word: RealmsConfWord, text: String)? {
-        guard let word = word(keyword), let text = builder.expanded(word) else { return nil }
-        return (word, text)
+    /// Reports an error at the value of a statement, or of another one if there is no such statement.
+    func error(at keyword: String, or other: String? = nil, _ message: String, hint: String? = nil) {
+        guard let statement = first(keyword) ?? other.flatMap(first) else { return }
+        builder.error(at: statement.valueRange, message, hint: hint)
     }
 
-    /// Returns the path in the first statement of a keyword, relative to the folder of the configuration file.
-    func file(_ keyword: String, as use: FileTrust.Use = .settings) -> Located<String>? {
-        files(keyword, as: use).first
-    }
-
-    /// Returns the paths in all statements of a keyword; each statement takes one path.
-    func files(_ keyword: String, as use: FileTrust.Use = .settings) -> [Located<String>] {
-        all(keyword).compactMap { statement in
-            guard let word = builder.singleWord(statement), let path = builder.filePath(word, as: use) else {
-                return nil
-            }
-            return Located(path, in: builder.text, at: word.range)
-        }
+    /// Reports an error at the keyword of a statement, if there is such a statement.
+    func error(atKeyword keyword: String, _ message: String, hint: String? = nil) {
+        first(keyword).map { builder.error(at: $0.keyword.range, message, hint: hint) }
     }
 }
 
@@ -93,7 +83,7 @@ extension Block {
     ) -> String? {
         let keyword = statement.keyword.text
         let isTopLevel = keywords == ConfigurationBuilder.keywords
-        if isTopLevel, ServerReader.keywords.contains(keyword) {
+        if isTopLevel, ServerSettings.schema.keywords.contains(keyword) {
             return "\(keyword) belongs in the server block: server { \(statement.correction(in: builder.text)) }"
         }
         if !isTopLevel, ConfigurationBuilder.keywords.contains(keyword), place == "server" || statement.body != .none {
@@ -148,41 +138,29 @@ extension Block {
         in builder: ConfigurationBuilder
     ) -> Statement {
         let keyword = statement.keyword
-        guard !keyword.isQuoted else { return statement }
+        let sign: RealmsConfWord
+        var words = statement.arguments
         if keywords.contains(keyword.text) {
             // In `protect = /path`, the sign is a part of the target.
-            guard keyword.text != "protect", let sign = statement.arguments.first, !sign.isQuoted,
-                ["=", ":", ":="].contains(sign.text)
+            guard keyword.text != "protect", let first = words.first, !first.isQuoted,
+                ["=", ":", ":="].contains(first.text)
             else { return statement }
-            let rest = Array(statement.arguments.dropFirst())
-            return report(sign.text, at: sign.range, keyword: keyword, arguments: rest, of: statement, in: builder)
+            sign = first
+            words[0] = keyword
+        } else {
+            guard !keyword.isQuoted, let place = keyword.text.firstIndex(where: { $0 == "=" || $0 == ":" }),
+                keywords.contains(String(keyword.text[..<place]))
+            else { return statement }
+            let parts = [keyword.text[..<place], keyword.text[place...place], keyword.text[place...].dropFirst()].map {
+                RealmsConfWord(String($0), range: keyword.range, beginsLine: keyword.beginsLine)
+            }
+            sign = parts[1]
+            words = [parts[0]] + (parts[2].text.isEmpty ? [] : [parts[2]]) + words
         }
-        guard let place = keyword.text.firstIndex(where: { $0 == "=" || $0 == ":" }) else { return statement }
-        let stem = String(keyword.text[..<place])
-        guard keywords.contains(stem) else { return statement }
-        let value = String(keyword.text[keyword.text.index(after: place)...])
-        return report(
-            String(keyword.text[place]),
-            at: keyword.range,
-            keyword: RealmsConfWord(stem, range: keyword.range, beginsLine: keyword.beginsLine),
-            arguments: (value.isEmpty ? [] : [RealmsConfWord(value, range: keyword.range)]) + statement.arguments,
-            of: statement,
-            in: builder
-        )
-    }
-
-    private static func report(
-        _ sign: String,
-        at range: SourceRange,
-        keyword: RealmsConfWord,
-        arguments: [RealmsConfWord],
-        of statement: Statement,
-        in builder: ConfigurationBuilder
-    ) -> Statement {
-        let meant = Statement(keyword: keyword, arguments: arguments, body: statement.body, range: statement.range)
-        let isEmpty = arguments.isEmpty && statement.body == .none
-        let message = "no \(sign) between a keyword and its value"
-        builder.error(at: range, message, hint: isEmpty ? nil : "write \(meant.correction(in: builder.text))")
+        let rest = Array(words.dropFirst())
+        let meant = Statement(keyword: words[0], arguments: rest, body: statement.body, range: statement.range)
+        let hint = rest.isEmpty && statement.body == .none ? nil : "write \(meant.correction(in: builder.text))"
+        builder.error(at: sign.range, "no \(sign.text) between a keyword and its value", hint: hint)
         return meant
     }
 }

@@ -13,7 +13,7 @@ extension ConfigurationBuilder {
             reportCount(of: statement, expected: "one word")
             return nil
         }
-        guard word.isQuoted || !word.hasOuterComma else {
+        guard !word.hasOuterComma else {
             reportComma(in: word, hint: "\(statement.keyword.text) takes one word")
             return nil
         }
@@ -42,7 +42,7 @@ extension ConfigurationBuilder {
             reportCount(of: statement, expected: "one word before its block", hint: several)
             return nil
         }
-        if !word.isQuoted, RealmsConfWord.hasComma(word.text) {
+        if word.hasComma {
             reportComma(in: word, hint: several)
             return nil
         }
@@ -74,30 +74,6 @@ extension ConfigurationBuilder {
             error(at: place, message, hint: statement.arguments.isEmpty ? nil : hint)
         }
     }
-
-    /// Returns the address or the block of addresses in a word of the statement `keyword`.
-    ///
-    /// The danger is what all clients of a block larger than a private network can do, and what to write instead.
-    func addressBlock(
-        _ word: RealmsConfWord,
-        of keyword: String,
-        danger: (text: String, hint: String)? = nil
-    ) -> CIDRBlock? {
-        guard let text = expanded(word) else { return nil }
-        do throws(BadValue) {
-            let block = try CIDRBlock(text)
-            if let danger, block.isLargerThanPrivateNetworks {
-                warn(at: word.range, "all clients in \(block) \(danger.text)", hint: danger.hint)
-            }
-            return block
-        } catch {
-            // A name would have to be resolved at each request, and its owner could change the answer.
-            let isName = !text.utf8.contains(UInt8(ascii: ":")) && text.utf8.contains { $0 | 0x20 >= UInt8(ascii: "a") }
-            let hint = "names are not resolved here: write addresses or networks, as in 127.0.0.1 or 10.0.0.0/8"
-            self.error(at: word.range, "\(keyword) \(error)", hint: isName ? hint : nil)
-            return nil
-        }
-    }
 }
 
 // MARK: Lists of words, in which commas are mistakes
@@ -106,33 +82,21 @@ extension ConfigurationBuilder {
     /// Returns the words of a statement that takes one or more words and no block.
     ///
     /// A comma at the beginning or the end of a word is an error, because it was probably meant to separate words.
-    func words(_ statement: Statement) -> [RealmsConfWord] {
-        separated(statement) { $0.hasOuterComma ? Self.trimmed($0) : nil }
-    }
+    func words(_ statement: Statement) -> [RealmsConfWord] { separated(statement) { $0.hasOuterComma } }
 
     /// Returns the words of a statement that takes names or addresses and no block.
     ///
     /// A comma in a word is an error, unless the word is quoted.
-    func list(_ statement: Statement) -> [RealmsConfWord] {
-        separated(statement) { RealmsConfWord.hasComma($0.text) ? Self.parts($0) : nil }
-    }
+    func list(_ statement: Statement) -> [RealmsConfWord] { separated(statement) { $0.hasComma } }
 
-    /// Returns the words of a statement without their commas, and reports the first comma.
-    ///
-    /// `parts` returns the words that an unquoted word with commas was probably meant to be; nil for a word without.
-    private func separated(_ statement: Statement, parts: (RealmsConfWord) -> [RealmsConfWord]?) -> [RealmsConfWord] {
+    /// Returns the words of a statement, divided at the commas that are wrong, and reports the first one.
+    private func separated(_ statement: Statement, isWrong: (RealmsConfWord) -> Bool) -> [RealmsConfWord] {
         guard hasNoBlock(statement) else { return [] }
         if statement.arguments.isEmpty { reportCount(of: statement, expected: "at least one word") }
-        var first: RealmsConfWord?
-        let words = statement.arguments.flatMap { word -> [RealmsConfWord] in
-            guard !word.isQuoted, let parts = parts(word) else { return [word] }
-            first = first ?? word
-            return parts
-        }
-        if let first {
-            let corrected = Statement(keyword: statement.keyword, arguments: words).correction(in: text)
-            reportComma(in: first, hint: words.isEmpty ? "words are separated by blanks" : "write \(corrected)")
-        }
+        guard let first = statement.arguments.first(where: isWrong) else { return statement.arguments }
+        let words = statement.arguments.flatMap { word in isWrong(word) ? word.parts : [word] }
+        let corrected = Statement(keyword: statement.keyword, arguments: words).correction(in: text)
+        reportComma(in: first, hint: words.isEmpty ? "words are separated by blanks" : "write \(corrected)")
         return words
     }
 
@@ -140,32 +104,25 @@ extension ConfigurationBuilder {
         let message = "\(word.text) contains a comma, and words are separated by blanks"
         error(at: word.range, message, hint: "\(hint) (quote a word if the comma is a part of it)")
     }
-
-    private static func trimmed(_ word: RealmsConfWord) -> [RealmsConfWord] {
-        var text = word.text.unicodeScalars[...]
-        while RealmsConfWord.isComma(text.first) { text.removeFirst() }
-        while RealmsConfWord.isComma(text.last) { text.removeLast() }
-        return text.isEmpty ? [] : [RealmsConfWord(String(text), range: word.range, beginsLine: word.beginsLine)]
-    }
-
-    private static func parts(_ word: RealmsConfWord) -> [RealmsConfWord] {
-        word.text.unicodeScalars.split { RealmsConfWord.isComma($0) }.map { part in
-            RealmsConfWord(String(part), range: word.range, beginsLine: word.beginsLine)
-        }
-    }
 }
 
 extension RealmsConfWord {
-    /// Returns whether a character is a comma of any script.
-    fileprivate static func isComma(_ scalar: Unicode.Scalar?) -> Bool {
-        scalar.map { [",", "\u{FF0C}", "\u{3001}", "\u{060C}"].contains($0) } ?? false
-    }
+    /// The commas of several scripts.
+    private static let commas: Set<Unicode.Scalar> = [",", "\u{FF0C}", "\u{3001}", "\u{060C}"]
 
-    fileprivate static func hasComma(_ text: String) -> Bool { text.unicodeScalars.contains { isComma($0) } }
+    fileprivate var hasComma: Bool { !isQuoted && text.unicodeScalars.contains(where: Self.commas.contains) }
 
     /// True if the word begins or ends with a comma.
     fileprivate var hasOuterComma: Bool {
-        Self.isComma(text.unicodeScalars.first) || Self.isComma(text.unicodeScalars.last)
+        let scalars = text.unicodeScalars
+        return !isQuoted && [scalars.first, scalars.last].compactMap(\.self).contains(where: Self.commas.contains)
+    }
+
+    /// The words that the word was probably meant to be.
+    fileprivate var parts: [RealmsConfWord] {
+        text.unicodeScalars.split(whereSeparator: Self.commas.contains).map { part in
+            RealmsConfWord(String(part), range: range, beginsLine: beginsLine)
+        }
     }
 }
 

@@ -13,6 +13,8 @@ struct ConfigurationBuilder {
     let references = FileReferences()
     let loader: ConfigurationLoader
     let log: DiagnosticLog
+    /// The names of all realms, with those that have errors: a reference to such a realm is not an error of its own.
+    var realmNames: [String] = []
 
     static let keywords = ["default-realm", "login-config", "login", "realm", "role", "server", "protect", "passwords"]
 
@@ -26,28 +28,32 @@ struct ConfigurationBuilder {
     /// Returns the configuration; errors are added to the log.
     func build(_ statements: [Statement]) -> Configuration {
         let repeated = ["login-config", "login", "realm", "role", "protect"]
-        let block = Block(statements, of: "realms.conf", Self.keywords, repeated: repeated, in: self)
+        var block = Block(statements, of: "realms.conf", Self.keywords, repeated: repeated, at: .none, in: self)
         note(text.name, as: .settings, at: .none, in: text)
         let contexts = LoginContextTable(files: block.all("login-config"), inline: block.all("login"), in: self)
-        // These names include realms with errors. A reference to such a realm is therefore not an error of its own.
-        let names = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
-        let server = ServerReader(builder: self, realms: names).read(block.first("server"))
-        let passwords = passwords(block.first("passwords"))
+        block.builder.realmNames = block.all("realm").compactMap { $0.arguments.first }.compactMap(expanded)
+        let builder = block.builder
+        var server = ServerSettings(
+            listen: [Located(ServerSettings.Address(host: "127.0.0.1", port: 8443), in: text)],
+            stateFolder: Located(RelativePath.resolve("var", beside: text.name), in: text)
+        )
+        block.first("server").map { ServerSettings.schema.read($0, into: &server, in: builder) }
+        var passwords = PasswordSettings()
+        block.first("passwords").map { PasswordSettings.schema.read($0, into: &passwords, in: builder) }
         let services = services(passwords: passwords, stateFolder: server.stateFolder.value, block: block)
         let linker = RealmLinker(
-            builder: self,
+            builder: builder,
             contexts: contexts,
             services: services,
             stateFolderRange: server.stateFolder.isDefault ? nil : server.stateFolder.range
         )
         let realms = linker.link(block.all("realm"))
-        let defaultRealm = block.word("default-realm").flatMap { knownName($0, as: "realm", among: names) }
+        let defaultRealm = block.word("default-realm").flatMap { knownName($0, as: "realm", among: builder.realmNames) }
         warnAboutUnavailable(signInOf: block.first("server"), of: realms)
-        let roleReader = RoleReader(builder: self, realms: names, linked: realms)
+        let roleReader = RoleReader(builder: builder, linked: realms)
         let roles = roleReader.read(block.all("role"))
         let rules = RuleReader(
-            builder: self,
-            realms: names,
+            builder: builder,
             linked: realms,
             roles: roles,
             defaultRealm: defaultRealm,
@@ -109,6 +115,17 @@ struct ConfigurationBuilder {
             return value
         } catch {
             log.add(error)
+            return nil
+        }
+    }
+
+    /// Returns what `parse` makes of a word; nil if it rejects the word, which is reported.
+    func value<Value>(of word: RealmsConfWord, _ parse: (String) throws(BadWord) -> Value) -> Value? {
+        guard let text = expanded(word) else { return nil }
+        do {
+            return try parse(text)
+        } catch {
+            self.error(at: word.range, error.message, hint: error.hint)
             return nil
         }
     }

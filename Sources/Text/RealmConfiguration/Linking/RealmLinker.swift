@@ -59,7 +59,7 @@ struct RealmLinker {
         }
         let article = className.first.map { "AEIOU".contains($0) } == true ? "an" : "a"
         let keywords = common + kind.properties.properties.map(\.name)
-        let reader = Block(block, of: "\(article) \(className)", keywords, in: builder)
+        let reader = Block(block, of: "\(article) \(className)", keywords, at: nameWord.range, in: builder)
         let groups = reader.first("assign-groups").map { builder.userOrGroupNames(builder.list($0)[...]) } ?? []
         let mapping = mapping(reader.first("group-mapping"))
         guard let values = values(in: reader, schema: kind.properties, references: references) else { return nil }
@@ -84,7 +84,11 @@ struct RealmLinker {
         )
         bound.settings = values.configurationTexts
         bound.nested = Self.nested(in: values)
-        bound.cacheTimes = reader.first("cache").flatMap(cacheTimes)
+        if let statement = reader.first("cache") {
+            var times = CacheTimes(lifetime: .seconds(60), staleTime: .zero)
+            CacheTimes.schema.read(statement, into: &times, in: builder)
+            bound.cacheTimes = times
+        }
         return bound
     }
 
@@ -98,17 +102,6 @@ struct RealmLinker {
             }
         }
         return nested
-    }
-
-    private func cacheTimes(_ statement: Statement) -> CacheTimes? {
-        let hint = "as in: cache { ttl 60s; stale-if-unavailable 10m; }"
-        guard let statements = builder.block(statement, hint: hint) else { return nil }
-        let block = Block(statements, of: "cache", ["ttl", "stale-if-unavailable"], in: builder)
-        var lifetime = Duration.seconds(60)
-        var staleTime = Duration.zero
-        block.duration("ttl", .zero ... .seconds(3600), into: &lifetime)
-        block.duration("stale-if-unavailable", .zero ... .seconds(86_400), into: &staleTime)
-        return CacheTimes(lifetime: lifetime, staleTime: staleTime)
     }
 
     private func mapping(_ statement: Statement?) -> GroupMapping {

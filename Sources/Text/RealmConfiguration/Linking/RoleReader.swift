@@ -8,7 +8,6 @@ internal import RealmKit
 /// Reads the `role` blocks.
 struct RoleReader {
     let builder: ConfigurationBuilder
-    let realms: [String]
     /// The realms without errors.
     let linked: [BoundRealm]
 
@@ -35,6 +34,7 @@ struct RoleReader {
             of: "role",
             ["group", "user", "realm", "required-by"],
             repeated: ["group", "user"],
+            at: word.range,
             in: builder
         )
         if block.all("group").isEmpty, block.all("user").isEmpty {
@@ -45,7 +45,7 @@ struct RoleReader {
             let hint = "as in: required-by code;"
             builder.error(at: word.range, "required-by takes the word code, not \(text)", hint: hint)
         }
-        let own = block.first("realm").map { builder.realms($0, among: realms) } ?? []
+        let own = block.realms("realm")
         let users = own.isEmpty ? linked : linked.filter { own.contains($0.name) }
         return Role(
             name: name,
@@ -82,10 +82,10 @@ struct RoleReader {
 
 extension ConfigurationBuilder {
     /// Reads the list of realms of a statement; a realm that occurs twice is an error.
-    func realms(_ statement: Statement, among known: [String]) -> [String] {
+    func realms(_ statement: Statement) -> [String] {
         var names: [String] = []
         for word in list(statement) {
-            guard let name = knownName(word, as: "realm", among: known) else { continue }
+            guard let name = knownName(word, as: "realm", among: realmNames) else { continue }
             if names.contains(name) { error(at: word.range, "\(name) occurs twice in \(statement.keyword.text)") }
             names.append(name)
         }

@@ -7,7 +7,6 @@ internal import RealmKit
 /// Reads the `protect` blocks.
 struct RuleReader {
     let builder: ConfigurationBuilder
-    let realms: [String]
     /// The realms without errors.
     let linked: [BoundRealm]
     let roles: [Role]
@@ -27,8 +26,8 @@ struct RuleReader {
         for statement in statements {
             guard let (target, word, statements) = builder.ruleTarget(statement) else { continue }
             let repeated = ["require", "application"]
-            let block = Block(statements, of: "protect", Self.keywords, repeated: repeated, in: builder)
-            let methods = block.first("methods").map(builder.methods)
+            let block = Block(statements, of: "protect", Self.keywords, repeated: repeated, at: word.range, in: builder)
+            let methods = block.methods()
             targets.add(target, methods: methods, at: word.range)
             guard var rule = rule(for: target, at: word, block: block) else { continue }
             rule.host = target.host
@@ -39,12 +38,8 @@ struct RuleReader {
             rules.append((rule, word.range))
         }
         // The sign-in pages exist only if a rule has the scheme form.
-        if rules.contains(where: { $0.rule.schemes.contains(.form) }) {
-            for (rule, range) in rules { warnAboutPages(rule, at: range) }
-        }
-        if server.realmAPI != nil {
-            for (rule, range) in rules { warnAboutRealmAPI(rule, at: range) }
-        }
+        let hasPages = rules.contains { $0.rule.schemes.contains(.form) }
+        for (rule, range) in rules { warnAboutOwnPaths(rule, at: range, hasPages: hasPages) }
         return rules.map(\.rule)
     }
 
@@ -66,57 +61,49 @@ struct RuleReader {
         builder.error(at: range, message, hint: hint)
     }
 
-    /// Warns about a rule for a sign-in page; such a rule has no effect.
-    private func warnAboutPages(_ rule: ProtectRule, at range: SourceRange) {
-        let pages = server.signIn.segments.map { "\(server.signIn.prefix)/\($0.rawValue)" }
-        guard let page = pages.first(where: { Self.isPath(rule.path, withinPage: $0) }) else { return }
-        let hint = "set another path for the pages with server { sign-in { prefix /gatehouse; } }"
-        builder.warn(at: range, "the rule has no effect: \(page) is a sign-in page", hint: hint)
-    }
-
-    /// Warns about a rule for a path of the realm API; such a rule has no effect on the requests of the API.
-    private func warnAboutRealmAPI(_ rule: ProtectRule, at range: SourceRange) {
-        let path = "\(server.signIn.prefix)/realms"
-        guard Self.isPath(rule.path, withinPage: path) else { return }
-        let hint = "set another path for the realm API with server { sign-in { prefix /gatehouse; } }"
-        let message = "the rule does not apply to the realm API, which has \(path) and \(path)/REALM/check"
-        builder.warn(at: range, message, hint: hint)
-    }
-
-    /// Returns whether a path is that of a page, or below it.
-    private static func isPath(_ path: String, withinPage page: String) -> Bool {
-        path.utf8.elementsEqual(page.utf8) || path.utf8.starts(with: "\(page)/".utf8)
+    /// Warns about a rule for a sign-in page or for a path of the realm API; such a rule has no effect there.
+    private func warnAboutOwnPaths(_ rule: ProtectRule, at range: SourceRange, hasPages: Bool) {
+        let prefix = server.signIn.prefix
+        let statement = "with server { sign-in { prefix /gatehouse; } }"
+        let isWithin = { (page: String) in "\(rule.path)/".utf8.starts(with: "\(page)/".utf8) }
+        let pages = hasPages ? server.signIn.segments.map { "\(prefix)/\($0.rawValue)" } : []
+        if let page = pages.first(where: isWithin) {
+            let hint = "set another path for the pages \(statement)"
+            builder.warn(at: range, "the rule has no effect: \(page) is a sign-in page", hint: hint)
+        }
+        let api = "\(prefix)/realms"
+        if server.realmAPI != nil, isWithin(api) {
+            let message = "the rule does not apply to the realm API, which has \(api) and \(api)/REALM/check"
+            builder.warn(at: range, message, hint: "set another path for the realm API \(statement)")
+        }
     }
 
     // MARK: The block of a rule
 
     private func rule(for target: RuleTarget, at word: RealmsConfWord, block: Block) -> ProtectRule? {
-        let networks = block.first("networks").map { statement in
-            builder.list(statement).compactMap { builder.addressBlock($0, of: "networks") }
-        }
+        let networks = block.addresses("networks")
         let access = access(block)
         var rule = ProtectRule(path: target.path, realms: [], schemes: [], requirements: [])
-        rule.networks = networks ?? []
+        rule.networks = networks
         rule.access = access
-        if access != .nobody { block.choice("ambiguous-paths", into: &rule.ambiguousPaths) }
+        if access != .nobody { rule.ambiguousPaths = block.choice("ambiguous-paths") ?? rule.ambiguousPaths }
         guard access == .users else { return rule }
         rule.requirements = requirements(block)
-        rule.schemes = schemes(block.first("auth"))
+        rule.schemes = schemes(block)
         if block.all("require").isEmpty {
             let hint = "as in: require group User;  or: require any;"
             builder.error(at: word.range, "the rule for \(target) has no require statement", hint: hint)
         }
-        block.choice("when-unavailable", into: &rule.whenUnavailable)
-        block.choice("identity-fields", into: &rule.identityFields)
-        rule.application = block.localizedText("application", for: server.signIn.translations) {
-            builder.shownText($0, of: "application", maximum: 60)
-        }
+        rule.whenUnavailable = block.choice("when-unavailable") ?? rule.whenUnavailable
+        rule.identityFields = block.choice("identity-fields") ?? rule.identityFields
+        let name = ShownText.reader(of: "application", maximum: 60)
+        rule.application = block.localizedText("application", for: server.signIn.translations, name)
         if let word = block.first("application")?.arguments.last, !rule.schemes.contains(.form) {
             let message = "application has no effect: only the sign-in page shows it, and auth has no form"
             builder.warn(at: word.range, message)
         }
         if let statement = block.first("realm") {
-            rule.realms = builder.realms(statement, among: realms)
+            rule.realms = builder.realms(statement)
             if block.first("when-unavailable") == nil {
                 builder.warnAboutUnavailable(rule.realms, in: statement, of: linked)
             }
@@ -148,20 +135,13 @@ struct RuleReader {
         return nobody == nil ? .open : .nobody
     }
 
-    private func schemes(_ statement: Statement?) -> [ProtectRule.Scheme] {
-        guard let statement else { return [.basic] }
-        var schemes: [ProtectRule.Scheme] = []
-        for word in builder.list(statement) {
-            guard let text = builder.expanded(word) else { continue }
-            guard let scheme = ProtectRule.Scheme(rawValue: text) else {
-                let hint = "the schemes are \(ProtectRule.Scheme.allCases.map(\.rawValue).joined(separator: ", "))"
-                builder.error(at: word.range, "there is no scheme \(text)", hint: hint)
-                continue
-            }
-            if schemes.contains(scheme) { builder.error(at: word.range, "\(text) occurs twice in auth") }
-            schemes.append(scheme)
-        }
-        return schemes
+    private func schemes(_ block: Block) -> [ProtectRule.Scheme] {
+        guard block.first("auth") != nil else { return [.basic] }
+        return block.list("auth", isUnique: true) { text throws(BadWord) in
+            if let scheme = ProtectRule.Scheme(rawValue: text) { return scheme }
+            let hint = "the schemes are \(ProtectRule.Scheme.allCases.map(\.rawValue).joined(separator: ", "))"
+            throw BadWord("there is no scheme \(text)", hint: hint)
+        }.map(\.value)
     }
 
     /// Reports a rule whose scheme `certificate` cannot work: TLS has to request certificates, and a realm has to take

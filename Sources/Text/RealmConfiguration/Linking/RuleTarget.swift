@@ -60,24 +60,31 @@ extension ConfigurationBuilder {
                 return nil
             }
         }
-        guard let (word, block) = wordAndBlock(statement), let text = expanded(word) else { return nil }
-        if let target = TargetHint.target(ofURL: text) {
-            error(at: word.range, "\(text) is a URL", hint: "write the host and the path only: \(target)")
-            return nil
+        guard let (word, block) = wordAndBlock(statement) else { return nil }
+        let target = value(of: word) { text throws(BadWord) in
+            if let target = TargetHint.target(ofURL: text) {
+                throw BadWord("\(text) is a URL", hint: "write the host and the path only: \(target)")
+            }
+            let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) ?? text.startIndex
+            let host = try ProtectRule.Host(word: text[..<slash])
+            let path = try RuleTarget.path(String(text[slash...]), isQuoted: word.isQuoted)
+            return RuleTarget(host: host, path: path, isExact: isExact)
         }
-        let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) ?? text.startIndex
-        guard let host = host(text[..<slash], at: word), let path = path(String(text[slash...]), at: word) else {
-            return nil
-        }
-        return (RuleTarget(host: host, path: path, isExact: isExact), word, block)
+        return target.map { ($0, word, block) }
     }
+}
 
-    /// Returns the hosts that a word names; without a name these are all hosts.
-    func host(_ text: Substring, at word: RealmsConfWord) -> ProtectRule.Host? {
-        guard !text.isEmpty else { return .any }
+extension ProtectRule.Host {
+    /// Reads the hosts that a word names; without a name these are all hosts.
+    init(word text: Substring) throws(BadWord) {
+        guard !text.isEmpty else {
+            self = .any
+            return
+        }
         let isBelow = text.hasPrefix("*.")
         if let name = HostName.canonicalInConfiguration(isBelow ? text.dropFirst(2) : text) {
-            return isBelow ? .below(name) : .name(name)
+            self = isBelow ? .below(name) : .name(name)
+            return
         }
         let hint =
             switch true {
@@ -89,27 +96,26 @@ extension ConfigurationBuilder {
             case text.contains(":"): "a rule is for all ports of a host: remove the port"
             default: "use ASCII letters, digits, - and ., as in app.example.com/admin or *.example.com/"
             }
-        error(at: word.range, "\(text) is not a host that can be protected", hint: hint)
-        return nil
+        throw BadWord("\(text) is not a host that can be protected", hint: hint)
     }
+}
 
+extension RuleTarget {
     /// Returns the normalized form of a path, for comparison with the paths of requests.
     ///
     /// A path that looks like a pattern is rejected, unless it is quoted. Patterns are not supported: their characters
     /// would be compared literally, so a rule with a pattern would protect nothing.
-    func path(_ text: String, at word: RealmsConfWord) -> String? {
-        if !word.isQuoted, text.hasPrefix("/"), let pattern = TargetHint.pattern(in: text) {
+    static func path(_ text: String, isQuoted: Bool) throws(BadWord) -> String {
+        if !isQuoted, text.hasPrefix("/"), let pattern = TargetHint.pattern(in: text) {
             let hint =
                 "\(pattern.parent) is for all paths below it; quote the path if \(pattern.character) is a part of its name"
-            error(at: word.range, "\(text) contains \(pattern.character), and patterns are not supported", hint: hint)
-            return nil
+            throw BadWord("\(text) contains \(pattern.character), and patterns are not supported", hint: hint)
         }
         let segments = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"%?#\\;\"".utf8.contains($0) }
         let inner = segments.last == "" ? segments.dropLast() : segments
         guard text.hasPrefix("/"), isPlain, !inner.contains(where: { ["", ".", ".."].contains($0) }) else {
-            error(at: word.range, "\(text) is not a path that can be protected", hint: TargetHint.hint(forPath: text))
-            return nil
+            throw BadWord("\(text) is not a path that can be protected", hint: TargetHint.hint(forPath: text))
         }
         return inner.isEmpty ? "/" : "/" + inner.joined(separator: "/")
     }
@@ -167,7 +173,7 @@ private enum TargetHint {
 
 // MARK: Methods
 
-extension ConfigurationBuilder {
+extension Block {
     /// The methods in the registry of IANA (RFC 9110 section 16.1.1), and those of common programs.
     private static let knownMethods = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "ACL", "BASELINE-CONTROL",
@@ -177,39 +183,31 @@ extension ConfigurationBuilder {
         "VERSION-CONTROL", "M-SEARCH", "NOTIFY", "SUBSCRIBE", "UNSUBSCRIBE", "PURGE",
     ]
 
-    /// Reads the `methods` of a rule.
-    func methods(_ statement: Statement) -> [String] {
-        var methods: [String] = []
-        for word in list(statement) {
-            guard let method = expanded(word), isMethod(method, at: word) else { continue }
-            if methods.contains(method) { error(at: word.range, "\(method) occurs twice in methods") }
-            methods.append(method)
+    /// Reads the `methods` of a rule; nil without the statement.
+    func methods() -> [String]? {
+        guard first("methods") != nil else { return nil }
+        let methods = list("methods", isUnique: true, Self.method)
+        for method in methods where !Self.knownMethods.contains(method.value) {
+            guard let known = NearestName.suggest(method.value, among: Self.knownMethods) else { continue }
+            builder.warn(at: method.range, "\(method.value) is not a known method", hint: "did you mean \(known)?")
         }
-        return methods
+        return methods.map(\.value)
     }
 
-    private func isMethod(_ method: String, at word: RealmsConfWord) -> Bool {
+    private static func method(_ method: String) throws(BadWord) -> String {
         let upper = method.uppercased()
-        let meansAll = ["*", "ALL", "ANY"].contains(upper)
-        let hint = "a rule without methods is for all methods: remove the statement"
-        if meansAll, !word.isQuoted {
-            error(at: word.range, "\(method) is not a method", hint: hint)
-            return false
+        if ["*", "ALL", "ANY"].contains(upper) {
+            let hint = "a rule without methods is for all methods: remove the statement"
+            throw BadWord("\(method) is not a method", hint: hint)
         }
         let isToken = method.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "-") }
         guard isToken, (1...32).contains(method.utf8.count) else {
             let hint =
-                Self.knownMethods.contains(upper)
+                knownMethods.contains(upper)
                 ? "methods are in capital letters: \(upper)"
                 : "a method has 1 to 32 characters, A to Z and -, such as GET"
-            error(at: word.range, "\(method) is not a method", hint: hint)
-            return false
+            throw BadWord("\(method) is not a method", hint: hint)
         }
-        guard !Self.knownMethods.contains(method) else { return true }
-        let suggestion = NearestName.suggest(method, among: Self.knownMethods).map { "did you mean \($0)?" }
-        if let hint = meansAll ? hint : suggestion {
-            warn(at: word.range, "\(method) is not a known method", hint: hint)
-        }
-        return true
+        return method
     }
 }

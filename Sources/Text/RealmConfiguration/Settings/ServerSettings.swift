@@ -92,7 +92,7 @@ public struct RealmAPISettings: Sendable, Hashable {
         /// The name of the program, for logs.
         public let name: String
         /// The names of the realms that the program may use, at least one.
-        public let realms: [String]
+        public var realms: [String]
         /// The SHA-256 digests of the tokens; empty if the program needs no token.
         ///
         /// During a change of the token, two tokens are valid.

@@ -4,37 +4,34 @@ internal import AccessControl
 internal import Files
 internal import LoginConf
 
-/// Reads the `languages` and `translation` statements of the `sign-in` block, and the translation files.
-struct TranslationReader {
-    let builder: ConfigurationBuilder
-
-    func read(_ block: Block) -> Translations {
+extension Block {
+    /// Reads the `translation` statements and their files.
+    func translations() -> Translations {
         var known = Translations.builtIn
-        for statement in block.all("translation") { readFile(statement, into: &known) }
-        if known.count > Translations.maximumCount, let statement = block.first("translation") {
+        for statement in all("translation") { readTranslation(statement, into: &known) }
+        if known.count > Translations.maximumCount, let statement = first("translation") {
             builder.error(at: statement.keyword.range, "more than \(Translations.maximumCount) translations")
         }
-        guard let statement = block.first("languages") else { return Translations(known) }
-        var chosen: [Translation] = []
-        let tags = known.map(\.language)
-        for word in builder.list(statement) {
-            guard let tag = builder.expanded(word)?.lowercased() else { continue }
-            guard let translation = known.first(where: { $0.language.utf8.elementsEqual(tag.utf8) }) else {
-                let nearest = ConfigurationBuilder.hint(tag, among: tags) ?? ""
-                let hint = "\(nearest); another language needs a file, as in: translation \(tag) \(tag).conf;"
-                builder.error(at: word.range, "there is no translation for \(tag)", hint: hint)
-                continue
-            }
-            if chosen.contains(translation) { builder.error(at: word.range, "\(tag) occurs twice in languages") }
-            chosen.append(translation)
+        return Translations(known)
+    }
+
+    /// Reads the `languages` statement.
+    func languages(among known: Translations) -> Translations {
+        let tags = known.all.map(\.language)
+        let chosen = list("languages", isUnique: true) { text throws(BadWord) in
+            let tag = text.lowercased()
+            if tags.contains(tag) { return tag }
+            let nearest = ConfigurationBuilder.hint(tag, among: tags) ?? ""
+            let hint = "\(nearest); another language needs a file, as in: translation \(tag) \(tag).conf;"
+            throw BadWord("there is no translation for \(tag)", hint: hint)
         }
-        return Translations(chosen)
+        return Translations(chosen.compactMap { tag in known.all.first { $0.language == tag.value } })
     }
 
     /// Reads a `translation` statement and its file.
     ///
     /// The file changes a translation that exists. For a new language, texts that the file lacks are in English.
-    private func readFile(_ statement: Statement, into known: inout [Translation]) {
+    private func readTranslation(_ statement: Statement, into known: inout [Translation]) {
         let words = builder.words(statement)
         let hint = "as in: translation it it.conf;"
         guard words.count == 2 else {
@@ -45,7 +42,7 @@ struct TranslationReader {
         }
         guard let tag = builder.expanded(words[0])?.lowercased(), let name = builder.filePath(words[1], as: .settings)
         else { return }
-        guard Self.isLanguageTag(tag) else {
+        guard LanguageTag.isValid(tag) else {
             builder.error(at: words[0].range, "\(tag) is not the tag of a language", hint: hint)
             return
         }
@@ -67,9 +64,11 @@ struct TranslationReader {
             }
         }
     }
+}
 
+enum LanguageTag {
     /// Returns true for a tag in the form of RFC 5646: a language of two or more letters, and further parts.
-    static func isLanguageTag(_ tag: String) -> Bool {
+    static func isValid(_ tag: String) -> Bool {
         let parts = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard tag.utf8.count <= 35, let language = parts.first, (2...8).contains(language.count),
             language.allSatisfy({ (0x61...0x7A).contains($0) })
@@ -100,41 +99,30 @@ private struct TranslationFile {
     /// Reads the file into a translation, and returns the keys without a text in the file.
     func read(into translation: inout Translation) -> [MessageKey] {
         let keys = MessageKey.allCases
-        let block = Block(statements, of: "the translation", keys.map(\.rawValue), in: builder)
-        var missing: [MessageKey] = []
+        let block = Block(statements, of: "the translation", keys.map(\.rawValue), at: .none, in: builder)
         for key in keys {
-            guard block.first(key.rawValue) != nil else {
-                missing.append(key)
-                continue
-            }
-            guard let word = block.word(key.rawValue),
-                let text = builder.shownText(word, of: key.rawValue, maximum: Self.maximumLength),
-                isUsable(text, for: key, at: word)
-            else { continue }
-            translation.replace(key, by: text)
+            let text = block.word(key.rawValue) { text throws(BadWord) in try Self.text(text, for: key) }
+            if let text { translation.replace(key, by: text) }
         }
-        return missing
+        return keys.filter { block.first($0.rawValue) == nil }
     }
 
-    /// Reports a text with a placeholder that the English text does not have, or without one that it has.
-    private func isUsable(_ text: String, for key: MessageKey, at word: RealmsConfWord) -> Bool {
-        if key == .direction, text != "ltr", text != "rtl" {
-            builder.error(at: word.range, "direction is ltr or rtl")
-            return false
-        }
+    /// Returns a text that pages may show, and that has the placeholders of the English text.
+    private static func text(_ text: String, for key: MessageKey) throws(BadWord) -> String {
+        _ = try ShownText.reader(of: key.rawValue, maximum: maximumLength)(text)
+        if key == .direction, text != "ltr", text != "rtl" { throw BadWord("direction is ltr or rtl") }
         let expected = Placeholder.names(in: Translation.english[key])
         let found = Placeholder.names(in: text)
         if let unknown = found.first(where: { !expected.contains($0) }) {
-            let hint =
-                expected.isEmpty
-                ? "this text has no placeholders" : ConfigurationBuilder.hint(unknown, among: expected)
-            builder.error(at: word.range, "unknown placeholder {\(unknown)}", hint: hint)
-            return false
+            let known = ConfigurationBuilder.hint(unknown, among: expected)
+            throw BadWord(
+                "unknown placeholder {\(unknown)}",
+                hint: expected.isEmpty ? "this text has no placeholders" : known
+            )
         }
         if let lacking = expected.first(where: { !found.contains($0) }) {
-            builder.error(at: word.range, "the text lacks the placeholder {\(lacking)}")
-            return false
+            throw BadWord("the text lacks the placeholder {\(lacking)}")
         }
-        return true
+        return text
     }
 }
