@@ -146,18 +146,16 @@ package struct SecurityHeaders: Sendable {
             case .image: "'none'"
             }
         policy += ["form-action \(formAction)", "frame-ancestors 'none'", "base-uri 'none'"]
+        let referrer = kind == .plain || kind == .image ? "no-referrer" : "strict-origin"
+        let permissions = "camera=(), geolocation=(), microphone=()"
         var fields = [
             HTTPField(name: .contentSecurityPolicy, value: policy.joined(separator: "; ")),
             HTTPField(name: .xContentTypeOptions, value: "nosniff"),
+            HTTPField(name: .known("Referrer-Policy"), value: referrer),
+            HTTPField(name: .known("Cross-Origin-Opener-Policy"), value: "same-origin"),
+            HTTPField(name: .known("Cross-Origin-Resource-Policy"), value: "same-origin"),
+            HTTPField(name: .known("Permissions-Policy"), value: permissions),
         ]
-        let others = [
-            ("Referrer-Policy", kind == .plain || kind == .image ? "no-referrer" : "strict-origin"),
-            ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Permissions-Policy", "camera=(), geolocation=(), microphone=()"),
-        ]
-        for (name, value) in others {
-            if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
-        }
         if isCertificateTrusted { fields.append(HTTPField(name: .strictTransportSecurity, value: "max-age=31536000")) }
         return fields
     }

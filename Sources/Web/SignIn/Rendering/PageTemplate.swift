@@ -7,7 +7,8 @@ enum PageTemplate {
     /// The frame of every page.
     ///
     /// The other templates render `parts`, so `parts` is not escaped again. The script within the page is not escaped,
-    /// because HTML has no escapes in scripts; its texts are escaped in JSON.
+    /// because HTML has no escapes in scripts; its texts are escaped in JSON. The icon is a constant without special
+    /// characters.
     static let frame = compiled(
         """
         <!DOCTYPE html>
@@ -17,7 +18,7 @@ enum PageTemplate {
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <title>{{windowTitle}}{{#titleBrand}} - {{.}}{{/titleBrand}}</title>
-        <link rel="icon" href="{{icon}}">
+        <link rel="icon" href="{{{icon}}}">
         <link rel="stylesheet" href="{{style}}">
         {{#script}}<script src="{{.}}" data-prefix="{{prefix}}" defer></script>
         {{/script}}</head>
