@@ -25,6 +25,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ["\0", "\t", "\u{1F}", "\u{7F}", "\u{85}", "\u{9F}", "\u{2028}", "\u{2029}"])
+    func `control characters are found`(character: String) {
+        #expect("a\(character)b".containsControlCharacter)
+        #expect("a\(character)b".utf8Span.span.containsNUL == (character == "\0"))
+    }
+
+    @Test func `other characters are no control characters`() {
+        #expect(!"a b \u{20}~\u{A0}\u{E9}\u{200F}\u{1F600}".containsControlCharacter)
+        #expect(!"".containsControlCharacter)
+    }
+
     @Test func `a text can be created from a literal`() {
         let text: UTF8Text = "step"
         switch text {
