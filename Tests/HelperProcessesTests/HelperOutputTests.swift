@@ -22,7 +22,7 @@ struct HelperOutputTests {
     private func log(_ output: String, secrets: [String]) -> [String] {
         let lines = Lines()
         var written = HelperOutput(of: "helper", log: lines.log)
-        written.begin(secret: nil)
+        written.begin()
         for secret in secrets { written.withhold(Secret(utf8: secret)) }
         _ = written.add(Array(output.utf8)[...])
         written.flush()
@@ -40,10 +40,10 @@ struct HelperOutputTests {
     @Test func `a secret that becomes known after the output is not logged`() {
         let lines = Lines()
         var written = HelperOutput(of: "helper", log: lines.log)
-        written.begin(secret: Secret(utf8: "lilac"))
+        written.begin(secrets: [Secret(utf8: "lilac")])
         _ = written.add(Array("the code is 123456\n".utf8)[...])
         written.withhold(Secret(utf8: "123456"))
-        written.begin(secret: nil)
+        written.begin()
         let list = lines.list
         #expect(list == [Self.withheld])
     }
@@ -52,12 +52,12 @@ struct HelperOutputTests {
         let lines = Lines()
         var written = HelperOutput(of: "helper", log: lines.log)
         for secret in ["lilac", "basil", "code\nx"] {
-            written.begin(secret: Secret(utf8: secret))
+            written.begin(secrets: [Secret(utf8: secret)])
             _ = written.add(Array("checking\n".utf8)[...])
         }
-        written.begin(secret: Secret(utf8: "other"))
+        written.begin(secrets: [Secret(utf8: "other")])
         _ = written.add(Array("was lilac\nand basil!\nfree\n".utf8)[...])
-        written.begin(secret: nil)
+        written.begin()
         _ = written.add(Array("late other\n".utf8)[...])
         written.flush()
         #expect(
@@ -72,8 +72,8 @@ struct HelperOutputTests {
     @Test func `as many earlier secrets are remembered as one process serves in a while`() {
         let lines = Lines()
         var written = HelperOutput(of: "helper", log: lines.log)
-        for number in 0...SecretMarks.maximum { written.begin(secret: Secret(utf8: "secret-\(number).")) }
-        written.begin(secret: nil)
+        for number in 0...SecretMarks.maximum { written.begin(secrets: [Secret(utf8: "secret-\(number).")]) }
+        written.begin()
         _ = written.add(Array("secret-2. secret-0.\n".utf8)[...])
         _ = written.add(Array("secret-\(SecretMarks.maximum).\nsecret-0.\n".utf8)[...])
         written.flush()

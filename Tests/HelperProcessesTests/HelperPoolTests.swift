@@ -17,7 +17,7 @@ struct HelperPoolTests {
     private func exit(of program: HelperProgram, log: RealmLog? = nil) async throws -> HelperProcess.Exit {
         let pool = HelperPool(HelperPoolSettings(), log: log)
         return try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
-            let process = try slot.process(program, secret: nil)
+            let process = try slot.process(program)
             while try process.wait(for: .end, call: call) != .ended {}
             return process.end()
         }
@@ -72,7 +72,7 @@ struct HelperPoolTests {
         let program = HelperProgram(try folder.script("exit 7"))
         let event = try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
             first.wakeUp()
-            let process = try slot.process(program, secret: nil)
+            let process = try slot.process(program)
             return try process.wait(for: .end, call: call)
         }
         #expect(event == .ended)
@@ -83,7 +83,7 @@ struct HelperPoolTests {
         let program = HelperProgram(try folder.script("exit $(($(head -c 1048576 <&3 | wc -c) / 8192))"))
         let bytes = Secret(utf8: String(repeating: "lilac...", count: 131_072))
         let exit = try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
-            let process = try slot.process(program, secret: nil)
+            let process = try slot.process(program)
             try process.send(bytes, call: call)
             process.finishSending()
             while try process.wait(for: .end, call: call) != .ended {}
@@ -253,7 +253,7 @@ struct HelperPoolTests {
                             // The first request is late when the others are rejected.
                             call.deadline = .max
                             busy.set(call)
-                            let process = try slot.process(program, secret: nil)
+                            let process = try slot.process(program)
                             while try process.wait(for: .end, call: call) != .ended {
                                 if events.list.count == 4 { call.deadline = 0 }
                             }
@@ -287,7 +287,7 @@ struct HelperPoolTests {
         let ask = { @Sendable (program: HelperProgram) async throws(HelperFault) in
             try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, call throws(HelperFault) in
                 first.set(call)
-                let process = try slot.process(program, secret: nil)
+                let process = try slot.process(program)
                 while try process.wait(for: .end, call: call) != .ended {}
             }
         }
@@ -350,7 +350,7 @@ struct HelperPoolTests {
         let program = HelperProgram(try folder.script("read line <&3"))
         let ask = { @Sendable (pool: HelperPool) async throws(HelperFault) in
             try await pool.run(for: JobOwner(source: "here", account: nil)) { slot, _ throws(HelperFault) in
-                _ = try slot.process(program, secret: nil)
+                _ = try slot.process(program)
             }
         }
         var settings = HelperPoolSettings()

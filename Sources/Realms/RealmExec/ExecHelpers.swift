@@ -42,7 +42,7 @@ final class ExecHelpers: Sendable {
         var program = program
         program.arguments += request.arguments
         let secrets = request.secrets
-        let process = try process(program, withholding: secrets, slot: slot)
+        let process = try slot.process(program, secrets: secrets)
         try process.send(request.message, call: call)
         process.finishSending()
         var bytes: [UInt8] = []
@@ -75,17 +75,6 @@ final class ExecHelpers: Sendable {
         return answer
     }
 
-    /// Returns a process whose output is not logged where it contains a secret.
-    private static func process(
-        _ program: HelperProgram,
-        withholding secrets: [Secret],
-        slot: HelperSlot
-    ) throws(HelperFault) -> HelperProcess {
-        let process = try slot.process(program, secret: nil)
-        for secret in secrets { process.withhold(secret) }
-        return process
-    }
-
     // MARK: A process for many requests
 
     private static func answerByLine(
@@ -95,7 +84,7 @@ final class ExecHelpers: Sendable {
         call: HelperCall
     ) throws(HelperFault) -> ExecAnswer {
         let secrets = request.secrets
-        let process = try process(program, withholding: secrets, slot: slot)
+        let process = try slot.process(program, secrets: secrets)
         // Children of earlier requests may have the descriptor. They cannot guess a random number, and so cannot answer.
         let number = UInt64.random(in: .min ... .max)
         try process.send(request.line(number), call: call)

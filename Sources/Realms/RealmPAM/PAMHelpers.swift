@@ -23,7 +23,7 @@ final class PAMHelpers: Sendable {
         do throws(HelperFault) {
             let owner = JobOwner(source: ClientNetwork.source(request.host), account: request.user.caseFolded)
             let (result, texts) = try await pool.run(for: owner) { slot, call throws(HelperFault) in
-                try dialog.conduct(request, process: try slot.process(program, secret: secret), call: call)
+                try dialog.conduct(request, process: try slot.process(program, secrets: [secret]), call: call)
             }
             dialog.finish(.success(result), texts: texts)
         } catch {
@@ -36,7 +36,7 @@ final class PAMHelpers: Sendable {
         let program = program
         let owner = JobOwner(source: ClientNetwork.source(nil), account: user.caseFolded)
         let reply = try await pool.run(for: owner) { slot, call throws(HelperFault) -> PAMReply in
-            let process = try slot.process(program, secret: nil)
+            let process = try slot.process(program)
             let number = UInt64.random(in: .min ... .max)
             try process.send(PAMLoginRequest.find(user, number: number), call: call)
             var channel = PAMChannel(process, request: number, call: call)

@@ -17,13 +17,13 @@ package final class HelperSlot {
 
     init(log: RealmLog?, wake: Result<WakeUp, HelperFault>) { (self.log, self.wake) = (log, wake) }
 
-    /// Returns the running helper, or starts one; lines of its output that contain the secret are not logged.
+    /// Returns the running helper, or starts one; lines of its output that contain a secret are not logged.
     ///
     /// A helper that has sent something without a request is replaced: it could be taken for an answer.
-    package func process(_ program: HelperProgram, secret: Secret?) throws(HelperFault) -> HelperProcess {
-        if let process, process.begin(secret: secret) { return process }
+    package func process(_ program: HelperProgram, secrets: [Secret] = []) throws(HelperFault) -> HelperProcess {
+        if let process, process.begin(secrets: secrets) { return process }
         end()
-        let process = try HelperProcess(program, log: log, secret: secret)
+        let process = try HelperProcess(program, log: log, secrets: secrets)
         self.process = process
         return process
     }

@@ -13,7 +13,7 @@ struct HelperOutput: ~Copyable {
     /// The maximum number of bytes of one request; a helper that writes more is killed.
     static let maximumRead = 1 << 20
     private static let maximumLine = 512
-    /// More than the maximum that is logged, so that a secret that begins in the logged part is found.
+    /// More than a secret after the part that is logged, so that one that begins in this part is found.
     private static let maximumKept = 3 * maximumLogged
 
     private let name: String
@@ -21,8 +21,10 @@ struct HelperOutput: ~Copyable {
     private var kept: [UInt8] = []
     /// True if output was left out of `kept`.
     private var isCut = false
+    /// The number of bytes that were logged, with what was left out of their lines.
     private var logged = 0
-    /// The number of bytes since ``begin(secret:)``.
+    private var isRestLeftOut = false
+    /// The number of bytes since ``begin(secrets:)``.
     private(set) var total = 0
     private var secrets: [Secret] = []
     /// The secrets of earlier requests, of which a helper may still write.
@@ -33,13 +35,12 @@ struct HelperOutput: ~Copyable {
         self.log = log
     }
 
-    /// Starts to count anew; lines that contain the secret of the request are not logged.
-    mutating func begin(secret: Secret?) {
+    /// Starts to count anew; lines that contain a secret of the request are not logged.
+    mutating func begin(secrets: [Secret] = []) {
         flush()
-        (logged, total, isCut) = (0, 0, false)
-        for secret in secrets { earlier.add(secret) }
-        secrets = []
-        if let secret { withhold(secret) }
+        (logged, total, isCut, isRestLeftOut) = (0, 0, false, false)
+        for secret in self.secrets { earlier.add(secret) }
+        self.secrets = secrets.filter { !$0.isEmpty }
     }
 
     /// Adds a secret of the request; lines that contain it are not logged.
@@ -57,34 +58,23 @@ struct HelperOutput: ~Copyable {
         return total <= Self.maximumRead
     }
 
-    private var longestSecret: Int { max(secrets.map(\.count).max() ?? 0, earlier.longest) }
-
     /// Logs the output that is kept, without the lines that contain a secret or a part of one.
     mutating func flush() {
-        if kept.isEmpty, !isCut { return }
         let isLogged = logged <= Self.maximumLogged
         let places = isLogged ? SecretPlaces.places(of: secrets, in: kept) + earlier.places(in: kept) : []
-        // A secret at the end may be cut, and is then not found.
-        let limit = isCut ? max(0, kept.count - longestSecret) : kept.count
         var start = 0
         while start < kept.count, logged <= Self.maximumLogged {
             let end = kept[start...].firstIndex(of: UInt8(ascii: "\n")) ?? kept.count
-            if end > start {
-                let shown = min(end, start + Self.maximumLine)
-                logged += shown - start + 1
-                if shown > limit { logged = Self.maximumLogged + 1 }
-                if logged > Self.maximumLogged {
-                    log?("\(name): the rest of its output is not logged")
-                } else if places.contains(where: { $0.overlaps(start..<end) }) {
-                    log?("\(name): (a line with the secret of the login is not logged)")
-                } else {
-                    log?("\(name): \(HelperText.escaped(kept[start..<shown]))")
-                }
+            if places.contains(where: { $0.overlaps(start..<end) }) {
+                log?("\(name): (a line with the secret of the login is not logged)")
+            } else if end > start {
+                log?("\(name): \(HelperText.escaped(kept[start..<min(end, start + Self.maximumLine)]))")
             }
+            logged += end + 1 - start
             start = end + 1
         }
-        if isCut, logged <= Self.maximumLogged {
-            logged = Self.maximumLogged + 1
+        if !isRestLeftOut, start < kept.count || isCut {
+            isRestLeftOut = true
             log?("\(name): the rest of its output is not logged")
         }
         for index in kept.indices { kept[index] = 0 }
@@ -136,9 +126,6 @@ struct SecretMarks {
 
     private var marks: Set<Mark> = []
     private var order: [Mark] = []
-
-    /// The length of the longest secret, in bytes.
-    var longest: Int { marks.map(\.length).max() ?? 0 }
 
     mutating func add(_ secret: Secret) {
         guard !secret.isEmpty else { return }

@@ -54,10 +54,10 @@ package final class HelperProcess {
     private let log: RealmLog?
     private(set) var exit: Exit?
 
-    /// Starts a helper; lines of its output that contain the secret of the first request are not logged.
+    /// Starts a helper; lines of its output that contain a secret of the first request are not logged.
     ///
     /// Its descriptor 0 is /dev/null, 1 and 2 go to the log, 3 is the channel. It has no others.
-    package init(_ program: HelperProgram, log: RealmLog?, secret: Secret?) throws(HelperFault) {
+    init(_ program: HelperProgram, log: RealmLog?, secrets: [Secret]) throws(HelperFault) {
         let (own, child) = try Descriptor.socketPair()
         let pipe = try Descriptor.pipe()
         let null = try Descriptor.null()
@@ -68,17 +68,17 @@ package final class HelperProcess {
         let slash = program.path.utf8.lastIndex(of: UInt8(ascii: "/"))
         name = slash.map { String(program.path[program.path.index(after: $0)...]) } ?? program.path
         written = HelperOutput(of: name, log: log)
-        written.begin(secret: secret)
+        written.begin(secrets: secrets)
         self.log = log
     }
 
     deinit { end() }
 
-    /// Prepares for the next request, of which lines of output with the secret are not logged.
+    /// Prepares for the next request, of which lines of output with a secret are not logged.
     ///
     /// Returns false if the helper cannot serve it: it has ended, has closed its channel, or has sent something without
     /// a request.
-    func begin(secret: Secret?) -> Bool {
+    func begin(secrets: [Secret]) -> Bool {
         guard exit == nil, let channel else { return false }
         var descriptors = [
             pollfd(fd: channel.number, events: Int16(POLLIN), revents: 0),
@@ -88,14 +88,14 @@ package final class HelperProcess {
         let count = unsafe Glibc.poll(&descriptors, nfds_t(descriptors.count), 0)
         guard count >= 0, descriptors[0].revents == 0, descriptors[1].revents == 0 else { return false }
         if descriptors[2].revents != 0 { drain() }
-        written.begin(secret: secret)
+        written.begin(secrets: secrets)
         return true
     }
 
     /// Ends a request: its output is logged, and later output does not belong to it.
     func finish() {
         drain()
-        written.begin(secret: nil)
+        written.begin()
     }
 
     /// Adds a secret to the current request, such as a one-time code.
