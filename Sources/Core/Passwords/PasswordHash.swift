@@ -6,9 +6,16 @@ public import RealmKit
 ///
 /// It is immutable and may be used from any thread. A check blocks its thread while the hash is computed, so
 /// ``HashingPool`` computes checks on its own threads.
-public protocol PasswordHash: Sendable {
+public struct PasswordHash: Sendable {
+    let algorithm: any PasswordAlgorithm
+    /// True if no password matches.
+    var isDecoy = false
+
     /// The cost of a check, the same for every password.
-    var cost: HashCost { get }
+    public var cost: HashCost { algorithm.cost }
+
+    /// A hash of equal cost that no password matches, checked if the user does not exist or has no password.
+    public var decoy: PasswordHash { PasswordHash(algorithm: algorithm, isDecoy: true) }
 
     /// Checks a password.
     ///
@@ -18,25 +25,23 @@ public protocol PasswordHash: Sendable {
     /// - Throws: ``HashFault``. The code is `unusable` if the format would ignore a part of the password. Such a
     ///   password is rejected and never truncated. For bcrypt it has more than 72 bytes, and for crypt(3) it contains a
     ///   NUL byte. The code is `failed` if the library cannot compute the hash, for example because there is no memory.
-    func matches(_ password: Secret) throws(HashFault) -> Bool
+    public func matches(_ password: Secret) throws(HashFault) -> Bool {
+        try PasswordBounds.check(password)
+        // An empty password never matches, because many directories treat it as an anonymous login.
+        if password.isEmpty { return false }
+        let isRight = try password.withBytes { bytes throws(HashFault) in try algorithm.isDerived(from: bytes) }
+        return isRight && !isDecoy
+    }
 
-    /// A hash of equal cost that no password matches, checked if the user does not exist or has no password.
-    var decoy: any PasswordHash { get }
-}
-
-extension PasswordHash {
     /// The number of bytes of a password that the format hashes, if other programs ignore the rest of a longer one: 72 for
     /// bcrypt, 8 for DES; nil if they ignore nothing.
     ///
     /// Users whose passwords are longer could sign in at the system that has written the hash. Here their passwords are
     /// rejected, unless ``FormatOptions/acceptsTruncated`` is set.
-    public var truncatesAfter: Int? { (self as? StoredHash)?.algorithm.truncatesAfter }
+    public var truncatesAfter: Int? { algorithm.truncatesAfter }
 
     /// Returns whether the format ignores a part of a password: the bytes after ``truncatesAfter``, or a bit of each byte.
-    public func ignoresPart(of password: Secret) -> Bool {
-        guard let algorithm = (self as? StoredHash)?.algorithm else { return false }
-        return password.withBytes { algorithm.ignoresPart(of: $0) }
-    }
+    public func ignoresPart(of password: Secret) -> Bool { password.withBytes { algorithm.ignoresPart(of: $0) } }
 }
 
 /// A stored password: the stored text, and the hash read from the text.
@@ -44,9 +49,9 @@ public struct StoredPassword: Sendable {
     /// The text as it is stored.
     public let text: String
     /// The hash read from the text.
-    public let hash: any PasswordHash
+    public let hash: PasswordHash
 
-    init(text: String, hash: any PasswordHash) {
+    init(text: String, hash: PasswordHash) {
         self.text = text
         self.hash = hash
     }

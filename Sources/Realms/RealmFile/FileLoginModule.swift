@@ -120,7 +120,7 @@ final class Rehasher: Sendable {
     deinit { state.withLock { $0.task?.cancel() } }
 
     /// Returns whether a hash is weaker than the policy, and can be replaced by one of the whole password.
-    func shouldReplace(_ hash: any PasswordHash, password: Secret) -> Bool {
+    func shouldReplace(_ hash: PasswordHash, password: Secret) -> Bool {
         passwords.policy.needsRehash(of: hash) && passwords.policy.covers(password)
             && files.state.withLock { $0.version.files.allSatisfy(\.isReplaceable) }
     }

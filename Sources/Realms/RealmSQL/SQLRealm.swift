@@ -74,7 +74,7 @@ public final class SQLRealm: Realm {
     }
 
     private static func costs(_ settings: SQLSettings) throws(BadRealm) -> KnownCosts {
-        var decoys: [any PasswordHash] = []
+        var decoys: [PasswordHash] = []
         if let digests = settings.digests {
             let decoy = Result { () throws(BadHash) in try digests.decoy }
             decoys.append(try decoy.mapError { BadRealm($0.description, setting: "digest-algorithm") }.get())
@@ -112,7 +112,7 @@ public final class SQLRealm: Realm {
     }
 
     /// Adds the cost of a stored hash to those that every login computes, and warns about many different costs.
-    func learn(_ hash: any PasswordHash) {
+    func learn(_ hash: PasswordHash) {
         guard let costs = costs.add(hash),
             let warning = HashCost.warning(about: costs, longestCheck: passwords.longestCheck)
         else { return }
@@ -126,21 +126,21 @@ public final class SQLRealm: Realm {
 /// The dearest ones are kept, at most `HashCost.maximumChecks`.
 final class KnownCosts: Sendable {
     private struct State {
-        var decoys: [any PasswordHash]
+        var decoys: [PasswordHash]
         /// True after a cost had to be left out.
         var isFull = false
     }
 
     private let state: Mutex<State>
 
-    init(_ decoys: [any PasswordHash]) { state = Mutex(State(decoys: decoys)) }
+    init(_ decoys: [PasswordHash]) { state = Mutex(State(decoys: decoys)) }
 
     /// One decoy for each cost.
-    var decoys: [any PasswordHash] { state.withLock { $0.decoys } }
+    var decoys: [PasswordHash] { state.withLock { $0.decoys } }
 
     /// Adds the cost of a hash, and returns all costs, for a warning, if it is new and at most the first one for which
     /// a cost had to be left out.
-    func add(_ hash: any PasswordHash) -> [HashCost]? {
+    func add(_ hash: PasswordHash) -> [HashCost]? {
         state.withLock { state in
             guard !state.decoys.contains(where: { $0.cost == hash.cost }) else { return nil }
             state.decoys.append(hash.decoy)

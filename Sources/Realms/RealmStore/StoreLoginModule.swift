@@ -126,9 +126,9 @@ public struct StoreLoginModule: PasswordLoginModule {
     private func parse(
         _ found: StoredLogin,
         for attempt: LoginAttempt
-    ) -> (stored: StoredPassword?, hashPerCost: [any PasswordHash]) {
+    ) -> (stored: StoredPassword?, hashPerCost: [PasswordHash]) {
         var own: StoredPassword?
-        var hashPerCost: [any PasswordHash] = []
+        var hashPerCost: [PasswordHash] = []
         // True if the user's own hash was parsed, or does not exist.
         var isParsed = found.user?.hash == nil
         for (cost, hash) in found.costs {

@@ -7,8 +7,8 @@ import Testing
 @testable import Passwords
 
 @Suite struct CheckPlanTests {
-    /// A hash with a fixed result that counts its checks.
-    private final class FixedHash: PasswordHash {
+    /// An algorithm with a fixed result that counts its checks.
+    fileprivate final class FixedHash: PasswordAlgorithm {
         let cost: HashCost
         let answer: Result<Bool, HashFault>
         let checks = Atomic(0)
@@ -18,12 +18,10 @@ import Testing
             self.answer = answer
         }
 
-        func matches(_ password: Secret) throws(HashFault) -> Bool {
+        func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
             checks.add(1, ordering: .relaxed)
             return try answer.get()
         }
-
-        var decoy: any PasswordHash { self }
     }
 
     private func isRight(_ result: HashingResult) -> Bool? {
@@ -90,5 +88,12 @@ import Testing
             return
         }
         #expect(fault.code == .unusable)
+    }
+}
+
+extension CheckPlan {
+    fileprivate init(own: CheckPlanTests.FixedHash?, hashPerCost: [CheckPlanTests.FixedHash]) {
+        let hashes = hashPerCost.map { PasswordHash(algorithm: $0) }
+        self.init(own: own.map { PasswordHash(algorithm: $0) }, hashPerCost: hashes)
     }
 }

@@ -24,7 +24,7 @@ struct HashVector: Sendable, CustomTestStringConvertible {
 
     var secret: Secret { Secret(password) }
 
-    func read() throws -> any PasswordHash { try PasswordFormats.read(stored, options: options) }
+    func read() throws -> PasswordHash { try PasswordFormats.read(stored, options: options) }
 
     /// True if a check takes about a tenth of a second.
     ///

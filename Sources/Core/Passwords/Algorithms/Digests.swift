@@ -39,11 +39,13 @@ package struct DigestColumn: Sendable, Hashable {
     package var isClearText: Bool { function == nil }
 
     /// A hash with the cost of the column that no password matches; throws if the library fails.
-    package var decoy: any PasswordHash {
+    package var decoy: PasswordHash {
         get throws(BadHash) {
-            guard let function else { return StoredHash(algorithm: try SaltedDigest.clearText("decoy"), isDecoy: true) }
+            guard let function else {
+                return PasswordHash(algorithm: try SaltedDigest.clearText("decoy"), isDecoy: true)
+            }
             let zeros = [UInt8](repeating: 0, count: function.byteCount)
-            return StoredHash(algorithm: digest(zeros, by: function), isDecoy: true)
+            return PasswordHash(algorithm: digest(zeros, by: function), isDecoy: true)
         }
     }
 
@@ -57,7 +59,7 @@ package struct DigestColumn: Sendable, Hashable {
             guard (1...PasswordBounds.maximumLength).contains(stored.utf8.count) else {
                 throw BadHash("the stored password is empty, or longer than \(PasswordBounds.maximumLength) bytes")
             }
-            return StoredPassword(text: stored, hash: StoredHash(algorithm: try SaltedDigest.clearText(stored)))
+            return StoredPassword(text: stored, hash: PasswordHash(algorithm: try SaltedDigest.clearText(stored)))
         }
         let bytes = encoding == .hexadecimal ? Self.hexadecimal(stored) : Self.base64(stored)
         guard let bytes, bytes.count == function.byteCount else {
@@ -66,7 +68,7 @@ package struct DigestColumn: Sendable, Hashable {
                     + "\(encoding.rawValue)); it may be empty or cut off"
             )
         }
-        return StoredPassword(text: stored, hash: StoredHash(algorithm: digest(bytes, by: function)))
+        return StoredPassword(text: stored, hash: PasswordHash(algorithm: digest(bytes, by: function)))
     }
 
     private func digest(_ bytes: [UInt8], by function: HashFunction) -> SaltedDigest {

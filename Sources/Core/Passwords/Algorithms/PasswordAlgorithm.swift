@@ -66,25 +66,6 @@ enum PasswordBounds {
     }
 }
 
-/// A hash read from a stored text, with the rules that all formats share.
-struct StoredHash: PasswordHash {
-    let algorithm: any PasswordAlgorithm
-    /// A decoy has the cost of the hash from which it was made, and no password matches it.
-    var isDecoy = false
-
-    var cost: HashCost { algorithm.cost }
-
-    var decoy: any PasswordHash { StoredHash(algorithm: algorithm, isDecoy: true) }
-
-    func matches(_ password: Secret) throws(HashFault) -> Bool {
-        try PasswordBounds.check(password)
-        // An empty password never matches, because many directories treat it as an anonymous login.
-        if password.isEmpty { return false }
-        let isRight = try password.withBytes { bytes throws(HashFault) in try algorithm.isDerived(from: bytes) }
-        return isRight && !isDecoy
-    }
-}
-
 extension HashFault {
     /// Rejects a password that ends in NUL.
     ///

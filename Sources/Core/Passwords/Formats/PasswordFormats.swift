@@ -59,7 +59,7 @@ public enum PasswordFormats {
     /// Reads a stored password.
     ///
     /// - Throws: ``BadHash`` if the format is unknown, the text is malformed, or a check would be too costly.
-    public static func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> any PasswordHash {
+    public static func read(_ stored: String, options: FormatOptions = .init()) throws(BadHash) -> PasswordHash {
         guard stored.utf8.count <= maximumLength, stored.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             throw BadHash("the stored password is longer than \(maximumLength) bytes, or contains control characters")
         }
@@ -72,7 +72,7 @@ public enum PasswordFormats {
             }
         for format in formats {
             if let algorithm = try format.read(stored, options: options) {
-                return StoredHash(algorithm: options.acceptsTruncated ? algorithm.truncating : algorithm)
+                return PasswordHash(algorithm: options.acceptsTruncated ? algorithm.truncating : algorithm)
             }
         }
         guard !isNoPassword(stored) else { throw BadHash("the text means that the user has no password") }

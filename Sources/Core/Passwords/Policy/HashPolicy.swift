@@ -46,7 +46,7 @@ public struct HashPolicy: Sendable, Hashable {
     ///
     /// - Returns: The decoy. Its creation is fast, because no hash is computed.
     /// - Throws: ``HashFault`` with code `failed`: no random bytes can be generated, or parameters are out of bounds.
-    public func decoy() throws(HashFault) -> any PasswordHash {
+    public func decoy() throws(HashFault) -> PasswordHash {
         if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
         let stored: String?
         if let (method, setting) = try cryptSetting() {
@@ -66,10 +66,8 @@ public struct HashPolicy: Sendable, Hashable {
     ///
     /// A hash is weaker if it has less memory, fewer passes, rounds or iterations, a shorter salt or key, or an older
     /// version. A stronger hash of the same scheme is not replaced, nor a decoy, which belongs to no user.
-    public func needsRehash(of hash: any PasswordHash) -> Bool {
-        guard let stored = hash as? StoredHash else { return true }
-        if stored.isDecoy { return false }
-        return stored.algorithm.scheme?.isWeaker(than: scheme) ?? true
+    public func needsRehash(of hash: PasswordHash) -> Bool {
+        !hash.isDecoy && (hash.algorithm.scheme?.isWeaker(than: scheme) ?? true)
     }
 
     /// Returns whether hashes of this policy cover a password as a whole; otherwise ``hash(_:)`` rejects it.

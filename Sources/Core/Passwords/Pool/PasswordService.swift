@@ -15,7 +15,7 @@ public final class PasswordService: Sendable {
     public let pool: HashingPool
     private let mac: HMACKey
     /// The decoy that is checked in a realm without hashes, of the cost of a new hash.
-    private let decoy: any PasswordHash
+    private let decoy: PasswordHash
 
     /// Creates a service.
     ///
@@ -74,7 +74,7 @@ public final class PasswordService: Sendable {
     public func check(
         _ password: Secret,
         against stored: StoredPassword?,
-        hashPerCost: [any PasswordHash],
+        hashPerCost: [PasswordHash],
         for attempt: LoginAttempt
     ) async throws(LoginFault) -> Bool {
         let own = stored.flatMap { limitFault($0.hash.cost) == nil ? $0 : nil }
@@ -138,7 +138,7 @@ public final class PasswordService: Sendable {
         }
     }
 
-    private func plan(_ own: StoredPassword?, hashPerCost: [any PasswordHash]) -> CheckPlan {
+    private func plan(_ own: StoredPassword?, hashPerCost: [PasswordHash]) -> CheckPlan {
         let affordable = hashPerCost.filter { limitFault($0.cost) == nil }
         return CheckPlan(
             own: own?.hash,
@@ -194,12 +194,12 @@ public final class PasswordService: Sendable {
 /// not hide this, because on a busy machine some checks take longer than any fixed time.
 struct CheckPlan: Sendable, CustomStringConvertible {
     /// At most one of them is a check of the user's own hash, at ``own``.
-    private let checks: [any PasswordHash]
+    private let checks: [PasswordHash]
     private let own: Int?
     /// The memory of the largest check, in bytes: the checks are computed one after the other.
     let memory: Int
 
-    init(own: (any PasswordHash)?, hashPerCost: [any PasswordHash], longestCheck: Duration = .seconds(2)) {
+    init(own: PasswordHash?, hashPerCost: [PasswordHash], longestCheck: Duration = .seconds(2)) {
         let costs = Set(HashCost.checked(of: hashPerCost.map(\.cost), longestCheck: longestCheck))
         var checks = hashPerCost.filter { costs.contains($0.cost) }
         if let own {

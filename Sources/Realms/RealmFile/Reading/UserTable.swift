@@ -11,7 +11,7 @@ final class UserTable: Sendable {
     /// In the order of the file.
     let users: [FileUser]
     /// One decoy for each cost among the hashes of users that can sign in.
-    let hashPerCost: [any PasswordHash]
+    let hashPerCost: [PasswordHash]
     /// About ignored lines and other problems.
     let warnings: [String]
     let lineWarnings: [String]
@@ -34,7 +34,7 @@ final class UserTable: Sendable {
         var isContinued = false
         format.read(bytes, lines: lines, isContinued: &isContinued) { line, read in table.add(line, read: read) }
         (users, indexByKey, self.lineWarnings) = (table.users, table.indexByKey, table.warnings)
-        var decoys: [HashCost: any PasswordHash] = [:]
+        var decoys: [HashCost: PasswordHash] = [:]
         for user in table.users {
             guard let hash = user.usablePassword?.hash, decoys[hash.cost] == nil else { continue }
             decoys[hash.cost] = hash.decoy
