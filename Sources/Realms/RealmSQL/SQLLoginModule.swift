@@ -210,19 +210,11 @@ enum PasswordEncoding {
                 var place = 0
                 while place < bytes.count {
                     let byte = bytes[place]
-                    if byte < 0x80 {
-                        output.append(byte)
-                        place += 1
-                    } else if byte & 0xE0 == 0xC0, place + 1 < bytes.count, bytes[place + 1] & 0xC0 == 0x80 {
-                        let scalar = UInt32(byte & 0x1F) << 6 | UInt32(bytes[place + 1] & 0x3F)
-                        if scalar < 0x80 || scalar > highest { isPossible = false }
-                        output.append(UInt8(truncatingIfNeeded: scalar))
-                        place += 2
-                    } else {
-                        isPossible = false
-                        output.append(byte)
-                        place += 1
-                    }
+                    let isPair = byte & 0xE0 == 0xC0 && place + 1 < bytes.count && bytes[place + 1] & 0xC0 == 0x80
+                    let scalar = isPair ? UInt32(byte & 0x1F) << 6 | UInt32(bytes[place + 1] & 0x3F) : UInt32(byte)
+                    if isPair ? scalar < 0x80 || scalar > highest : scalar >= 0x80 { isPossible = false }
+                    output.append(UInt8(truncatingIfNeeded: scalar))
+                    place += isPair ? 2 : 1
                 }
             }
         }

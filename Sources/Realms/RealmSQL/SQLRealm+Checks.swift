@@ -71,7 +71,7 @@ private struct LoadCheck: Sendable {
                 guard !rows.isIncomparable else { continue }
                 switch query.name {
                 case .password, .state: try SQLAccount.check(rows.columns, query: query)
-                case .groups: try SQLUsers.checkGroups(rows, query: query)
+                case .groups: try SQLQueries.checkGroups(rows, query: query)
                 case .attributes, .updatePassword, .list: break
                 }
             }
@@ -136,7 +136,7 @@ extension SQLRealm: TestableRealm {
                 }
                 return
             }
-            let found = try users.finding(user)(connection, call)
+            let found = try settings.queries.find(user, on: connection, call: call)
             for note in found.notes.dropFirst() { report(BackEndStep("\(name): \(note)")) }
             report(result(found, user: user, server: name))
         } catch {

@@ -14,8 +14,6 @@ struct SQLSettings: Sendable {
     /// The column of digests; nil if the column contains hashes of all formats.
     let digests: DigestColumn?
     let charset: Charset
-    /// True if the returned name must have the bytes of the name that was typed.
-    let isCaseSensitive: Bool
     /// True if a weak hash is replaced at a login.
     let rehashes: Bool
     let formatOptions: FormatOptions
@@ -81,7 +79,6 @@ struct SQLSettings: Sendable {
         digests = try Self.digests(properties)
         charset = Charset(rawValue: try properties.string("charset")) ?? .utf8
         guard charset == .utf8 || digests != nil else { throw BadRealm("needs digest-algorithm", setting: "charset") }
-        isCaseSensitive = try properties.boolean("case-sensitive")
         rehashes = try properties.boolean("rehash")
         var formatOptions = FormatOptions()
         formatOptions.acceptsTruncated = try properties.boolean("truncated-passwords")

@@ -96,7 +96,7 @@ final class SQLiteConnection: DatabaseConnection {
                 for column in 0..<row.count {
                     let value = try Self.text(row, column: column)
                     if value == nil, !row.hasNull(atIndex: column) {
-                        rows.unreadable[rows.rows.count, default: []].insert(column)
+                        rows.addUnreadable(column, query: query.name.rawValue)
                     }
                     values.append(value)
                 }
@@ -104,13 +104,10 @@ final class SQLiteConnection: DatabaseConnection {
                 guard bytesLeft >= 0 else {
                     let fault = SQLLimits.tooLarge(query.name.rawValue)
                     guard query.name != .password else { throw fault }
-                    rows.problem = fault.log
-                    rows.rows = []
-                    break
+                    return SQLRows(names: rows.names, problem: fault.log)
                 }
                 rows.rows.append(values)
             }
-            if !rows.unreadable.isEmpty { rows.problem = "\(query.name.rawValue): a value is not UTF-8" }
             return rows
         }
     }

@@ -355,7 +355,9 @@ final class PostgreSQLConnection: DatabaseConnection {
                 throw SQLLimits.tooLarge(context)
             }
             try call.wait(for: unsafe PQsocket(connection), events: unsent == 1 ? POLLIN | POLLOUT : POLLIN, until: end)
-            guard input.counting({ unsafe PQconsumeInput(connection) == 1 }) else {
+            let isReadable = unsafe PQconsumeInput(connection) == 1
+            input.update()
+            guard isReadable else {
                 // An error that the server has sent before it closed the connection is still read.
                 if unsafe PQisBusy(connection) == 0 { break }
                 throw ServerFault(.lost, PostgreSQLFault.oneLine(message))

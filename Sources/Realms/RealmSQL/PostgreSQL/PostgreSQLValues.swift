@@ -71,8 +71,7 @@ struct PostgreSQLResult: ~Copyable {
                 guard bytesLeft >= 0 else { return SQLRows(problem: SQLLimits.tooLarge(context).log) }
                 let value = value(row, column: column)
                 if value == nil, unsafe PQgetisnull(result, row, column) == 0 {
-                    rows.unreadable[Int(row), default: []].insert(Int(column))
-                    rows.problem = "\(context): a value is not UTF-8"
+                    rows.addUnreadable(Int(column), query: context)
                 }
                 values.append(value)
             }
@@ -195,47 +194,28 @@ enum PostgreSQLFault {
     }
 }
 
-/// The number of bytes that arrive at a socket, which libpq reads and does not count.
+/// The number of bytes that arrive at a TCP socket, which libpq reads and does not count.
 ///
-/// It is exact for TCP. For other sockets, bytes that arrive while libpq reads are not counted.
+/// An answer over a Unix socket is refused when it is complete.
 struct InputSize {
     /// The maximum number of bytes; `Int.max` for none.
     let maximum: Int
     private let socket: Int32
-    /// The number of bytes that the socket had received before; nil if the system does not count them, as for Unix sockets.
+    /// The number of bytes that the socket had received before; nil if there is no maximum, or the system does not count.
     private let start: UInt64?
-    private var counted = 0
-
     private(set) var isTooLarge = false
 
-    /// Creates a count that has no maximum.
-    init() { self.init(-1, maximum: nil) }
-
     /// Counts the bytes from now; the maximum is nil for none.
-    init(_ socket: Int32, maximum: Int?) {
+    init(_ socket: Int32 = -1, maximum: Int? = nil) {
         self.socket = socket
         self.maximum = maximum ?? .max
         start = maximum == nil ? nil : Self.received(socket)
     }
 
-    /// Calls a function that reads from the socket, and counts what has arrived.
-    mutating func counting<Value>(_ body: () -> Value) -> Value {
-        guard maximum < .max else { return body() }
-        let before = start == nil ? Self.waiting(socket) : 0
-        let value = body()
-        if let start {
-            if let now = Self.received(socket) { counted = Int(clamping: now &- start) }
-        } else {
-            // What arrives during the call is not counted.
-            counted += max(0, before - Self.waiting(socket))
-        }
-        isTooLarge = counted > maximum
-        return value
-    }
-
-    private static func waiting(_ socket: Int32) -> Int {
-        var count: Int32 = 0
-        return unsafe ioctl(socket, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    /// Counts what has arrived.
+    mutating func update() {
+        guard let start, let now = Self.received(socket) else { return }
+        isTooLarge = Int(clamping: now &- start) > maximum
     }
 
     /// The number of all bytes that a TCP socket has received; nil if the system does not count them.

@@ -21,6 +21,8 @@ struct SQLQueries: Sendable {
     let sample: SQLQuery?
     /// A user with more groups is refused: a group that denies access must not be missing.
     let maximumGroups: Int
+    /// True if the returned name must have the bytes of the name that was typed.
+    let isCaseSensitive: Bool
 
     /// The queries of a login, in order: every login runs all of them.
     var ofLogin: [SQLQuery] { [password, state, groups, attributes].compactMap(\.self) }
@@ -32,6 +34,7 @@ struct SQLQueries: Sendable {
 
     init(_ properties: RealmProperties, dialect: SQLDialect) throws(BadRealm) {
         maximumGroups = try properties.integer("maximum-groups")
+        isCaseSensitive = try properties.boolean("case-sensitive")
         if properties.has("password-query") {
             guard !properties.has("user-table") else {
                 throw BadRealm("must not be set together with user-table", setting: "password-query")
@@ -206,6 +209,12 @@ struct SQLRows: Sendable {
     init(names: [String] = [], problem: String? = nil) {
         (self.names, self.problem) = (names, problem)
         columns = names.map { $0.lowercased().replacing("-", with: "_") }
+    }
+
+    /// Records a value of the next row that cannot be read.
+    mutating func addUnreadable(_ column: Int, query: String) {
+        unreadable[rows.count, default: []].insert(column)
+        problem = "\(query): a value is not UTF-8"
     }
 
     func checkReadable() throws(ServerFault) {
