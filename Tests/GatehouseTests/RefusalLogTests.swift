@@ -2,12 +2,13 @@
 
 import Bytes
 import Foundation
-import GatehouseCommand
 import RealmTesting
 import SeededRandom
+import SignIn
 import Testing
 
 @testable import Gatehouse
+@testable import GatehouseCommand
 
 /// The lines of refused requests in the access log name the rule.
 @Suite struct RefusalLogTests {
@@ -85,7 +86,7 @@ import Testing
             Issue.record("\(text) is not read")
             return
         }
-        #expect(entry.deniedBy == request.statement && entry.explanation == request.explanation, "\(text)")
+        #expect(entry[.deniedBy] == request.statement && entry.explanation == request.explanation, "\(text)")
     }
 
     @Test func `the line of an allowed request names no rule`() async throws {
@@ -138,11 +139,11 @@ import Testing
                 Issue.record("\(text) is not read")
                 continue
             }
-            #expect(entry.path == "/zed/a\u{E9}\"" && entry.rule == "realms.conf:8:9 /zed" || entry.status == 200)
+            #expect(entry.path == "/zed/a\u{E9}\"" && entry[.rule] == "realms.conf:8:9 /zed" || entry.status == 200)
             // A name with control characters is no user name, so no login begins.
             let isName = !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
-            if entry.user == nil { #expect(!isName || entry.status == 401, "\(text)") }
-            if let user = entry.user { #expect(user == UTF8Text(name), "\(text)") }
+            if entry[.user] == nil { #expect(!isName || entry.status == 401, "\(text)") }
+            if let user = entry[.user] { #expect(user == UTF8Text(name), "\(text)") }
         }
         #expect(line(of: server).contains("rule="))
     }

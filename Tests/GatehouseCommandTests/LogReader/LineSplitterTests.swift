@@ -8,10 +8,10 @@ import Testing
 @Suite struct LineSplitterTests {
     private func lines(_ chunks: [[UInt8]]) -> [String?] {
         var splitter = LineSplitter()
-        var lines: [String?] = []
-        for chunk in chunks { splitter.add(chunk) { lines.append($0.map { String(decoding: $0, as: UTF8.self) }) } }
-        splitter.finish { lines.append($0.map { String(decoding: $0, as: UTF8.self) }) }
-        return lines
+        var lines: [[UInt8]?] = []
+        for chunk in chunks { lines += splitter.add(chunk) }
+        lines += splitter.finish()
+        return lines.map { $0.map { String(decoding: $0, as: UTF8.self) } }
     }
 
     @Test func `the lines do not depend on how the bytes are divided`() {

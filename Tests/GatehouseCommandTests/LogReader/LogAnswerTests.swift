@@ -2,6 +2,7 @@
 
 import Bytes
 import SeededRandom
+import SignIn
 import Testing
 
 @testable import GatehouseCommand
@@ -80,9 +81,9 @@ import Testing
     @Test func `characters that control a terminal are escaped`() throws {
         var entry = LogEntry(.other, at: LogTime(milliseconds: 0))
         entry.text = "\u{1B}[2J\u{202E}\r\n\u{7F}"
-        entry.user = "\u{9B}31m"
+        entry[.user] = "\u{9B}31m"
         entry.remarks = ["\u{7}"]
-        entry.address = "\u{1B}"
+        entry[.address] = "\u{1B}"
         for kind in [LogEntry.Kind.other, .request, .sessionEnded, .signInRefused] {
             entry.kind = kind
             #expect(entry.line.utf8.allSatisfy { $0 >= 0x20 && $0 <= 0x7E })
@@ -153,7 +154,7 @@ import Testing
         var repeated = RepeatedFailures()
         var refused = try entry(#"gatehouse: a sign-in was refused: locked address=::1 realm="town" user="ann""#)
         for number in 0..<20_000 {
-            refused.user = UTF8Text("user \(number)")
+            refused[.user] = UTF8Text("user \(number)")
             let isRepeated = repeated.isRepeated(refused)
             #expect(!isRepeated)
         }

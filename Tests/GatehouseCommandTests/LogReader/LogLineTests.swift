@@ -2,6 +2,7 @@
 
 import Bytes
 import SeededRandom
+import SignIn
 import Testing
 
 @testable import GatehouseCommand
@@ -20,10 +21,12 @@ import Testing
             """#
         let entry = try #require(Self.entry(line))
         #expect(entry.kind == .request && entry.time.description == Self.time && entry.level == "")
-        #expect(entry.user == "ann" && entry.realm == "xtech" && entry.address == "192.0.2.7")
+        #expect(entry[.user] == "ann" && entry[.realm] == "xtech" && entry[.address] == "192.0.2.7")
         #expect(entry.method == "GET" && entry.path == "/welcome" && entry.status == 401)
-        #expect(entry.original == "GET app.example.com/x" && entry.reason == "wrong-credentials" && entry.module == 0)
-        #expect(entry.fault == #"the directory is "down""# && entry.rule == "realms.conf:8:9 = /staff GET POST")
+        #expect(
+            entry[.original] == "GET app.example.com/x" && entry.reason == "wrong-credentials" && entry[.module] == "0"
+        )
+        #expect(entry.fault == #"the directory is "down""# && entry[.rule] == "realms.conf:8:9 = /staff GET POST")
         #expect(entry.remarks == [] && entry.isFailure)
     }
 
@@ -60,16 +63,17 @@ import Testing
                 #"\#(Self.time) gatehouse: a session has begun address=127.0.0.1 host=app.example realm="town" session=yi8iq4C5qvdo88hTJ6WAOQ user="ann""#
             )
         )
-        #expect(begun.kind == .sessionBegun && begun.user == "ann" && begun.realm == "town" && !begun.isFailure)
+        #expect(begun.kind == .sessionBegun && begun[.user] == "ann" && begun[.realm] == "town" && !begun.isFailure)
         #expect(
-            begun.host == "app.example" && begun.session == "yi8iq4C5qvdo88hTJ6WAOQ" && begun.address == "127.0.0.1"
+            begun[.host] == "app.example" && begun[.session] == "yi8iq4C5qvdo88hTJ6WAOQ"
+                && begun[.address] == "127.0.0.1"
         )
         let ended = try #require(
             Self.entry(
                 #"\#(Self.time) gatehouse: a session has ended address=- cause=replaced host=h realm="t" session=s user="ann""#
             )
         )
-        #expect(ended.kind == .sessionEnded && ended.cause == "replaced")
+        #expect(ended.kind == .sessionEnded && ended[.cause] == "replaced")
         let refused = try #require(
             Self.entry(
                 #"\#(Self.time) gatehouse: a sign-in was refused: unavailable module=0 phase=login "no answer" address=::1 realm="town" rule="realms.conf:1:1 /x" user="ann""#
@@ -77,23 +81,28 @@ import Testing
         )
         #expect(refused.kind == .signInRefused && refused.reason == "unavailable" && refused.fault == "no answer")
         #expect(
-            refused.isFailure && refused.address == "::1" && refused.user == "ann"
-                && refused.rule == "realms.conf:1:1 /x"
+            refused.isFailure && refused[.address] == "::1" && refused[.user] == "ann"
+                && refused[.rule] == "realms.conf:1:1 /x"
         )
         let program = try #require(
             Self.entry(
                 #"\#(Self.time) gatehouse: a program has checked a login: refused: locked address=1.2.3.4 program=wiki program-address=::1 realm="town" user="ann""#
             )
         )
-        #expect(program.kind == .checkRefused && program.reason == "locked" && program.user == "ann")
+        #expect(program.kind == .checkRefused && program.reason == "locked" && program[.user] == "ann")
         let locked = try #require(
             Self.entry(
                 #"\#(Self.time) warning gatehouse: locked after 10 failures locked="ann@b@town" until=1795314573"#
             )
         )
-        #expect(locked.kind == .locked && locked.user == "ann@b" && locked.realm == "town" && locked.level == "warning")
+        #expect(
+            locked.kind == .locked && locked[.user] == "ann@b" && locked[.realm] == "town" && locked.level == "warning"
+        )
         let other = try #require(Self.entry("\(Self.time) notice gatehouse: the configuration was reloaded"))
         #expect(other.kind == .other && other.text == "the configuration was reloaded" && other.level == "notice")
+        for event in LoggedEvent.allCases {
+            #expect(Self.entry("\(Self.time) gatehouse: \(event.rawValue) x")?.kind != .other, "\(event)")
+        }
     }
 
     @Test(arguments: [
@@ -127,18 +136,18 @@ import Testing
         let line = #"\#(Self.time) access: 192.0.2.7 "\#(forged)"@"town" "GET" "/" 401 12 3us wrong-credentials"#
         let entry = try #require(Self.entry(line))
         #expect(
-            entry.address == "192.0.2.7" && entry.status == 401 && entry.rule == nil
+            entry[.address] == "192.0.2.7" && entry.status == 401 && entry[.rule] == nil
                 && entry.time.description == Self.time
         )
-        #expect(entry.user == UTF8Text(forged.replacing("\\\"", with: "\"")))
+        #expect(entry[.user] == UTF8Text(forged.replacing("\\\"", with: "\"")))
         // The line is cut off within the text.
         for count in 0..<line.utf8.count - 20 where count > 50 {
             guard let cut = Self.entry(String(line.prefix(count))) else { continue }
-            #expect(cut.time.description == Self.time && cut.user == entry.user)
+            #expect(cut.time.description == Self.time && cut[.user] == entry[.user])
         }
         // In a field without quotes, a user is not trusted.
         let bare = try #require(Self.entry("\(Self.time) gatehouse: locked after 3 failures locked=x user=bob until=1"))
-        #expect(bare.user == nil)
+        #expect(bare[.user] == nil)
     }
 
     @Test func `the number of lost lines is read`() {

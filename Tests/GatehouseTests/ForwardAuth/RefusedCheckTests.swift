@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bytes
-import GatehouseCommand
+import SignIn
 import Testing
 
 @testable import AccessControl
+@testable import GatehouseCommand
 
 /// Checks that end before a rule is found, the pages for checks that are refused, and refusals because of the load.
 @Suite struct RefusedCheckTests {
@@ -61,7 +62,7 @@ import Testing
             #expect(answer.body.contains(request.host + request.path), "\(answer.body)")
             #expect(!answer.body.contains("secret"))
             #expect(line.contains("for=\"GET \(request.host)\(request.path)\""), "\(line)")
-            #expect(try entry().original?.string == "GET \(request.host)\(request.path)")
+            #expect(try entry()[.original]?.string == "GET \(request.host)\(request.path)")
         }
         #expect(!server.log.text.contains("secret"))
     }
@@ -77,7 +78,7 @@ import Testing
             let fields = ["X-Original-URL: \(url)", "X-Original-Method: GET", "X-Forwarded-For: 192.0.2.7"]
             let answer = try await client.send("GET", "/auth/nginx", fields)
             #expect(answer.status == 403 && answer.body.contains(shown), "\(answer.body)")
-            #expect(try entry().original?.string == "GET \(shown)", "\(line)")
+            #expect(try entry()[.original]?.string == "GET \(shown)", "\(line)")
         }
         #expect(!server.log.text.contains("secret"))
     }
@@ -105,7 +106,7 @@ import Testing
         }
         #expect(try await check("/down", [Self.zorro]).status == 503)
         _ = try await check("/a%2fb", [])
-        #expect(try entry().isPage && entry().original?.string == "GET npm.example/a%2fb", "\(line)")
+        #expect(try entry().isPage && entry()[.original]?.string == "GET npm.example/a%2fb", "\(line)")
         _ = try await client.check("nginx", at: "npm.example", "/zed", [Self.zorro])
         #expect(try !entry().isPage && entry().isFailure, "\(line)")
     }

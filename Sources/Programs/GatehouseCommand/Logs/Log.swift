@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Bytes
 internal import CommandSupport
+internal import Files
 internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
@@ -26,8 +27,7 @@ extension GatehouseOptions {
         @Option(help: ArgumentHelp("Only entries from this time on.", valueName: "time")) var since: String?
         @Option(help: ArgumentHelp("Only entries before this time.", valueName: "time")) var until: String?
         @Flag(help: "Only refused requests and sign-ins.") var failed = false
-        @Flag(help: "Show the users, addresses, reasons and rules with the most refusals.") var summary =
-            false
+        @Flag(help: "Show the users, addresses, reasons and rules with the most refusals.") var summary = false
         @Flag(help: "Print JSON: an object for each entry, or one for the summary.") var json = false
         @Argument(help: "The files in the order of their entries; - for standard input.", completion: .file())
         var files: [String] = []
@@ -41,10 +41,7 @@ extension GatehouseOptions {
                 )
             }
             var reading = LogReading(filter: filter, output: summary ? .summary : json ? .json : .lines)
-            for file in files.isEmpty ? ["-"] : files {
-                try LogFile.read(file) { reading.add($0) }
-                reading.add(nil)
-            }
+            for file in files.isEmpty ? ["-"] : files { try reading.read(file) }
             reading.finish(summaryAsJSON: json)
             guard reading.entries > 0 || reading.unreadable == 0 else {
                 throw CommandError(.failed, "none of the lines is of a log of Gatehouse")
@@ -82,7 +79,6 @@ private struct LogReading {
 
     let filter: LogFilter
     let output: Output
-    private var splitter = LineSplitter()
     private var repeated = RepeatedFailures()
     private var summary = LogSummary()
     private(set) var entries = 0
@@ -92,57 +88,72 @@ private struct LogReading {
 
     init(filter: LogFilter, output: Output) { (self.filter, self.output) = (filter, output) }
 
-    /// Takes the next bytes of a log, or nil for the end of a file, and prints the entries that are selected.
-    mutating func add(_ chunk: [UInt8]?) {
-        var splitter = splitter
-        var lines: [String] = []
-        if let chunk { splitter.add(chunk) { lines += read($0) } } else { splitter.finish { lines += read($0) } }
-        self.splitter = splitter
-        if !lines.isEmpty { GatehouseCommand.print(lines.joined(separator: "\n")) }
+    /// Reads a file, or standard input for `-`, to its end, and prints the entries that are selected.
+    ///
+    /// The memory does not depend on the size of the file. A file that is cut off meanwhile ends there.
+    mutating func read(_ name: String) throws(CommandError) {
+        let shown = name == "-" ? "standard input" : Printable.line(name)
+        var splitter = LineSplitter()
+        var isCompressed = false
+        do throws(SystemError) {
+            let file = try name == "-" ? OpenFile.standardInput() : OpenFile(name, .stream)
+            var bytes = try file.part(ofAtMost: 1 << 18)
+            isCompressed = bytes.starts(with: [0x1F, 0x8B])
+            while !bytes.isEmpty, !isCompressed {
+                print(splitter.add(bytes))
+                bytes = try file.part(ofAtMost: 1 << 18)
+            }
+        } catch {
+            throw CommandError(.failed, "\(shown) cannot be read: \(error)")
+        }
+        guard !isCompressed else {
+            throw CommandError(.failed, "\(shown) is compressed; use zcat FILE | gatehouse log")
+        }
+        print(splitter.finish())
     }
 
-    private mutating func read(_ line: [UInt8]?) -> [String] {
+    private mutating func print(_ lines: [[UInt8]?]) {
+        let texts = lines.compactMap { text(of: $0) }
+        if !texts.isEmpty { GatehouseCommand.print(texts.joined(separator: "\n")) }
+    }
+
+    /// Counts a line, and returns the text of its entry, if it is printed.
+    private mutating func text(of line: [UInt8]?) -> String? {
         switch line.map(LogLine.init) ?? .unreadable {
-        case .unreadable:
-            unreadable += 1
-            return []
-        case .lost(let count):
-            lost += count
-            return []
+        case .unreadable: unreadable += 1
+        case .lost(let count): lost += count
         case .entry(let entry):
             entries += 1
             // A refusal with two lines is counted once, and is one of the refusals once.
             let isRepeated = repeated.isRepeated(entry)
-            guard filter.includes(entry), !isRepeated || output == .lines && !filter.onlyFailures else { return [] }
+            guard filter.includes(entry), !isRepeated || output == .lines && !filter.onlyFailures else { return nil }
             selected += 1
             switch output {
-            case .lines: return [entry.line]
-            case .json: return [LogJSON.text(entry)]
-            case .summary:
-                summary.add(entry)
-                return []
+            case .lines: return entry.line
+            case .json: return entry.json.text(.terminal)
+            case .summary: summary.add(entry)
             }
         }
+        return nil
     }
 
     func finish(summaryAsJSON: Bool) {
         switch output {
         case .summary where summaryAsJSON:
-            GatehouseCommand.print(LogJSON.text(summary, unreadable: unreadable, lost: lost))
-        case .summary: GatehouseCommand.print(LogSummaryText.text(summary))
+            GatehouseCommand.print(summary.json(unreadable: unreadable, lost: lost).text(.terminal))
+        case .summary: GatehouseCommand.print(summary.text)
         case .lines where selected == 0: GatehouseCommand.print("there are no such entries")
         case .lines, .json: break
         }
         if unreadable > 0 {
             let lines = unreadable == 1 ? "1 line is not an entry" : "\(unreadable) lines are not entries"
-            GatehouseCommand.print(
-                "\(lines) of a log of Gatehouse, or \(unreadable == 1 ? "is" : "are") cut off",
-                on: STDERR_FILENO
-            )
+            let cut = unreadable == 1 ? "is cut off" : "are cut off"
+            GatehouseCommand.print("\(lines) of a log of Gatehouse, or \(cut)", on: STDERR_FILENO)
         }
         if lost > 0 {
+            let lines = lost == 1 ? "1 line" : "\(lost) lines"
             GatehouseCommand.print(
-                "the server has lost \(lost == 1 ? "1 line" : "\(lost) lines"), because its output was not read",
+                "the server has lost \(lines), because its output was not read",
                 on: STDERR_FILENO
             )
         }

@@ -33,7 +33,7 @@ package enum LogText {
 
     /// Returns a space and the rule that refuses a request: its place in realms.conf, and what it applies to, such as
     /// `rule="realms.conf:8:9 /staff"`; `rule=none` if no rule matches.
-    package static func rule(_ rule: ProtectRule?) -> String { " rule=\(ruleName(rule))" }
+    package static func rule(_ rule: ProtectRule?) -> String { LogField.rule.text(ruleName(rule)) }
 
     /// Returns a space and the rule that refuses a request, with what it needs and the user has; empty for an allowed
     /// request.
@@ -43,10 +43,10 @@ package enum LogText {
             return rule(result.rule?.rule)
         }
         guard let user else {
-            return rule(refusing) + (refusing.access == .nobody ? " denied-by=nobody" : " denied-by=networks")
+            return rule(refusing) + LogField.deniedBy.text(refusing.access == .nobody ? "nobody" : "networks")
         }
         let (needs, has) = refusing.shortfall(of: user)
-        return "\(rule(refusing)) needs=\(quoted(needs)) has=\(quoted(has))"
+        return rule(refusing) + LogField.needs.text(needs) + LogField.has.text(has)
     }
 
     /// Returns the rule as ``rule(_:)`` does, without the name of the field.

@@ -70,12 +70,8 @@ final class LogoutQueue: Sendable {
     }
 
     private func logFailure(_ identity: AuthenticatedIdentity, _ reason: String) {
-        logger.warning(
-            "a logout has failed",
-            metadata: [
-                "user": "\(LogText.quoted(identity.username.text))", "realm": "\(LogText.quoted(identity.realm))",
-                "reason": "\(LogText.quoted(reason))",
-            ]
-        )
+        var metadata = LogField.metadata([.user: identity.username.text, .realm: identity.realm])
+        metadata["reason"] = "\(LogText.quoted(reason))"
+        logger.warning("a logout has failed", metadata: metadata)
     }
 }

@@ -15,22 +15,16 @@ struct SessionLog: Sendable {
 
     init(_ logger: Logger) { self.logger = logger }
 
-    func logBeginning(_ session: Session) {
-        logger.info("a session has begun", metadata: Self.metadata(of: session))
-    }
+    func logBeginning(_ session: Session) { log(LoggedEvent.sessionBegun.rawValue, session) }
 
     func logEnd(_ session: Session, _ cause: SessionEndCause) {
-        var metadata = Self.metadata(of: session)
-        metadata["cause"] = "\(cause.rawValue)"
-        logger.info("a session has ended", metadata: metadata)
+        log(LoggedEvent.sessionEnded.rawValue, session, ["cause": "\(cause.rawValue)"])
     }
 
     /// Logs that the cookie of a session was sent to another host, which a browser never does, so the cookie was
     /// copied.
     func logWrongHost(_ session: Session, at host: SessionHost) {
-        var metadata = Self.metadata(of: session)
-        metadata["presented-at"] = "\(host)"
-        logger.warning("a session was presented at another host", metadata: metadata)
+        log(LoggedEvent.sessionElsewhere.rawValue, session, ["presented-at": "\(host)"], level: .warning)
     }
 
     /// Logs that the code of a hand-over was presented at another host or with the verifier of another browser.
@@ -38,43 +32,49 @@ struct SessionLog: Sendable {
     /// Two tabs of one browser that are opened at the same time may do this; from another address, the code was
     /// probably copied.
     func logRejectedHandOver(of session: Session, to origin: SignInSettings.Origin, reason: String, address: String?) {
-        var metadata = Self.metadata(of: session)
-        metadata["presented-at"] = "\(origin)"
-        metadata["presented-by"] = "\(address ?? "-")"
-        metadata["reason"] = "\(reason)"
         let isSameAddress = address != nil && address == session.client.address
-        logger.log(
-            level: isSameAddress ? .info : .warning,
+        log(
             isSameAddress
                 ? "the code of a hand-over was presented by another tab, or by another browser of the same address"
-                : "the code of a hand-over was presented in the wrong place",
-            metadata: metadata
+                : LoggedEvent.handOverElsewhere.rawValue,
+            session,
+            ["presented-at": "\(origin)", "presented-by": "\(address ?? "-")", "reason": "\(reason)"],
+            level: isSameAddress ? .info : .warning
         )
     }
 
     /// Logs that a session has ended in memory, but not in the store.
     func logUnstoredEnd(_ session: Session) {
-        logger.error(
-            "the end of a session could not be stored, so the session may be valid again after a restart",
-            metadata: Self.metadata(of: session)
-        )
+        let text = "the end of a session could not be stored, so the session may be valid again after a restart"
+        log(text, session, level: .error)
     }
 
     func logRejection(_ report: LoginReport, for rule: ProtectRule?) {
-        var metadata: Logger.Metadata = [
-            "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
-            "address": "\(report.peer ?? "-")",
-        ]
-        if let rule { metadata["rule"] = "\(LogText.ruleName(rule))" }
-        logger.info("a sign-in was refused:\(LogText.reason(report))", metadata: metadata)
+        var fields = LogField.fields(of: report)
+        fields[.rule] = rule.map(LogText.ruleName)
+        logger.info(
+            "\(LoggedEvent.signInRefused.rawValue)\(LogText.reason(report))",
+            metadata: LogField.metadata(fields)
+        )
     }
 
-    private static func metadata(of session: Session) -> Logger.Metadata {
-        [
-            "user": "\(LogText.quoted(session.user.username.text))",
-            "realm": "\(LogText.quoted(session.user.realm))", "session": "\(session.id)", "host": "\(session.host)",
-            "address": "\(session.client.address ?? "-")",
-        ]
+    private func log(
+        _ text: String,
+        _ session: Session,
+        _ details: Logger.Metadata = [:],
+        level: Logger.Level = .info
+    ) {
+        let metadata = LogField.metadata([
+            .user: session.user.username.text, .realm: session.user.realm, .session: "\(session.id)",
+            .host: "\(session.host)", .address: session.client.address ?? "-",
+        ])
+        logger.log(level: level, "\(text)", metadata: metadata.merging(details) { _, detail in detail })
+    }
+}
+
+extension LogField {
+    fileprivate static func fields(of report: LoginReport) -> [LogField: String] {
+        [.user: report.username.text, .realm: report.realm, .address: report.peer ?? "-"]
     }
 }
 
@@ -85,21 +85,19 @@ struct ProgramLog: Sendable {
     init(_ logger: Logger) { self.logger = logger }
 
     func logCheck(_ report: LoginReport, by program: String, at address: String?) {
-        let result = report.refusal == nil ? "accepted" : "refused:\(LogText.reason(report))"
-        logger.info(
-            "a program has checked a login: \(result)",
-            metadata: [
-                "user": "\(LogText.quoted(report.username.text))", "realm": "\(LogText.quoted(report.realm))",
-                "address": "\(report.peer ?? "-")", "program": "\(program)", "program-address": "\(address ?? "-")",
-            ]
-        )
+        let text =
+            report.refusal == nil ? "a program has checked a login: accepted" : LoggedEvent.checkRefused.rawValue
+        var metadata = LogField.metadata(LogField.fields(of: report))
+        metadata.merge(Self.metadata(program, at: address)) { _, new in new }
+        logger.info("\(text)\(LogText.reason(report))", metadata: metadata)
     }
 
     func logRefusal(_ reason: String, of program: String?, at address: String?) {
-        logger.notice(
-            "a program was refused: \(reason)",
-            metadata: ["program": "\(program ?? "-")", "program-address": "\(address ?? "-")"]
-        )
+        logger.notice("a program was refused: \(reason)", metadata: Self.metadata(program, at: address))
+    }
+
+    private static func metadata(_ program: String?, at address: String?) -> Logger.Metadata {
+        ["program": "\(program ?? "-")", "program-address": "\(address ?? "-")"]
     }
 }
 
@@ -146,16 +144,14 @@ extension RealmLog {
     /// Writes to the log of a server, each message on one line: it may contain names from outside, which must not look
     /// like lines of the log.
     package init(_ logger: Logger) {
-        self.init { level, message in logger.log(level: level.level, "\(LineText.line(message))") }
-    }
-}
-
-extension RealmLog.Level {
-    fileprivate var level: Logger.Level {
-        switch self {
-        case .notice: .notice
-        case .warning: .warning
-        case .error: .error
+        self.init { level, message in
+            let level: Logger.Level =
+                switch level {
+                case .notice: .notice
+                case .warning: .warning
+                case .error: .error
+                }
+            logger.log(level: level, "\(LineText.line(message))")
         }
     }
 }

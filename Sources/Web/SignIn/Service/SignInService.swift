@@ -244,6 +244,9 @@ extension Lockout {
             case .account(let account): LogText.quoted(account.description)
             case .source(let network): network.description
             }
-        logger.warning("locked after \(failures) failures", metadata: ["locked": "\(locked)", "until": "\(end)"])
+        logger.warning(
+            "\(LoggedEvent.locked.rawValue) \(failures) failures",
+            metadata: [LogField.locked.rawValue: "\(locked)", "until": "\(end)"]
+        )
     }
 }

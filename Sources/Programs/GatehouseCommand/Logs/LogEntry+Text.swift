@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import SignIn
 
 extension LogEntry {
     /// The explanation of a failure for an administrator; nil if the entry is not a failure.
-    package var explanation: String? {
+    var explanation: String? {
         guard isFailure else { return nil }
         if let reason, let text = RefusalCode.explanations[reason] { return text }
         if kind == .presentedElsewhere { return "a cookie or a code was copied to another host or browser" }
         switch status {
         case 400: return "the request was malformed or ambiguous"
         case 401: return "the user has to sign in"
-        case 403 where rule == "none": return "no rule matches the request"
-        case 403 where deniedBy == "nobody": return "the rule denies all requests"
-        case 403 where deniedBy == "networks": return "the rule does not allow the address of the client"
+        case 403 where self[.rule] == "none": return "no rule matches the request"
+        case 403 where self[.deniedBy] == "nobody": return "the rule denies all requests"
+        case 403 where self[.deniedBy] == "networks": return "the rule does not allow the address of the client"
         // A line of an earlier version.
-        case 403 where user == nil: return "the rule denies all requests, or the address of the client"
+        case 403 where self[.user] == nil: return "the rule denies all requests, or the address of the client"
         case 403: return "the user does not meet the rule" + unmet
         case 405: return "the rules for the path are for other methods"
         case 421: return "the connection was made for another host"
@@ -27,19 +28,19 @@ extension LogEntry {
 
     /// The requirements that the user does not meet, and the user's groups; empty in a line of an earlier version.
     private var unmet: String {
-        guard let needs else { return "" }
-        let groups = has.map { $0.isEmpty ? ", has no group" : ", has \(Self.plain($0))" } ?? ""
+        guard let needs = self[.needs] else { return "" }
+        let groups = self[.has].map { $0.isEmpty ? ", has no group" : ", has \(Self.plain($0))" } ?? ""
         return ": needs \(Self.plain(needs))\(groups)"
     }
 
     /// The entry as a line in ASCII.
     ///
     /// Texts of clients are in quotes and escaped, as in the log, so that they cannot forge a line or control a terminal.
-    package var line: String {
+    var line: String {
         var words = [time.description]
         if !level.isEmpty { words.append(level) }
-        words.append(user.map { "\(Self.quoted($0))@\(Self.quoted(realm ?? "-"))" } ?? "-")
-        words.append(address.map(Self.plain) ?? "-")
+        words.append(self[.user].map { "\(Self.quoted($0))@\(Self.quoted(self[.realm] ?? "-"))" } ?? "-")
+        words.append(self[.address].map(Self.plain) ?? "-")
         words.append(event)
         return words.joined(separator: " ")
     }
@@ -47,14 +48,13 @@ extension LogEntry {
     private var event: String {
         switch kind {
         case .request:
-            let request = original.map { "for \(Self.quoted($0))" } ?? ""
             let target = path.map(Self.quoted) ?? "(ambiguous path)"
-            let place = request.isEmpty ? "\(Self.quoted(method ?? "-")) \(target)" : request
-            return "\(place) \(status ?? 0)\(details)"
+            let request = self[.original].map { "for \(Self.quoted($0))" } ?? "\(Self.quoted(method ?? "-")) \(target)"
+            return "\(request) \(status ?? 0)\(details)"
         case .signInRefused: return "sign-in refused\(details)"
         case .checkRefused: return "login refused for a program\(details)"
         case .sessionBegun: return "session \(name) begun"
-        case .sessionEnded: return "session \(name) ended: \(cause.map(Self.plain) ?? "-")"
+        case .sessionEnded: return "session \(name) ended: \(self[.cause].map(Self.plain) ?? "-")"
         case .presentedElsewhere: return "session \(name)\(details)"
         case .locked: return "locked: too many failed logins"
         case .other: return text.map(Self.plain) ?? ""
@@ -62,18 +62,22 @@ extension LogEntry {
     }
 
     private var name: String {
-        [session.map(Self.plain), host.map { "at \(Self.plain($0))" }].compactMap(\.self).joined(separator: " ")
+        [self[.session].map(Self.plain), self[.host].map { "at \(Self.plain($0))" }].compactMap(\.self).joined(
+            separator: " "
+        )
     }
 
     /// The explanation of a failure, with the code, the fault and the rule.
     private var details: String {
         var parts: [String] = []
-        if let reason { parts.append("\(Self.plain(reason))\(module.map { ", module \($0)" } ?? "")") }
+        if let reason {
+            parts.append("\(Self.plain(reason))\(self[.module].map { ", module \(Self.plain($0))" } ?? "")")
+        }
         if isPage { parts.append("page for the refused check") }
         if let fault { parts.append(Self.quoted(fault)) }
         if !remarks.isEmpty { parts.append(remarks.map(Self.plain).joined(separator: " ")) }
         let code = parts.isEmpty ? "" : " (\(parts.joined(separator: "; ")))"
-        let place = rule.map { $0 == "none" ? "" : "; rule \(Self.plain($0))" } ?? ""
+        let place = self[.rule].map { $0 == "none" ? "" : "; rule \(Self.plain($0))" } ?? ""
         guard let explanation else { return code + place }
         return ": \(explanation)\(code)\(place)"
     }

@@ -3,13 +3,13 @@
 internal import Bytes
 
 /// A time of the log, in UTC.
-package struct LogTime: Sendable, Hashable, Comparable, CustomStringConvertible {
+struct LogTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Milliseconds since 1970.
-    package let milliseconds: Int
+    let milliseconds: Int
 
-    package init(milliseconds: Int) { self.milliseconds = milliseconds }
+    init(milliseconds: Int) { self.milliseconds = milliseconds }
 
-    package static func < (left: LogTime, right: LogTime) -> Bool { left.milliseconds < right.milliseconds }
+    static func < (left: LogTime, right: LogTime) -> Bool { left.milliseconds < right.milliseconds }
 
     /// The number of bytes of a time in the log, such as `2026-11-22T02:29:33.448Z`.
     static let length = 24
@@ -24,7 +24,7 @@ package struct LogTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     }
 
     /// The time as the log writes it.
-    package var description: String {
+    var description: String {
         let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
         let fraction = String(milliseconds - seconds * 1000 + 1000).dropFirst()
         return "\(UTCTime.text(seconds).dropLast()).\(fraction)Z"
@@ -36,7 +36,7 @@ extension LogTime {
     ///
     /// `10:00` or `10:00:30` is the last time that it was this time of the day; `90s`, `30m`, `2h` or `7d` is before now; a
     /// date and time of ISO 8601 is such as `2026-11-22`, `2026-11-22T10:00` or `2026-11-22T10:00:00+01:00`.
-    package init?(_ text: String, now: LogTime) {
+    init?(_ text: String, now: LogTime) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 40 else { return nil }
         guard let time = Self.beforeNow(bytes, now: now) ?? Self.timeOfDay(bytes, now: now) ?? Self.date(bytes) else {
@@ -46,7 +46,7 @@ extension LogTime {
     }
 
     /// Reads `90s`, `30m`, `2h` or `7d` after now, or a date and time of ISO 8601, which may be before now.
-    package init?(after now: LogTime, _ text: String) {
+    init?(after now: LogTime, _ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 40 else { return nil }
         if let length = Self.seconds(bytes) {

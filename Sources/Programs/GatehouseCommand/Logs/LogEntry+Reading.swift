@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
+internal import SignIn
 
 extension LogEntry {
     /// Reads a line after its time; nil if it is not a line of Gatehouse, or if a line of the access log is cut off.
@@ -8,10 +9,10 @@ extension LogEntry {
         var cursor = rest
         guard cursor.skip(" ") else { return nil }
         var level = ""
-        for name in ["trace", "debug", "notice", "warning", "error", "critical"] as [StaticString] {
+        for name in ["trace", "debug", "notice", "warning", "error", "critical"] {
             var ahead = cursor
             guard ahead.skip(name), ahead.skip(" ") else { continue }
-            level = name.description
+            level = name
             cursor = ahead
             break
         }
@@ -26,12 +27,12 @@ extension LogEntry {
         var cursor = rest
         var entry = LogEntry(.request, at: time)
         guard let address = cursor.word() else { return nil }
-        entry.address = text(address)
+        entry[.address] = text(address)
         if !cursor.skip("- ") {
             guard let user = cursor.quoted(), cursor.skip("@"), let realm = cursor.quoted(), cursor.skip(" ") else {
                 return nil
             }
-            (entry.user, entry.realm) = (user, realm)
+            (entry[.user], entry[.realm]) = (user, realm)
         }
         guard let method = cursor.quoted(), cursor.skip(" ") else { return nil }
         entry.method = method
@@ -50,10 +51,10 @@ extension LogEntry {
     private static func event(_ rest: ByteCursor, at time: LogTime) -> LogEntry? {
         var cursor = rest
         guard let source = cursor.word(), source.last == UInt8(ascii: ":") else { return nil }
-        for (beginning, kind) in events {
+        for event in LoggedEvent.allCases {
             var ahead = cursor
-            guard ahead.skip(beginning) else { continue }
-            var entry = LogEntry(kind, at: time)
+            guard ahead.skip(event.rawValue), ahead.next == ASCII.space else { continue }
+            var entry = LogEntry(Kind(event), at: time)
             guard entry.readFields(ahead) else { return nil }
             return entry
         }
@@ -61,14 +62,6 @@ extension LogEntry {
         entry.text = UTF8Text(repairing: cursor.bytes.span.extracting(cursor.index..<cursor.bytes.count))
         return entry
     }
-
-    private static let events: [(StaticString, Kind)] = [
-        ("a session has begun ", .sessionBegun), ("a session has ended ", .sessionEnded),
-        ("a sign-in was refused: ", .signInRefused), ("a program has checked a login: refused: ", .checkRefused),
-        ("a session was presented at another host ", .presentedElsewhere),
-        ("the code of a hand-over was presented in the wrong place ", .presentedElsewhere),
-        ("locked after ", .locked),
-    ]
 
     /// Reads words, texts in quotes, and fields such as `rule="..."`; false if a text in quotes is malformed or cut off.
     private mutating func readFields(_ rest: ByteCursor) -> Bool {
@@ -113,34 +106,21 @@ extension LogEntry {
 
     /// Takes a field; the names of users and realms are always in quotes, and are not trusted without them.
     private mutating func readField(_ name: UTF8Text, _ value: UTF8Text, isQuoted: Bool) {
-        switch name {
-        case "user" where isQuoted && user == nil: user = value
-        case "realm" where isQuoted && realm == nil: realm = value
-        case "rule" where rule == nil: rule = value
-        case "denied-by" where deniedBy == nil && !isQuoted: deniedBy = value
-        case "needs" where isQuoted && needs == nil: needs = value
-        case "has" where isQuoted && has == nil: has = value
-        case "for" where isQuoted && original == nil: original = value
-        case "address" where address == nil: address = value
-        case "host" where host == nil: host = value
-        case "session" where session == nil: session = value
-        case "cause" where cause == nil: cause = value
-        case "module" where module == nil: module = Self.number(Array(value.string.utf8)[...])
-        case "locked" where isQuoted && user == nil: readAccount(value)
-        case "locked" where address == nil: address = value
-        case "phase": break
-        default: remarks.append(UTF8Text("\(name.string)=\(value.string)"))
+        switch LogField(rawValue: name.string) {
+        case .phase: break
+        case .locked where isQuoted && self[.user] == nil: readAccount(value)
+        case .locked where self[.address] == nil: self[.address] = value
+        case let field? where field != .locked && self[field] == nil && isQuoted == field.isQuoted ?? isQuoted:
+            self[field] = value
+        case _: remarks.append(UTF8Text("\(name.string)=\(value.string)"))
         }
     }
 
     /// Takes an account such as `ann@people`.
     private mutating func readAccount(_ account: UTF8Text) {
         let bytes = Array(account.string.utf8)
-        guard let sign = bytes.lastIndex(of: UInt8(ascii: "@")) else {
-            user = account
-            return
-        }
-        (user, realm) = (Self.text(bytes[..<sign]), Self.text(bytes[(sign + 1)...]))
+        guard let sign = bytes.lastIndex(of: UInt8(ascii: "@")) else { return self[.user] = account }
+        (self[.user], self[.realm]) = (Self.text(bytes[..<sign]), Self.text(bytes[(sign + 1)...]))
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> UTF8Text { UTF8Text(repairing: bytes.span) }
@@ -148,5 +128,18 @@ extension LogEntry {
     private static func number(_ word: ArraySlice<UInt8>?) -> Int? {
         guard let word, (1...18).contains(word.count), word.allSatisfy(ASCII.isDigit) else { return nil }
         return word.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    }
+}
+
+extension LogEntry.Kind {
+    fileprivate init(_ event: LoggedEvent) {
+        switch event {
+        case .sessionBegun: self = .sessionBegun
+        case .sessionEnded: self = .sessionEnded
+        case .sessionElsewhere, .handOverElsewhere: self = .presentedElsewhere
+        case .signInRefused: self = .signInRefused
+        case .checkRefused: self = .checkRefused
+        case .locked: self = .locked
+        }
     }
 }

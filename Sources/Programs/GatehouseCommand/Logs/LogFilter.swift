@@ -1,41 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Bytes
+internal import Bytes
+internal import SignIn
 
-package struct LogFilter: Sendable {
-    package var user: UTF8Text?
-    package var address: UTF8Text?
-    package var since: LogTime?
+struct LogFilter: Sendable {
+    var user: UTF8Text?
+    var address: UTF8Text?
+    var since: LogTime?
     /// The time before which the entries must be.
-    package var until: LogTime?
-    package var onlyFailures = false
+    var until: LogTime?
+    var onlyFailures = false
 
-    package init() {}
-
-    package func includes(_ entry: LogEntry) -> Bool {
+    func includes(_ entry: LogEntry) -> Bool {
         if let since, entry.time < since { return false }
         if let until, entry.time >= until { return false }
-        if let user, entry.user != user { return false }
-        if let address, entry.address != address { return false }
+        if let user, entry[.user] != user { return false }
+        if let address, entry[.address] != address { return false }
         return !onlyFailures || entry.isFailure
     }
 }
 
 /// Finds the second line of a refused sign-in, which has a line of its own, and then a line of the access log.
-package struct RepeatedFailures {
+struct RepeatedFailures {
     /// The maximum time between the two lines, in milliseconds.
     private static let maximumTime = 60_000
     /// The maximum number of lines whose second line is awaited.
     private static let maximumWaiting = 4096
 
     private struct Failure: Hashable {
-        let user: UTF8Text?
-        let realm: UTF8Text?
-        let address: UTF8Text?
-        let reason: UTF8Text?
+        let user, realm, address, reason: UTF8Text?
 
         init(_ entry: LogEntry) {
-            (user, realm, address, reason) = (entry.user, entry.realm, entry.address, entry.reason)
+            (user, realm, address, reason) = (entry[.user], entry[.realm], entry[.address], entry.reason)
         }
     }
 
@@ -44,10 +40,8 @@ package struct RepeatedFailures {
     private var count = 0
     private var lastRemoval = LogTime(milliseconds: 0)
 
-    package init() {}
-
     /// True if an entry is the second line of a failure; takes each entry of the log in order.
-    package mutating func isRepeated(_ entry: LogEntry) -> Bool {
+    mutating func isRepeated(_ entry: LogEntry) -> Bool {
         switch entry.kind {
         case .signInRefused, .checkRefused:
             if count >= Self.maximumWaiting, entry.time.milliseconds - lastRemoval.milliseconds > Self.maximumTime {
