@@ -57,12 +57,13 @@ public enum GatehouseCommand {
             print(message, on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             return isHelp ? 0 : 2
         }
-        do throws(CommandError) {
+        do {
             try await subcommand.perform(kinds)
             guard hasLostOutput.load(ordering: .relaxed) else { return 0 }
             print("the command has succeeded, but its output could not be written", on: STDERR_FILENO)
             return CommandError.Status.unwritten.rawValue
         } catch {
+            let error = CommandError(error)
             if !error.message.isEmpty {
                 print(DiagnosticColors.standardError(Printable.text(error.message)), on: STDERR_FILENO)
             }
@@ -81,18 +82,16 @@ public enum GatehouseCommand {
         _ options: ConfigurationOptions,
         kinds: [RealmKind],
         access: StateAccess
-    ) throws(CommandError) -> (Configuration, GatehouseStore) {
+    ) throws -> (Configuration, GatehouseStore) {
         let configuration = try load(options, kinds: kinds, services: services(access))
         guard let source = configuration.services[LazyStore.self] else {
             throw CommandError(.configuration, "this program has no store")
         }
-        let store = try Result { () throws(StoreFault) in try source.store() }
-            .mapError { CommandError(.unavailable, $0.description) }.get()
-        return (configuration, store)
+        return (configuration, try source.store())
     }
 
     /// Waits up to five seconds until a running server has carried out what this command has stored.
-    static func waitForServer(_ store: GatehouseStore) async throws(CommandError) {
+    static func waitForServer(_ store: GatehouseStore) async throws {
         do {
             for _ in 0..<250 {
                 guard try await store.isServerBehind() else { return }
@@ -107,26 +106,15 @@ public enum GatehouseCommand {
         )
     }
 
-    /// Reads the configuration, and shows its warnings, or how many they are.
+    /// Reads the configuration, and shows how many warnings it has.
     static func load(
         _ options: ConfigurationOptions,
         kinds: [RealmKind],
-        services: ProgramServices,
-        showsWarnings: Bool = false,
-        text: ([Diagnostic]) -> String = { $0.map(\.rendered).joined(separator: "\n") },
-        warn: (String) -> Void = { print(DiagnosticColors.standardError(Printable.text($0)), on: STDERR_FILENO) }
-    ) throws(CommandError) -> Configuration {
-        do throws(ConfigurationErrors) {
-            let configuration = try options.load(kinds, services: services)
-            if showsWarnings {
-                for warning in configuration.warnings { warn(text([warning])) }
-            } else if let line = options.line(aboutWarningsOf: configuration) {
-                warn(line)
-            }
-            return configuration
-        } catch {
-            throw CommandError(.configuration, text(error.diagnostics))
-        }
+        services: ProgramServices
+    ) throws(ConfigurationErrors) -> Configuration {
+        let configuration = try options.load(kinds, services: services)
+        if let line = options.line(aboutWarningsOf: configuration) { print(line, on: STDERR_FILENO) }
+        return configuration
     }
 
     static func warn(_ warning: Diagnostic) {

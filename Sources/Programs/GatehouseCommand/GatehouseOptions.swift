@@ -3,9 +3,12 @@
 internal import ArgumentParser
 internal import CommandSupport
 internal import LoginConf
+internal import Passwords
 internal import RealmConfiguration
 internal import RealmKit
+internal import Sessions
 internal import Store
+internal import Throttle
 
 /// The arguments of `gatehouse`.
 ///
@@ -32,8 +35,9 @@ protocol CommandGroup: ParsableCommand {}
 
 /// A subcommand of `gatehouse`, with its arguments.
 protocol Subcommand: ParsableCommand {
-    /// Runs the subcommand, with the types of realms and modules that the program contains.
-    func perform(_ kinds: [RealmKind]) async throws(CommandError)
+    /// Runs the subcommand, with the types of realms and modules that the program contains; an error of any kind becomes a
+    /// ``CommandError``.
+    func perform(_ kinds: [RealmKind]) async throws
 }
 
 struct CommandError: Error {
@@ -52,32 +56,22 @@ struct CommandError: Error {
 
     init(_ status: Status, _ message: String) { (self.status, self.message) = (status, message) }
 
-    init(_ error: RealmError) {
-        switch error.code {
-        case .noSuchRealm: self.init(.configuration, error.message)
-        case .noSuchUser, .userExists, .invalidOperation: self.init(.failed, error.message)
-        case .unavailable, .overloaded: self.init(.unavailable, error.message)
-        }
-    }
-
-    /// Runs a call of a realm, whose error becomes that of the command.
-    static func translating<Value>(
-        realm call: @autoclosure () async throws(RealmError) -> Value
-    ) async throws(CommandError) -> Value {
-        do throws(RealmError) { return try await call() } catch { throw CommandError(error) }
-    }
-
-    static func translating<Value>(
-        store call: @autoclosure () async throws(StoreFault) -> Value
-    ) async throws(CommandError) -> Value {
-        do throws(StoreFault) { return try await call() } catch { throw CommandError(.unavailable, error.description) }
-    }
-
-    static func translating<Value>(
-        configuration call: @autoclosure () throws(ConfigurationErrors) -> Value
-    ) throws(CommandError) -> Value {
-        do throws(ConfigurationErrors) { return try call() } catch {
-            throw CommandError(.configuration, error.description)
+    /// The end of a command by an error of what it has called.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CommandError: self = error
+        case let error as ConfigurationErrors: self.init(.configuration, error.description)
+        case let error as RealmError:
+            switch error.code {
+            case .noSuchRealm: self.init(.configuration, error.message)
+            case .noSuchUser, .userExists, .invalidOperation: self.init(.failed, error.message)
+            case .unavailable, .overloaded: self.init(.unavailable, error.message)
+            }
+        case let error as StoreFault: self.init(.unavailable, error.description)
+        case let error as SessionStoreError: self.init(.unavailable, error.message)
+        case let error as ThrottleStoreError: self.init(.unavailable, error.message)
+        case let error as HashFault: self.init(.failed, error.description)
+        default: self.init(.failed, "\(error)")
         }
     }
 }

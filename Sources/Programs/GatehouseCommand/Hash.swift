@@ -26,45 +26,37 @@ extension GatehouseOptions {
         @Option(help: ArgumentHelp("The time of a check, in milliseconds.", valueName: "ms")) var time = 250
         @Option(help: ArgumentHelp("The memory of a check, in MiB.", valueName: "MiB")) var memory = 64
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             guard !calibrate else { return try calibrateHash() }
             let settings = try passwordSettings(kinds)
             let secret = try await password.read(for: "the hash")
-            do throws(HashFault) {
-                try settings.check(secret)
-                GatehouseCommand.print(try settings.policy.hash(secret))
-            } catch {
-                throw CommandError(.failed, error.description)
-            }
+            try settings.check(secret)
+            GatehouseCommand.print(try settings.policy.hash(secret))
         }
 
         /// The settings of the configuration; the defaults without `--config` and a default configuration file.
-        private func passwordSettings(_ kinds: [RealmKind]) throws(CommandError) -> PasswordSettings {
+        private func passwordSettings(_ kinds: [RealmKind]) throws -> PasswordSettings {
             let exists = unsafe access(ConfigurationPath.standard, F_OK) == 0
             guard options.config != nil || exists else { return PasswordSettings() }
             let services = GatehouseCommand.services(.existingOnly)
             return try GatehouseCommand.load(options, kinds: kinds, services: services).passwords
         }
 
-        private func calibrateHash() throws(CommandError) {
+        private func calibrateHash() throws {
             guard (1...60_000).contains(time), (1...65_536).contains(memory) else {
                 throw CommandError(.usage, "--time is from 1 to 60000 ms, --memory from 1 to 65536 MiB")
             }
             let clock = SystemClock()
             let calibration = Calibration(target: .milliseconds(time)) { .nanoseconds(clock.now) }
-            do throws(HashFault) {
-                let found = try calibration.argon2id(memory: memory << 20)
-                let (seconds, attoseconds) = found.time.components
-                let taken = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-                GatehouseCommand.print("# \(taken) ms for a check on one processor of this machine")
-                if found.time > .milliseconds(time) {
-                    GatehouseCommand.print("# this is longer than --time; cheaper parameters would be too weak")
-                }
-                if let warning = found.policy.warning { GatehouseCommand.print("# warning: \(warning)") }
-                GatehouseCommand.print("passwords {\n    hash  \(found.policy);\n}")
-            } catch {
-                throw CommandError(.failed, error.description)
+            let found = try calibration.argon2id(memory: memory << 20)
+            let (seconds, attoseconds) = found.time.components
+            let taken = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+            GatehouseCommand.print("# \(taken) ms for a check on one processor of this machine")
+            if found.time > .milliseconds(time) {
+                GatehouseCommand.print("# this is longer than --time; cheaper parameters would be too weak")
             }
+            if let warning = found.policy.warning { GatehouseCommand.print("# warning: \(warning)") }
+            GatehouseCommand.print("passwords {\n    hash  \(found.policy);\n}")
         }
     }
 }

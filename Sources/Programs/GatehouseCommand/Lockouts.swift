@@ -27,7 +27,7 @@ extension GatehouseOptions {
             @OptionGroup var options: ConfigurationOptions
             @Flag(help: "Show all accounts and addresses with failed logins, locked or not.") var all = false
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let records = try await LockoutAdministration(options, kinds: kinds, access: .existingOnly).records()
                 let now = WallClock.system.seconds
                 let shown = records.filter { all || $0.lockout(at: now) != nil }.sorted { $0.newest > $1.newest }
@@ -70,7 +70,7 @@ extension GatehouseOptions {
                 }
             }
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let lockouts = try LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
                 if let user {
                     try await lockouts.clear(user: user, of: options.realm)
@@ -91,21 +91,17 @@ struct LockoutAdministration {
     let configuration: Configuration
     let store: GatehouseStore
 
-    init(_ options: ConfigurationOptions, kinds: [RealmKind], access: StateAccess) throws(CommandError) {
+    init(_ options: ConfigurationOptions, kinds: [RealmKind], access: StateAccess) throws {
         (configuration, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: access)
     }
 
-    func clear(_ scope: LockoutReset.Scope) async throws(CommandError) {
-        do throws(ThrottleStoreError) {
-            try await store.clear(scope)
-        } catch {
-            throw CommandError(.unavailable, error.message)
-        }
+    func clear(_ scope: LockoutReset.Scope) async throws {
+        try await store.clear(scope)
         try await GatehouseCommand.waitForServer(store)
     }
 
     /// Checks that a text is an address, or a network under which failed logins are counted.
-    func check(_ source: String) async throws(CommandError) {
+    func check(_ source: String) async throws {
         do throws(BadValue) {
             _ = try CIDRBlock(source)
             // Failed logins over IPv6 are counted for networks of 64 bits. `lockouts list` shows them as networks, so
@@ -117,17 +113,11 @@ struct LockoutAdministration {
         throw CommandError(.usage, "--source takes an address such as 192.0.2.7 or 2001:db8::1, not \(source)")
     }
 
-    func records() async throws(CommandError) -> [ThrottleRecord] {
-        do throws(ThrottleStoreError) {
-            return try await store.load().records
-        } catch {
-            throw CommandError(.unavailable, error.message)
-        }
-    }
+    func records() async throws -> [ThrottleRecord] { try await store.load().records }
 
     /// Clears the failed logins and the lock of a user, and prints what was done; an error if the realm has no such user and
     /// there were no failed logins, because the name is probably misspelled.
-    func clear(user: String, of realm: String?) async throws(CommandError) {
+    func clear(user: String, of realm: String?) async throws {
         let bound = try configuration.realm(realm)
         let name = try Username(argument: user)
         let key = ThrottleKey.account(bound.account(of: name))
@@ -162,11 +152,9 @@ struct LockoutAdministration {
 struct AccountLocks: Sendable {
     private var records: [ThrottleKey: ThrottleRecord] = [:]
 
-    static let none = AccountLocks()
+    init() {}
 
-    private init() {}
-
-    init(_ store: LazyStore?) async throws(CommandError) {
+    init(_ store: LazyStore?) async throws {
         do {
             for record in try await store?.present()?.load().records ?? [] { records[record.key] = record }
         } catch {

@@ -32,14 +32,14 @@ extension GatehouseOptions {
             @Option(help: ArgumentHelp("The time at which the message ends.", valueName: "time")) var until: String
             @Argument(help: "The text.") var text: String
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 if let fault = ShownText.fault(of: text, maximum: Announcement.maximumLength) {
                     throw CommandError(.usage, "the text \(fault)")
                 }
                 let end = try Self.end(until, now: WallClock.system.seconds)
                 let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
                 let announcement = Announcement(text, until: end)
-                try await CommandError.translating(store: try await store.setAnnouncement(announcement))
+                try await store.setAnnouncement(announcement)
                 GatehouseCommand.print("the message is shown until \(UTCTime.text(end))")
             }
 
@@ -47,7 +47,7 @@ extension GatehouseOptions {
             private static let maximumDays = 366
 
             /// Reads a time after now, in seconds since 1970.
-            static func end(_ text: String, now: Int) throws(CommandError) -> Int {
+            static func end(_ text: String, now: Int) throws -> Int {
                 let present = LogTime(milliseconds: now * 1000)
                 guard let time = LogTime(after: present, text) else {
                     throw CommandError(.usage, "--until takes a time such as 2h, 7d or 2026-12-01T18:00Z, not \(text)")
@@ -67,9 +67,9 @@ extension GatehouseOptions {
             )
             @OptionGroup var options: ConfigurationOptions
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .existingOnly)
-                let stored = try await CommandError.translating(store: try await store.announcement())
+                let stored = try await store.announcement()
                 guard let announcement = stored, announcement.end > WallClock.system.seconds else {
                     GatehouseCommand.print("there is no message")
                     return
@@ -82,9 +82,9 @@ extension GatehouseOptions {
             static let configuration = CommandConfiguration(commandName: "clear", abstract: "Remove the message.")
             @OptionGroup var options: ConfigurationOptions
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let (_, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: .createIfMissing)
-                try await CommandError.translating(store: try await store.setAnnouncement(nil))
+                try await store.setAnnouncement(nil)
                 GatehouseCommand.print("there is no message")
             }
         }

@@ -23,19 +23,19 @@ extension Configuration {
     func realm(
         _ name: String?,
         where isUsable: (any Realm) -> Bool = { _ in true }
-    ) throws(CommandError) -> BoundRealm {
+    ) throws -> BoundRealm {
         let usable = realms.filter { isUsable($0.realm) }
         let candidates = (usable.isEmpty ? realms : usable).map(\.name)
         guard let name = name ?? defaultRealm ?? (candidates.count == 1 ? candidates[0] : nil) else {
             let list = candidates.isEmpty ? "" : "; realms: \(candidates.joined(separator: ", "))"
             throw CommandError(.usage, "--realm is missing, and the configuration has no default-realm\(list)")
         }
-        return try Result { () throws(RealmError) in try authenticator.realm(name) }.mapError { CommandError($0) }.get()
+        return try authenticator.realm(name)
     }
 }
 
 extension Username {
-    init(argument text: String) throws(CommandError) {
+    init(argument text: String) throws {
         // The argument parser replaces bytes that are not UTF-8 with this character. Different names would become equal.
         guard !text.unicodeScalars.contains("\u{FFFD}") else {
             throw CommandError(.usage, "the user name is not UTF-8")
@@ -44,7 +44,7 @@ extension Username {
     }
 
     /// Creates the name of a user who is added, which has no colon.
-    init(newUser text: String) throws(CommandError) {
+    init(newUser text: String) throws {
         try self.init(argument: text)
         guard !text.utf8.contains(ASCII.colon) else {
             let reason =

@@ -28,11 +28,11 @@ extension GatehouseOptions {
             @Argument(help: "The realm.") var realm: String
             @Argument(help: "A user to look up as at a login.") var user: String?
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let services = GatehouseCommand.services(.existingOnly)
                 let configuration = try GatehouseCommand.load(options, kinds: kinds, services: services)
                 let bound = try configuration.realm(realm)
-                let name = try user.map { text throws(CommandError) in try Username(argument: text) }
+                let name = try user.map { text in try Username(argument: text) }
                 guard let result = await RealmTest.run(bound, user: name) else {
                     throw CommandError(
                         .failed,
@@ -58,7 +58,7 @@ enum RealmTest {
         return !hasFailed.load(ordering: .relaxed)
     }
 
-    static func runAll(_ configuration: Configuration) async throws(CommandError) {
+    static func runAll(_ configuration: Configuration) async throws {
         var failed: [String] = []
         for bound in configuration.realms where bound.realm is any TestableRealm {
             GatehouseCommand.print("realm \(bound.name)")

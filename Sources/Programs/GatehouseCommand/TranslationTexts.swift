@@ -19,7 +19,7 @@ extension GatehouseOptions {
         )
         var language = "en"
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let known = Translations.builtIn
             guard let translation = known.first(where: { $0.language.utf8.elementsEqual(language.lowercased().utf8) })
             else {

@@ -120,14 +120,12 @@ extension GatehouseOptions {
         }
 
         /// Makes all files and the first user, or nothing: the answers, the configuration and the password are checked first.
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let questions = InitQuestions(self)
             guard !add else { return try addApplications(questions, kinds) }
             let answers = try await InitAnswers.asked(self, questions, kinds)
             let log = GatehouseCommand.realmLog
-            let configuration = try CommandError.translating(
-                configuration: try UnwrittenConfiguration.load(answers, kinds, access: .existingOnly, log: log)
-            )
+            let configuration = try UnwrittenConfiguration.load(answers, kinds, access: .existingOnly, log: log)
             configuration.warnings.forEach(GatehouseCommand.warn)
             await warnOfUnusableFile(answers, configuration)
             let firstUser = try await firstUser(answers, configuration)
@@ -135,11 +133,12 @@ extension GatehouseOptions {
             let files = InitFiles(answers: answers).all
             var written = NewFiles()
             try Result { () throws(NewFiles.Fault) in try written.write(files) }.mapError(answers.advice).get()
-            do throws(CommandError) {
+            do {
                 try await firstUser?.add(answers, kinds)
             } catch {
                 if !hadState { NewFiles.removeFolder(answers.stateFolder) }
                 written.remove()
+                let error = CommandError(error)
                 throw CommandError(error.status, "\(error.message)\nnothing was written")
             }
             for file in files { GatehouseCommand.print("made \(file.path)") }
@@ -182,7 +181,7 @@ extension GatehouseOptions {
         private func firstUser(
             _ answers: InitAnswers,
             _ configuration: Configuration
-        ) async throws(CommandError) -> FirstUser? {
+        ) async throws -> FirstUser? {
             guard case .new = answers.users, let name = answers.user else { return nil }
             let administration = try UserAdministration(configuration)
             let settings = administration.settings
@@ -202,12 +201,9 @@ private struct FirstUser {
     let administration: UserAdministration
 
     /// Adds the user to the state folder, which is created if it is missing.
-    func add(_ answers: InitAnswers, _ kinds: [RealmKind]) async throws(CommandError) {
-        let configuration = try CommandError.translating(
-            configuration: try UnwrittenConfiguration.load(answers, kinds, access: .createIfMissing)
-        )
-        let realm = try UserAdministration(configuration).realm
-        try await CommandError.translating(realm: try await realm.add(UserRecord(name), hash: hash))
+    func add(_ answers: InitAnswers, _ kinds: [RealmKind]) async throws {
+        let configuration = try UnwrittenConfiguration.load(answers, kinds, access: .createIfMissing)
+        try await UserAdministration(configuration).realm.add(UserRecord(name), hash: hash)
     }
 
     func report() { administration.report("\(Printable.line(name.text)) added") }

@@ -10,7 +10,7 @@ internal import RealmKit
 extension GatehouseOptions.Init {
     /// Appends the rules of the applications to realms.conf, if the loader accepts it with them, and writes the files of the
     /// proxy that do not exist yet; no other line of it is changed, and no file is overwritten.
-    func addApplications(_ questions: InitQuestions, _ kinds: [RealmKind]) throws(CommandError) {
+    func addApplications(_ questions: InitQuestions, _ kinds: [RealmKind]) throws {
         let answers = try InitAnswers.added(self, questions)
         let path = answers.configurationFile
         let old = try ConfigurationFiles.system.read(path)
@@ -65,7 +65,7 @@ extension InitAnswers {
     fileprivate static func added(
         _ options: GatehouseOptions.Init,
         _ questions: InitQuestions
-    ) throws(CommandError) -> InitAnswers {
+    ) throws -> InitAnswers {
         if let option = options.unsuitable { throw CommandError(.usage, "\(option) cannot be used with --add") }
         var answers = InitAnswers()
         answers.folder = try folder(options.folder ?? answers.folder)

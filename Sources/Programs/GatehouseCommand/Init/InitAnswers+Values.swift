@@ -9,7 +9,7 @@ internal import RealmConfiguration
 internal import RealmKit
 
 extension InitAnswers {
-    static func path(_ text: String) throws(CommandError) -> String {
+    static func path(_ text: String) throws -> String {
         guard !text.utf8.contains(UInt8(ascii: ",")) else {
             throw CommandError(
                 .usage,
@@ -23,7 +23,7 @@ extension InitAnswers {
         return text
     }
 
-    static func users(_ text: String) throws(CommandError) -> Users {
+    static func users(_ text: String) throws -> Users {
         switch text {
         case "new": return .new
         case "pam": return .pam
@@ -47,7 +47,7 @@ extension InitAnswers {
     }
 
     /// Returns a path for a configuration, in which relative paths are relative to the configuration.
-    static func absolutePath(_ text: String) throws(CommandError) -> String {
+    static func absolutePath(_ text: String) throws -> String {
         let path = try plainPath(text)
         let relative = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
         let whole = path.hasPrefix("/") ? path : "\(FilePath.current ?? ".")/\(relative)"
@@ -58,7 +58,7 @@ extension InitAnswers {
     }
 
     /// Returns a path that a shell would not expand: the file would not be the one that the shell means.
-    private static func plainPath(_ text: String) throws(CommandError) -> String {
+    private static func plainPath(_ text: String) throws -> String {
         guard Printable.line(text) == text else {
             throw CommandError(.usage, "\(Printable.line(text)): a path must not contain control characters")
         }
@@ -71,14 +71,14 @@ extension InitAnswers {
         return text
     }
 
-    static func folder(_ text: String) throws(CommandError) -> String {
+    static func folder(_ text: String) throws -> String {
         var path = try plainPath(text)
         while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
         // A command would read a path that begins with - as an option.
         return path.hasPrefix("-") ? "./\(path)" : path
     }
 
-    static func state(_ text: String) throws(CommandError) -> String {
+    static func state(_ text: String) throws -> String {
         let path = try folder(text)
         guard path.hasPrefix("/"), path.utf8.allSatisfy({ !"\"\\$".utf8.contains($0) }) else {
             throw CommandError(
@@ -89,7 +89,7 @@ extension InitAnswers {
         return path
     }
 
-    static func proxy(_ text: String) throws(CommandError) -> ProxyFile.Proxy? {
+    static func proxy(_ text: String) throws -> ProxyFile.Proxy? {
         if text == "none" { return nil }
         guard let proxy = ProxyFile.Proxy(rawValue: text) else {
             throw CommandError(.usage, "the proxy is none, nginx, caddy or haproxy, not \(text)")
@@ -97,7 +97,7 @@ extension InitAnswers {
         return proxy
     }
 
-    static func host(_ text: String) throws(CommandError) -> String {
+    static func host(_ text: String) throws -> String {
         guard let name = hostName(text[...]) else {
             if let meant = hostOfURL(text) {
                 let parts = text.contains("://") ? "the scheme, the port and the path" : "the port and the path"
@@ -126,7 +126,7 @@ extension InitAnswers {
         return unsafe inet_pton(AF_INET, name, &address) == 1 ? name : nil
     }
 
-    static func address(_ text: String) throws(CommandError) -> String {
+    static func address(_ text: String) throws -> String {
         let fault = CommandError(
             .usage,
             "the address of an application is HOST:PORT, such as 127.0.0.1:3000 or [::1]:3000, not \(text)"

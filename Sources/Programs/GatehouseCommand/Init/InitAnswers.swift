@@ -40,14 +40,14 @@ extension InitAnswers {
         _ options: GatehouseOptions.Init,
         _ questions: InitQuestions,
         _ kinds: [RealmKind]
-    ) async throws(CommandError) -> InitAnswers {
+    ) async throws -> InitAnswers {
         var answers = InitAnswers()
         try questions.answer(
             "--protect",
             given: options.protect,
             question: "Which path is protected?",
             default: answers.path
-        ) { (text) throws(CommandError) in
+        ) { text in
             answers.path = try Self.path(text)
             try UnwrittenConfiguration.check(answers, kinds, status: .usage)
         }
@@ -56,7 +56,7 @@ extension InitAnswers {
             given: options.users,
             question: "Which users? (new, pam, ldap, sql, or the path of a file of users)",
             default: "new"
-        ) { (text) throws(CommandError) in
+        ) { text in
             answers.users = try Self.users(text)
             if case .servers = answers.users { return }
             try UnwrittenConfiguration.check(answers, kinds, status: .configuration)
@@ -70,7 +70,7 @@ extension InitAnswers {
             given: options.folder,
             question: "In which folder?",
             default: answers.folder
-        ) { (text) throws(CommandError) in
+        ) { text in
             answers.folder = try Self.folder(text)
             try answers.checkFolder()
         }
@@ -79,7 +79,7 @@ extension InitAnswers {
     }
 
     /// Checks that no file of the configuration exists, and that the state folder can be used.
-    func checkFolder() throws(CommandError) {
+    func checkFolder() throws {
         let paths = InitFiles(answers: self).all.map(\.path)
         try Result { () throws(NewFiles.Fault) in try NewFiles.check(paths) }.mapError(advice).get()
         guard state == nil, NewFiles.exists(stateFolder), !NewFiles.isFolder(stateFolder) else { return }

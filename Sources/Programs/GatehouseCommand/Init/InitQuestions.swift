@@ -19,7 +19,7 @@ struct InitQuestions {
     }
 
     /// Checks, if nothing can be asked, that no option is missing which has no default, and without `--defaults` no other.
-    func requireAnswers(_ missing: [String], _ others: [String]) throws(CommandError) {
+    func requireAnswers(_ missing: [String], _ others: [String]) throws {
         guard !asks else { return }
         let list = (hasDefaults ? missing : missing + others).joined(separator: ", ")
         guard !list.isEmpty else { return }
@@ -33,8 +33,8 @@ struct InitQuestions {
         given: String?,
         question: String,
         default standard: String,
-        read: (_ text: String) throws(CommandError) -> Value
-    ) throws(CommandError) -> Value {
+        read: (_ text: String) throws -> Value
+    ) throws -> Value {
         if let given {
             guard !given.isEmpty else { throw CommandError(.usage, "\(option) must not be empty") }
             return try read(given)
@@ -45,16 +45,16 @@ struct InitQuestions {
                 terminal.show("\n")
                 throw Self.noAnswer
             }
-            do throws(CommandError) {
+            do {
                 return try read(line.isEmpty ? standard : line)
             } catch {
-                terminal.show(error.message + "\n")
+                terminal.show(CommandError(error).message + "\n")
             }
         }
     }
 
     /// Returns a secret that is typed without echo; nil if it is empty, or if there is no terminal.
-    func secret(_ question: String) throws(CommandError) -> Secret? {
+    func secret(_ question: String) throws -> Secret? {
         guard asksForPasswords, let terminal = Terminal() else { return nil }
         guard let secret = terminal.readSecret("\(question) ") else { throw Self.noAnswer }
         return secret.isEmpty ? nil : secret
@@ -72,7 +72,7 @@ extension InitAnswers {
         _ options: GatehouseOptions.Init,
         _ questions: InitQuestions,
         _ kinds: [RealmKind]
-    ) throws(CommandError) -> [String] {
+    ) throws -> [String] {
         guard case .servers(var servers) = users else {
             if !options.property.isEmpty { throw CommandError(.usage, "--property needs --users ldap or sql") }
             if options.passwordFile != nil { throw CommandError(.usage, "--password-file needs --users ldap or sql") }
@@ -85,19 +85,19 @@ extension InitAnswers {
             let missing = try servers.ask(questions, earlier: earlier)
             guard missing.isEmpty else { return missing }
             users = .servers(servers)
-            do throws(CommandError) {
+            do {
                 try UnwrittenConfiguration.check(self, kinds, status: .configuration)
                 return []
             } catch {
                 guard servers.wasAsked else { throw error }
-                questions.show(error.message)
+                questions.show(CommandError(error).message)
                 earlier = servers
                 servers = servers.unasked
             }
         }
     }
 
-    mutating func askForProxy(_ options: GatehouseOptions.Init, _ questions: InitQuestions) throws(CommandError) {
+    mutating func askForProxy(_ options: GatehouseOptions.Init, _ questions: InitQuestions) throws {
         proxy = try questions.answer(
             "--proxy",
             given: options.proxy,
@@ -156,7 +156,7 @@ extension InitAnswers {
         _ options: GatehouseOptions.Init,
         _ questions: InitQuestions,
         _ kinds: [RealmKind]
-    ) async throws(CommandError) {
+    ) async throws {
         let isNew = if case .new = users { true } else { false }
         if options.password.passwordStdin, !isNew || state != nil {
             throw CommandError(.usage, "--password-stdin needs --users new, --user NAME, and no --state")
@@ -177,7 +177,7 @@ extension InitAnswers {
         }
         let answers = self
         user = try questions.answer("--user", given: options.user, question: question, default: "") {
-            [earlier] (text) throws(CommandError) in
+            [earlier] text in
             guard !text.isEmpty else { return nil }
             let name = try isNew ? Username(newUser: text) : Username(argument: text)
             guard !earlier.contains(name) else { throw answers.existingUser(name) }

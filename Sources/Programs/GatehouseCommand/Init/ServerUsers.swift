@@ -64,7 +64,7 @@ struct ServerUsers {
         "\"" + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    mutating func add(_ arguments: [String]) throws(CommandError) {
+    mutating func add(_ arguments: [String]) throws {
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let isName = parts[0].utf8.allSatisfy { byte in
@@ -93,7 +93,7 @@ struct ServerUsers {
     }
 
     /// Returns a value for realms.conf; a relative path becomes an absolute one.
-    private static func value(_ text: String, of name: String) throws(CommandError) -> String {
+    private static func value(_ text: String, of name: String) throws -> String {
         guard Printable.line(text) == text else {
             throw CommandError(.usage, "\(Printable.line(text)): a value must not contain control characters")
         }
@@ -106,7 +106,7 @@ struct ServerUsers {
 
     /// Asks for the properties that are not set, with the earlier wrong answers as defaults, and for the password; returns the
     /// options that are missing if nothing can be asked.
-    mutating func ask(_ questions: InitQuestions, earlier: ServerUsers?) throws(CommandError) -> [String] {
+    mutating func ask(_ questions: InitQuestions, earlier: ServerUsers?) throws -> [String] {
         var missing: [String] = []
         for question in kind.questions {
             if !has(question.property), question.isAsked(self) {
@@ -132,13 +132,13 @@ struct ServerUsers {
         _ question: RealmQuestion,
         _ questions: InitQuestions,
         default standard: String
-    ) throws(CommandError) -> [String] {
+    ) throws -> [String] {
         try questions.answer(
             "--property",
             given: nil,
             question: question.text,
             default: standard
-        ) { (text) throws(CommandError) -> [String] in
+        ) { (text) throws -> [String] in
             guard !text.isEmpty else { throw CommandError(.usage, "this question needs an answer") }
             guard question.choices.isEmpty || question.choices.contains(text) else {
                 throw CommandError(.usage, "the answer is one of: \(question.choices.joined(separator: ", "))")

@@ -59,7 +59,7 @@ enum UnwrittenConfiguration {
         return configuration
     }
 
-    static func check(_ answers: InitAnswers, _ kinds: [RealmKind], status: CommandError.Status) throws(CommandError) {
+    static func check(_ answers: InitAnswers, _ kinds: [RealmKind], status: CommandError.Status) throws {
         // The answer does not depend on the folder, which is not known yet. A missing state folder is an empty one.
         var answers = answers
         answers.folder = "./.gatehouse-init.\(getpid())"
@@ -81,11 +81,11 @@ enum UnwrittenConfiguration {
     }
 
     /// The users whom the state folder of an earlier configuration contains, with a warning about them.
-    static func users(of answers: InitAnswers, _ kinds: [RealmKind]) async throws(CommandError) -> [Username] {
+    static func users(of answers: InitAnswers, _ kinds: [RealmKind]) async throws -> [Username] {
         guard NewFiles.exists(answers.stateFolder) else { return [] }
-        let configuration = try CommandError.translating(configuration: try load(answers, kinds, access: .existingOnly))
+        let configuration = try load(answers, kinds, access: .existingOnly)
         let realm = try UserAdministration(configuration).realm
-        let names = try await CommandError.translating(realm: try await realm.users()).map(\.name)
+        let names = try await realm.users().map(\.name)
         guard !names.isEmpty else { return [] }
         let list = names.prefix(10).map { Printable.line($0.text) } + (names.count > 10 ? ["..."] : [])
         GatehouseCommand.print(

@@ -32,7 +32,7 @@ extension GatehouseOptions {
         @Argument(help: "The files in the order of their entries; - for standard input.", completion: .file())
         var files: [String] = []
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let filter = try filter(now: LogTime(milliseconds: WallClock.system.seconds * 1000))
             guard !files.isEmpty || isatty(STDIN_FILENO) == 0 else {
                 throw CommandError(
@@ -48,17 +48,17 @@ extension GatehouseOptions {
             }
         }
 
-        private func filter(now: LogTime) throws(CommandError) -> LogFilter {
+        private func filter(now: LogTime) throws -> LogFilter {
             var filter = LogFilter()
-            filter.user = try user.map { (name) throws(CommandError) in UTF8Text(try Username(argument: name).text) }
+            filter.user = try user.map { name in UTF8Text(try Username(argument: name).text) }
             filter.address = address.map { UTF8Text($0) }
-            filter.since = try since.map { (text) throws(CommandError) in try Self.time(text, of: "--since", now: now) }
-            filter.until = try until.map { (text) throws(CommandError) in try Self.time(text, of: "--until", now: now) }
+            filter.since = try since.map { text in try Self.time(text, of: "--since", now: now) }
+            filter.until = try until.map { text in try Self.time(text, of: "--until", now: now) }
             filter.onlyFailures = failed
             return filter
         }
 
-        private static func time(_ text: String, of option: String, now: LogTime) throws(CommandError) -> LogTime {
+        private static func time(_ text: String, of option: String, now: LogTime) throws -> LogTime {
             guard let time = LogTime(text, now: now) else {
                 throw CommandError(
                     .usage,
@@ -91,7 +91,7 @@ private struct LogReading {
     /// Reads a file, or standard input for `-`, to its end, and prints the entries that are selected.
     ///
     /// The memory does not depend on the size of the file. A file that is cut off meanwhile ends there.
-    mutating func read(_ name: String) throws(CommandError) {
+    mutating func read(_ name: String) throws {
         let shown = name == "-" ? "standard input" : Printable.line(name)
         var splitter = LineSplitter()
         var isCompressed = false

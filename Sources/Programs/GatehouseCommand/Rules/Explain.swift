@@ -52,7 +52,7 @@ extension GatehouseOptions {
             guard user != nil || groups == nil else { throw ValidationError("--groups needs --user") }
         }
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let services = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
             let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: services)
             if let from, !Explanation.Request.isAddress(from) {
@@ -90,7 +90,7 @@ extension GatehouseOptions {
         /// The user of the request with all groups, and what was found about the user: nothing with `--groups`.
         private func user(
             of configuration: Configuration
-        ) async throws(CommandError) -> (user: SignedInUser?, found: UserLookup?) {
+        ) async throws -> (user: SignedInUser?, found: UserLookup?) {
             guard let user else {
                 guard options.realm == nil else { throw CommandError(.usage, "--realm needs --user") }
                 return (nil, nil)

@@ -30,10 +30,10 @@ struct UserLookup: Sendable {
             self.init(user)
             noteMissingGroups(of: user, because: "realm \(realm.name) did not answer within \(Self.timeLimit)")
         }
-        do throws(CommandError) {
+        do {
             lock = try await AccountLocks(store).record(of: user, in: realm)?.lockout(at: now)
         } catch {
-            notes.append(error.message)
+            notes.append(CommandError(error).message)
         }
         if let lock {
             let reason = "after \(FailedLogins.text(lock.failures)): sign-ins are refused, sessions continue"

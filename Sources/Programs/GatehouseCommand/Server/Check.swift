@@ -26,25 +26,17 @@ extension GatehouseOptions {
         )
         var connect = false
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let services = GatehouseCommand.services(.checkOnly, log: GatehouseCommand.realmLog)
-            let configuration = try GatehouseCommand.load(
-                options,
-                kinds: kinds,
-                services: services,
-                showsWarnings: true
-            )
-            do throws(ConfigurationErrors) {
-                let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
-                let storeWarning = try Self.checkStore(of: configuration)
-                try Self.checkStateFolder(of: configuration)
-                let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
-                let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
-                (expiring + others).forEach(GatehouseCommand.warn)
-                GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls))
-            } catch {
-                throw CommandError(.configuration, error.description)
-            }
+            let configuration = try options.load(kinds, services: services)
+            configuration.warnings.forEach(GatehouseCommand.warn)
+            let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
+            let storeWarning = try Self.checkStore(of: configuration)
+            try Self.checkStateFolder(of: configuration)
+            let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
+            let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
+            (expiring + others).forEach(GatehouseCommand.warn)
+            GatehouseCommand.print(ConfigurationSummary.text(configuration, tls: tls))
             if connect { try await RealmTest.runAll(configuration) }
             for warning in await UnknownGroups.warnings(configuration, connects: connect) {
                 GatehouseCommand.warn(warning)

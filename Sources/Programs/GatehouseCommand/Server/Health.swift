@@ -45,7 +45,7 @@ extension GatehouseOptions {
                 && (try? HTTPSURL("https://\(text)/")) != nil
         }
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             var warnings: [String] = []
             var errors: CommandError?
             let asked: String
@@ -53,9 +53,7 @@ extension GatehouseOptions {
                 asked = address
             } else {
                 let services = GatehouseCommand.services(.existingOnly)
-                let (configuration, found) = try CommandError.translating(
-                    configuration: try options.loadPartially(kinds, services: services)
-                )
+                let (configuration, found) = try options.loadPartially(kinds, services: services)
                 if let found {
                     // Without a readable listen statement, another server may answer at the default address.
                     guard configuration.server.listen.first?.isDefault == false else {
@@ -67,7 +65,7 @@ extension GatehouseOptions {
                 } else {
                     warnings = ExpiringCertificates(configuration, files: .system).warnings(at: .system).map(\.message)
                 }
-                do throws(CommandError) {
+                do {
                     asked = try Self.address(of: configuration)
                 } catch {
                     throw errors ?? error
@@ -95,7 +93,7 @@ extension GatehouseOptions {
             for text in warnings { GatehouseCommand.print("warning: \(Printable.line(text))") }
         }
 
-        private static func address(of configuration: Configuration) throws(CommandError) -> String {
+        private static func address(of configuration: Configuration) throws -> String {
             guard let address = configuration.server.listen.first?.value, address.port != 0 else {
                 throw CommandError(.usage, "the configuration has no port; use --address HOST:PORT")
             }

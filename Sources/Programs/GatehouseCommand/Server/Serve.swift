@@ -23,14 +23,16 @@ extension GatehouseOptions {
 
         @OptionGroup var options: ConfigurationOptions
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             ServeSignals.install()
             var serviceManager = ServiceManager.none
-            do throws(CommandError) {
-                serviceManager = try Self.serviceManager()
+            do {
+                serviceManager = try Result { () throws(ServiceManagerFault) in try ServiceManager.ofThisProcess() }
+                    .mapError { CommandError(.configuration, $0.description) }.get()
                 serviceManager.notify(.status("reading the configuration and the sessions"))
                 try await serve(kinds, serviceManager: serviceManager)
             } catch {
+                let error = CommandError(error)
                 if let reason = error.message.split(separator: "\n").first {
                     serviceManager.notify(.status(String(reason)))
                 }
@@ -51,26 +53,16 @@ extension GatehouseOptions {
             for line in Printable.text(text).split(separator: "\n") { LineWriter.standardError.write(String(line)) }
         }
 
-        private static func serviceManager() throws(CommandError) -> ServiceManager {
-            try Result { () throws(ServiceManagerFault) in try ServiceManager.ofThisProcess() }
-                .mapError { CommandError(.configuration, $0.description) }.get()
-        }
-
-        private func serve(_ kinds: [RealmKind], serviceManager: ServiceManager) async throws(CommandError) {
+        private func serve(_ kinds: [RealmKind], serviceManager: ServiceManager) async throws {
             LoggingSystem.bootstrap { label in LineLogHandler(label: label) }
             let logger = Logger(label: "gatehouse")
             for warning in serviceManager.warnings { logger.warning("\(warning)") }
             let services = GatehouseCommand.services(.createIfMissing, log: RealmLog(logger))
-            let configuration = try GatehouseCommand.load(
-                options,
-                kinds: kinds,
-                services: services,
-                showsWarnings: true,
-                text: Self.text,
-                warn: Self.report
-            )
+            let configuration: Configuration
             let server: GatehouseServer
             do throws(ConfigurationErrors) {
+                configuration = try options.load(kinds, services: services)
+                for warning in configuration.warnings { Self.report(Self.text([warning])) }
                 server = try GatehouseServer(
                     configuration,
                     files: .system,
@@ -97,7 +89,7 @@ extension GatehouseOptions {
         }
 
         /// Runs a server until SIGTERM or SIGINT, and then shuts it down gracefully.
-        private static func run(_ server: GatehouseServer, logger: Logger) async throws(CommandError) {
+        private static func run(_ server: GatehouseServer, logger: Logger) async throws {
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: [server],

@@ -12,7 +12,7 @@ struct SessionAdministration {
     let configuration: Configuration
     let store: GatehouseStore
 
-    init(_ options: ConfigurationOptions, kinds: [RealmKind], access: StateAccess) throws(CommandError) {
+    init(_ options: ConfigurationOptions, kinds: [RealmKind], access: StateAccess) throws {
         (configuration, store) = try GatehouseCommand.loadStore(options, kinds: kinds, access: access)
     }
 
@@ -21,23 +21,19 @@ struct SessionAdministration {
     }
 
     /// Reads the sessions of sign-ins that have not expired, the session that was used last first, some at a time.
-    func forEachBatch(_ selection: SessionSelection, use: ([ListedSession]) -> Void) async throws(CommandError) {
+    func forEachBatch(_ selection: SessionSelection, use: ([ListedSession]) -> Void) async throws {
         let now = WallClock.system.seconds
-        do throws(SessionStoreError) {
-            var rest = try await store.signInSessions(selection, at: now)[...]
-            while !rest.isEmpty {
-                let ids = Array(rest.prefix(GatehouseStore.listedSessionsBatch))
-                rest = rest.dropFirst(ids.count)
-                let sessions = try await store.listedSessions(ids, at: now)
-                if !sessions.isEmpty { use(sessions) }
-            }
-        } catch {
-            throw CommandError(.unavailable, error.message)
+        var rest = try await store.signInSessions(selection, at: now)[...]
+        while !rest.isEmpty {
+            let ids = Array(rest.prefix(GatehouseStore.listedSessionsBatch))
+            rest = rest.dropFirst(ids.count)
+            let sessions = try await store.listedSessions(ids, at: now)
+            if !sessions.isEmpty { use(sessions) }
         }
     }
 
     /// Ends the sessions of a removed user, so that a user who gets the name later does not have them.
-    func endSessions(of user: Username, in realm: String) async throws(CommandError) {
+    func endSessions(of user: Username, in realm: String) async throws {
         var selections = [SessionSelection.user(realm: realm, name: user)]
         for other in configuration.realms where other.allNested.contains(where: { $0.name.hasBytes(of: realm) }) {
             try await forEachBatch(.realm(other.name)) { batch in
@@ -46,38 +42,30 @@ struct SessionAdministration {
                 }.map { SessionSelection.one($0.id) }
             }
         }
-        for selection in selections { _ = try await stored(.end(selection)) }
+        for selection in selections { _ = try await store.storeCommand(.end(selection)) }
         try await GatehouseCommand.waitForServer(store)
     }
 
     /// Stores a command for the server, waits until it is carried out, and prints the number of affected sessions.
-    func send(_ action: SessionCommand.Action, done: String) async throws(CommandError) {
-        let count = try await stored(action)
+    func send(_ action: SessionCommand.Action, done: String) async throws {
+        let count = try await store.storeCommand(action)
         try await GatehouseCommand.waitForServer(store)
         let sessions = count == 1 ? "1 session" : "\(count) sessions"
         GatehouseCommand.print("\(sessions) \(done)")
     }
 
-    private func stored(_ action: SessionCommand.Action) async throws(CommandError) -> Int {
-        do throws(SessionStoreError) {
-            return try await store.storeCommand(action)
-        } catch {
-            throw CommandError(.unavailable, error.message)
-        }
-    }
-
     /// All sessions of a user, whose name a session has as the realm spells it; nil for the default realm.
-    func selection(user: String, of realm: String?) async throws(CommandError) -> SessionSelection {
+    func selection(user: String, of realm: String?) async throws -> SessionSelection {
         let bound = try configuration.realm(realm)
         var name = try Username(argument: user)
         if let managed = bound.realm as? any ManagedRealm {
             // A user who was removed may still have sessions.
-            name = try await CommandError.translating(realm: try await managed.user(name))?.name ?? name
+            name = try await managed.user(name)?.name ?? name
         }
         return .user(realm: bound.name, name: name)
     }
 
-    static func id(_ text: String) throws(CommandError) -> SessionID {
+    static func id(_ text: String) throws -> SessionID {
         guard let id = SessionID(text) else {
             throw CommandError(.usage, "a session id has 22 characters; gatehouse sessions list shows the ids")
         }

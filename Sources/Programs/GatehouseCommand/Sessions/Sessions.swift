@@ -34,7 +34,7 @@ extension GatehouseOptions {
             @Option(help: ArgumentHelp("Only sessions of this user.", valueName: "name")) var user: String?
             @Flag(help: "Print JSON, with an object for each host of a session.") var json = false
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .existingOnly)
                 var selection = SessionSelection.all
                 if let user {
@@ -49,7 +49,7 @@ extension GatehouseOptions {
             private func printTable(
                 _ sessions: SessionAdministration,
                 _ selection: SessionSelection
-            ) async throws(CommandError) {
+            ) async throws {
                 var columns: Table.Columns?
                 try await sessions.forEachBatch(selection) { batch in
                     let head = [
@@ -67,7 +67,7 @@ extension GatehouseOptions {
             private func printJSON(
                 _ sessions: SessionAdministration,
                 _ selection: SessionSelection
-            ) async throws(CommandError) {
+            ) async throws {
                 // The last object waits until it is known whether another object follows.
                 var last: String?
                 try await sessions.forEachBatch(selection) { batch in
@@ -114,7 +114,7 @@ extension GatehouseOptions {
                 }
             }
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
                 let selection: SessionSelection
                 if let id {
@@ -152,7 +152,7 @@ extension GatehouseOptions {
                 }
             }
 
-            func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+            func perform(_ kinds: [RealmKind]) async throws {
                 let sessions = try SessionAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
                 let selection: SessionSelection =
                     if let user {

@@ -55,9 +55,7 @@ struct AutheliaUsers {
 
     private static func documents(_ bytes: [UInt8]) throws(Fault) -> (first: Node, second: Node?) {
         guard var text = String(validating: bytes, as: UTF8.self) else {
-            let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-            let index = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
-            throw Fault(line: index + 1, reason: "it is not UTF-8")
+            throw Fault(line: BadUserFile.lineOfBadUTF8(in: bytes), reason: "it is not UTF-8")
         }
         let aliases = zip(bytes, bytes.dropFirst()).count { $1 == UInt8(ascii: "*") && " \t\n[{,:".utf8.contains($0) }
         guard aliases <= maximumAliases else { throw Fault(line: 1, reason: "more than \(maximumAliases) aliases") }

@@ -5,6 +5,7 @@ internal import CommandSupport
 internal import Files
 internal import Glibc
 internal import Passwords
+internal import RealmConfiguration
 internal import RealmKit
 internal import Synchronization
 
@@ -53,7 +54,7 @@ extension GatehouseOptions.User {
 }
 
 extension GatehouseOptions.User.Import: Subcommand {
-    func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+    func perform(_ kinds: [RealmKind]) async throws {
         let format = try checkedFormat()
         let administration = try UserAdministration(options, kinds: kinds)
         let source: any UserSource =
@@ -68,11 +69,9 @@ extension GatehouseOptions.User.Import: Subcommand {
                 try await productUsers(.wildfly, WildFlyUsers(roles: try roleFile()).read, for: administration)
             }
         let users = CountedUsers(source)
-        try await ProgressLine.during("importing users") { (line) throws(CommandError) in
+        try await ProgressLine.during("importing users") { line in
             line.begin("importing users", of: users.count)
-            try await CommandError.translating(
-                realm: try await administration.realm.add(from: users) { line.report($0) }
-            )
+            try await administration.realm.add(from: users) { line.report($0) }
         }
         for note in users.notes { GatehouseCommand.print("\(Printable.line(file)): \(note)", on: STDERR_FILENO) }
         let withoutPassword = users.withoutPassword
@@ -83,7 +82,7 @@ extension GatehouseOptions.User.Import: Subcommand {
     }
 
     /// Returns the format; nil if the lines of the file decide.
-    private func checkedFormat() throws(CommandError) -> ImportFormat? {
+    private func checkedFormat() throws -> ImportFormat? {
         let format = format ?? ImportFormat(file, beginning: ImportFormat.beginning(of: file))
         guard algorithms.isEmpty || format == .tomcat else {
             throw CommandError(.usage, "--algorithm is for --format tomcat only")
@@ -104,11 +103,11 @@ extension GatehouseOptions.User.Import: Subcommand {
         _ kinds: [RealmKind],
         format: ImportFormat?,
         for administration: UserAdministration
-    ) async throws(CommandError) -> any UserSource {
+    ) async throws -> any UserSource {
         guard let type = kinds.lazy.compactMap({ $0.type as? any UserFileRealm.Type }).first else {
             throw CommandError(.failed, "this program contains no realm that reads files of users")
         }
-        let (file, groupFile, services) = (file, groupFile, administration.services)
+        let (file, groupFile, services) = (file, groupFile, administration.configuration.services)
         let ignoresCase = administration.realm.ignoresCase
         let checked: CheckedUserFile
         do throws(RealmError) {
@@ -142,7 +141,7 @@ extension GatehouseOptions.User.Import: Subcommand {
         _ format: ImportFormat,
         _ read: (_ bytes: [UInt8], _ name: String) throws(BadUserFile) -> ImportedUsers,
         for administration: UserAdministration
-    ) async throws(CommandError) -> any UserSource {
+    ) async throws -> any UserSource {
         let contents = try contents(of: file)
         let imported: ImportedUsers
         do throws(BadUserFile) {
@@ -152,7 +151,7 @@ extension GatehouseOptions.User.Import: Subcommand {
             let advice = format.advice(beginning: Array(contents.bytes.prefix(4096))).map { "; \($0)" } ?? ""
             throw CommandError(.failed, "\(Printable.line(error.description))\(advice); nothing was imported")
         }
-        let checked = try await ProgressLine.during("checking users") { (line) throws(CommandError) in
+        let checked = try await ProgressLine.during("checking users") { line in
             line.begin("checking users", of: imported.users.count)
             return try await ProductImport(imported, for: administration) { line.report($0) }
         }
@@ -168,19 +167,19 @@ extension GatehouseOptions.User.Import: Subcommand {
         return UserArray(checked.users)
     }
 
-    private func roleFile() throws(CommandError) -> (bytes: [UInt8], name: String)? {
+    private func roleFile() throws -> (bytes: [UInt8], name: String)? {
         guard let groupFile else { return nil }
         return (try contents(of: groupFile).bytes, groupFile)
     }
 
-    private func contents(of file: String) throws(CommandError) -> FileContents {
+    private func contents(of file: String) throws -> FileContents {
         try Result { () throws(UnreadableFile) in
             try FileContents(file, as: .passwordHashes, limit: 64 << 20, mayGrow: false)
         }.mapError { CommandError(.failed, "\(Printable.line(file)) cannot be imported: \($0.reason)") }.get()
     }
 
     /// Prints the problems of lines or users if they are skipped; otherwise throws them.
-    private func report(_ problems: [String], of count: Int, remedy: String) throws(CommandError) {
+    private func report(_ problems: [String], of count: Int, remedy: String) throws {
         var lines = problems
         if count > lines.count { lines.append("\(count - lines.count) more lines have problems") }
         guard count > 0, !skipBroken else {

@@ -188,4 +188,10 @@ struct BadUserFile: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+
+    /// The number of the first line that is not UTF-8.
+    static func lineOfBadUTF8(in bytes: [UInt8]) -> Int {
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        return lines.prefix { String(validating: $0, as: UTF8.self) != nil }.count + 1
+    }
 }

@@ -27,7 +27,7 @@ struct ProductImport {
         _ imported: ImportedUsers,
         for administration: UserAdministration,
         progress: @Sendable (Int) -> Void
-    ) async throws(CommandError) {
+    ) async throws {
         problems = imported.problems
         problemCount = imported.problemCount
         omissions = imported.omissions
@@ -56,9 +56,9 @@ struct ProductImport {
                     add(user, withoutPassword: reason)
                     continue
                 }
-                do throws(CommandError) {
+                do {
                     add(user, hash: try await administration.hash(password))
-                } catch {
+                } catch let error as CommandError {
                     // The policy has a maximum length.
                     guard error.status == .failed else { throw error }
                     add(user, withoutPassword: error.message)

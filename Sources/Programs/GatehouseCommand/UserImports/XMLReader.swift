@@ -65,18 +65,11 @@ struct XMLReader {
 
     /// Rejects bytes that are not UTF-8, and characters that XML does not allow (XML 1.0 section 2.2).
     private func checkCharacters() throws(Fault) {
-        var decoder = UTF8()
-        var iterator = bytes.makeIterator()
-        var offset = 0
-        while true {
-            switch decoder.decode(&iterator) {
-            case .emptyInput: return
-            case .error: throw fault("it is not UTF-8", at: offset)
-            case .scalarValue(let scalar):
-                guard Self.isAllowed(scalar) else { throw fault("it contains a control character", at: offset) }
-                offset += UTF8.width(scalar)
-            }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Fault(line: BadUserFile.lineOfBadUTF8(in: bytes), column: 1, reason: "it is not UTF-8")
         }
+        guard let place = text.unicodeScalars.firstIndex(where: { !Self.isAllowed($0) }) else { return }
+        throw fault("it contains a control character", at: text.utf8.distance(from: text.startIndex, to: place))
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
@@ -220,7 +213,7 @@ struct XMLReader {
                 guard let text = String(validating: value, as: UTF8.self) else { throw fault("it is not UTF-8") }
                 return text
             case UInt8(ascii: "<"): throw fault("< within a value; write &lt;")
-            case UInt8(ascii: "&"): try readReference(into: &value)
+            case UInt8(ascii: "&"): value += String(try readReference()).utf8
             case 0x0D:
                 // A CR and a LF are one line end.
                 value.append(0x20)
@@ -236,30 +229,20 @@ struct XMLReader {
         throw fault("the value is not closed", at: start)
     }
 
-    private static let entities: [(name: StaticString, character: UInt8)] = [
-        ("&amp;", UInt8(ascii: "&")), ("&lt;", UInt8(ascii: "<")), ("&gt;", UInt8(ascii: ">")),
-        ("&quot;", UInt8(ascii: "\"")), ("&apos;", UInt8(ascii: "'")),
-    ]
-
-    private mutating func readReference(into value: inout [UInt8]) throws(Fault) {
+    private mutating func readReference() throws(Fault) -> Unicode.Scalar {
         let start = index
-        for (name, character) in Self.entities where skip(name) {
-            value.append(character)
-            return
-        }
+        let entities: [(StaticString, Unicode.Scalar)] = [
+            ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"),
+        ]
+        for (name, character) in entities where skip(name) { return character }
         guard skip("&#") else { throw fault("this entity is not read", at: start) }
-        let radix: UInt32 = skip("x") ? 16 : 10
-        var code: UInt32 = 0
-        var digits = 0
-        while index < bytes.count, let digit = Hexadecimal.value(of: bytes[index]), digit < radix, digits < 8 {
-            code = code &* radix &+ UInt32(digit)
-            digits += 1
-            index += 1
-        }
-        guard digits > 0, skip(";"), let scalar = Unicode.Scalar(code), Self.isAllowed(scalar) else {
-            throw fault("this is not a reference to a character", at: start)
-        }
-        value += Array(UTF8.encode(scalar) ?? .init())
+        let radix = skip("x") ? 16 : 10
+        let digits = bytes[index...].prefix(8).prefix { Hexadecimal.value(of: $0) != nil }
+        index += digits.count
+        guard skip(";"), let code = UInt32(String(decoding: digits, as: UTF8.self), radix: radix),
+            let scalar = Unicode.Scalar(code), Self.isAllowed(scalar)
+        else { throw fault("this is not a reference to a character", at: start) }
+        return scalar
     }
 }
 

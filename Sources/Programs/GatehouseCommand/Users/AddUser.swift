@@ -28,23 +28,22 @@ extension GatehouseOptions.User {
 
         func validate() throws { try GroupOption.check(groups, option: "--group") }
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let administration = try UserAdministration(options, kinds: kinds)
             let name = try Username(newUser: user)
             let record = UserRecord(
                 name,
                 groups: groups,
                 isEnabled: !disabled,
-                expiry: try expires.map { (day) throws(CommandError) in try Day.end(of: day) },
+                expiry: try expires.map { day in try Day.end(of: day) },
                 mustChangePassword: mustChange,
                 attributes: try attributes.attributes()
             )
             // The name is checked first, so that the administrator does not type a password for a user who exists.
-            let other = try await CommandError.translating(realm: try await administration.realm.user(name))
-            if let other { throw CommandError(.userExists(other.name)) }
+            if let other = try await administration.realm.user(name) { throw RealmError.userExists(other.name) }
             var hash: String?
             if !noPassword { hash = try await administration.hash(try await password.read(for: user)) }
-            try await CommandError.translating(realm: try await administration.realm.add(record, hash: hash))
+            try await administration.realm.add(record, hash: hash)
             administration.report("\(Printable.line(user)) added")
         }
     }
@@ -55,7 +54,7 @@ struct UserAttributeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The mail address, for applications.", valueName: "address")) var mail: String?
 
     /// The changes; an empty text removes an attribute.
-    func changes() throws(CommandError) -> [AttributeChange] {
+    func changes() throws -> [AttributeChange] {
         var changes: [AttributeChange] = []
         if let name { changes.append(try change(UserAttribute.displayName, to: name, option: "--name")) }
         if let mail {
@@ -68,11 +67,11 @@ struct UserAttributeOptions: ParsableArguments {
         return changes
     }
 
-    func attributes() throws(CommandError) -> [UserAttribute] {
+    func attributes() throws -> [UserAttribute] {
         try changes().compactMap { if case .set(let attribute) = $0 { attribute } else { nil } }
     }
 
-    private func change(_ name: String, to value: String, option: String) throws(CommandError) -> AttributeChange {
+    private func change(_ name: String, to value: String, option: String) throws -> AttributeChange {
         guard !value.isEmpty else { return .remove(name) }
         return try Result { () throws(BadAttribute) in .set(try UserAttribute(name: name, values: [value])) }
             .mapError { CommandError(.usage, "\(option) cannot be used: \($0)") }.get()

@@ -18,7 +18,7 @@ extension GatehouseOptions.User {
         @Argument(help: "The last day, as in 2027-01-31 (UTC), or never.", completion: .list(["never"]))
         var day: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             var changes = UserChanges()
             let end: Int? = day == "never" ? nil : try Day.end(of: day)
             let administration = try UserAdministration(options, kinds: kinds)
@@ -33,7 +33,7 @@ extension GatehouseOptions.User {
         }
 
         /// Asks whether a day in the past is meant; an error without a terminal, where nobody can confirm it.
-        private func confirm() throws(CommandError) {
+        private func confirm() throws {
             let consequence =
                 "\(Printable.line(day)) is in the past: after this, \(Printable.line(user)) could not sign in"
             guard let terminal = Terminal() else {
@@ -47,7 +47,7 @@ extension GatehouseOptions.User {
 
 enum Day {
     /// Returns the first second after a day, in seconds since 1970.
-    static func end(of text: String) throws(CommandError) -> Int {
+    static func end(of text: String) throws -> Int {
         var reader = UTCTimeReader(Array(text.utf8))
         guard let day = reader.day(), reader.isAtEnd else {
             throw CommandError(.usage, "a day is written as in 2027-01-31, not \(Printable.line(text))")

@@ -13,7 +13,7 @@ extension GatehouseOptions.User {
         @Flag(help: "The user cannot sign in until the password is changed.") var mustChange = false
         @Argument(help: "The user.") var user: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let administration = try UserAdministration(options, kinds: kinds)
             let record = try await administration.record(user)
             var changes = UserChanges()
@@ -36,9 +36,9 @@ struct NewPasswordOptions: ParsableArguments {
     func read(
         for name: String,
         check: (@Sendable (Secret) -> String?)? = nil
-    ) async throws(CommandError) -> Secret {
+    ) async throws -> Secret {
         let fromInput = passwordStdin
-        return try await BlockingCall.run { () throws(CommandError) in
+        return try await BlockingCall.run {
             guard fromInput else { return try Self.fromTerminal(name, check: check) }
             let secret = try Self.fromStandardInput()
             if let reason = check?(secret) { throw CommandError(.failed, "\(reason); nothing was written") }
@@ -46,7 +46,7 @@ struct NewPasswordOptions: ParsableArguments {
         }
     }
 
-    private static func fromStandardInput() throws(CommandError) -> Secret {
+    private static func fromStandardInput() throws -> Secret {
         guard let secret = LineInput.readSecret(STDIN_FILENO) else {
             throw CommandError(
                 .usage,
@@ -59,7 +59,7 @@ struct NewPasswordOptions: ParsableArguments {
     private static func fromTerminal(
         _ name: String,
         check: ((Secret) -> String?)?
-    ) throws(CommandError) -> Secret {
+    ) throws -> Secret {
         guard let terminal = Terminal() else {
             throw CommandError(.usage, "there is no terminal for the prompt; use --password-stdin")
         }

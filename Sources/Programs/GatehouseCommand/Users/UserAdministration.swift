@@ -14,18 +14,15 @@ struct UserAdministration {
     let realmName: String
     let realm: any ManagedRealm
     let passwords: PasswordService
-    let settings: PasswordSettings
-    let services: RealmServices
-    let stateFolder: String
 
-    init(_ options: RealmOptions, kinds: [RealmKind], access: StateAccess = .createIfMissing) throws(CommandError) {
+    init(_ options: RealmOptions, kinds: [RealmKind], access: StateAccess = .createIfMissing) throws {
         let program = GatehouseCommand.services(access, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
         try self.init(configuration, realm: options.realm)
     }
 
     /// Selects a realm whose users can be changed; nil for the default realm.
-    init(_ configuration: Configuration, realm name: String? = nil) throws(CommandError) {
+    init(_ configuration: Configuration, realm name: String? = nil) throws {
         let bound = try configuration.realm(name) { $0 is any ManagedRealm }
         guard let realm = bound.realm as? any ManagedRealm else {
             let isListed = bound.realm is any UserListingRealm
@@ -40,10 +37,11 @@ struct UserAdministration {
         realmName = bound.name
         self.realm = realm
         self.passwords = passwords
-        settings = configuration.passwords
-        services = configuration.services
-        stateFolder = configuration.server.stateFolder.value
     }
+
+    /// The settings of new passwords.
+    var settings: PasswordSettings { configuration.passwords }
+    var stateFolder: String { configuration.server.stateFolder.value }
 
     /// The error for a realm whose users cannot be listed or changed, with the realms whose users can.
     static func missing(
@@ -63,22 +61,22 @@ struct UserAdministration {
         )
     }
 
-    func record(_ text: String) async throws(CommandError) -> UserRecord {
+    func record(_ text: String) async throws -> UserRecord {
         try await UserDirectory.record(text, of: realm)
     }
 
-    func change(_ text: String, to changes: UserChanges, done: String) async throws(CommandError) {
+    func change(_ text: String, to changes: UserChanges, done: String) async throws {
         // A realm that ignores the case of names has another spelling.
         let name = try await record(text).name
-        try await CommandError.translating(realm: try await realm.change(name, changes))
+        try await realm.change(name, changes)
         let isServed = StateFolder.Lock.isServerRunning(in: stateFolder)
         report("\(Printable.line(name.text)) \(done)", note: isServed ? "open sessions end within seconds" : nil)
     }
 
-    func remove(_ name: Username) async throws(CommandError) {
-        try await CommandError.translating(realm: try await realm.remove(name))
+    func remove(_ name: Username) async throws {
+        try await realm.remove(name)
         // Without a store there are no sessions.
-        guard let source = services[LazyStore.self],
+        guard let source = configuration.services[LazyStore.self],
             unsafe access("\(source.folder)/\(GatehouseStore.fileName)", F_OK) == 0
         else { return }
         let store: GatehouseStore
@@ -91,9 +89,8 @@ struct UserAdministration {
     }
 
     /// Hashes a new password, if the settings allow it.
-    func hash(_ password: Secret) async throws(CommandError) -> String {
-        try Result { () throws(HashFault) in try settings.check(password) }
-            .mapError { CommandError(.failed, $0.description) }.get()
+    func hash(_ password: Secret) async throws -> String {
+        try settings.check(password)
         do throws(LoginFault) {
             return try await passwords.hash(password)
         } catch {
@@ -113,7 +110,7 @@ struct UserDirectory {
     private let bound: BoundRealm
     private let store: LazyStore?
 
-    init(_ options: RealmOptions, kinds: [RealmKind]) throws(CommandError) {
+    init(_ options: RealmOptions, kinds: [RealmKind]) throws {
         let program = GatehouseCommand.services(.existingOnly, log: GatehouseCommand.realmLog)
         let configuration = try GatehouseCommand.load(options.configuration, kinds: kinds, services: program)
         bound = try configuration.realm(options.realm) { $0 is any UserListingRealm }
@@ -128,11 +125,11 @@ struct UserDirectory {
 
     /// The text of users with their locks; if these cannot be read, a message is printed, and users are shown without them.
     func text() async -> UserText {
-        var locks = AccountLocks.none
-        do throws(CommandError) {
+        var locks = AccountLocks()
+        do {
             locks = try await AccountLocks(store)
         } catch {
-            GatehouseCommand.print(Printable.line(error.message), on: STDERR_FILENO)
+            GatehouseCommand.print(Printable.line(CommandError(error).message), on: STDERR_FILENO)
         }
         let now = WallClock.system.seconds
         // A realm that keeps the users itself knows all values of their records.
@@ -141,17 +138,11 @@ struct UserDirectory {
         }
     }
 
-    func users() async throws(CommandError) -> [UserRecord] {
-        try await CommandError.translating(realm: try await realm.users())
-    }
+    func record(_ text: String) async throws -> UserRecord { try await Self.record(text, of: realm) }
 
-    func record(_ text: String) async throws(CommandError) -> UserRecord { try await Self.record(text, of: realm) }
-
-    static func record(_ text: String, of realm: any UserListingRealm) async throws(CommandError) -> UserRecord {
+    static func record(_ text: String, of realm: any UserListingRealm) async throws -> UserRecord {
         let name = try Username(argument: text)
-        guard let record = try await CommandError.translating(realm: try await realm.user(name)) else {
-            throw CommandError(.noSuchUser(name))
-        }
+        guard let record = try await realm.user(name) else { throw RealmError.noSuchUser(name) }
         return record
     }
 }

@@ -27,9 +27,9 @@ extension GatehouseOptions.User {
         @OptionGroup var options: RealmOptions
         @Flag(help: "Print JSON.") var json = false
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let directory = try UserDirectory(options, kinds: kinds)
-            let users = try await directory.users()
+            let users = try await directory.realm.users()
             let text = await directory.text()
             GatehouseCommand.print(json ? text.json(users) : text.table(users))
         }
@@ -41,7 +41,7 @@ extension GatehouseOptions.User {
         @Flag(help: "Print JSON.") var json = false
         @Argument(help: "The user.") var user: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let directory = try UserDirectory(options, kinds: kinds)
             let record = try await directory.record(user)
             let text = await directory.text()
@@ -54,7 +54,7 @@ extension GatehouseOptions.User {
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             let administration = try UserAdministration(options, kinds: kinds)
             let name = try await administration.record(user).name
             try await administration.remove(name)
@@ -71,7 +71,7 @@ extension GatehouseOptions.User {
         @OptionGroup var attributes: UserAttributeOptions
         @Argument(help: "The user.") var user: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             var changes = UserChanges()
             changes.attributes = try attributes.changes()
             guard !changes.attributes.isEmpty else { throw CommandError(.usage, "give --name or --mail") }
@@ -87,7 +87,7 @@ extension GatehouseOptions.User {
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             var changes = UserChanges()
             changes.isEnabled = true
             try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "enabled")
@@ -102,7 +102,7 @@ extension GatehouseOptions.User {
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             var changes = UserChanges()
             changes.isEnabled = false
             try await UserAdministration(options, kinds: kinds).change(user, to: changes, done: "disabled")
@@ -117,7 +117,7 @@ extension GatehouseOptions.User {
         @OptionGroup var options: RealmOptions
         @Argument(help: "The user.") var user: String
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             try await LockoutAdministration(options.configuration, kinds: kinds, access: .createIfMissing)
                 .clear(user: user, of: options.realm)
         }

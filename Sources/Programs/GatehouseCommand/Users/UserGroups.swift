@@ -21,7 +21,7 @@ extension GatehouseOptions.User {
         // A group with a comma can still be removed: earlier versions and other programs may have added it.
         func validate() throws { try GroupOption.check(add, option: "--add") }
 
-        func perform(_ kinds: [RealmKind]) async throws(CommandError) {
+        func perform(_ kinds: [RealmKind]) async throws {
             guard !add.isEmpty || !remove.isEmpty else {
                 let record = try await UserDirectory(options, kinds: kinds).record(user)
                 for group in record.groups { GatehouseCommand.print(Printable.line(group)) }
@@ -50,7 +50,7 @@ extension GatehouseOptions.User {
         }
 
         /// Waits for the lock on the state folder, which is created if it is missing.
-        private static func lock(_ folder: String) async throws(CommandError) -> StateFolder.Lock {
+        private static func lock(_ folder: String) async throws -> StateFolder.Lock {
             do throws(StateFolder.Fault) {
                 return try await BlockingCall.run { () throws(StateFolder.Fault) in
                     try StateFolder.Lock(try StateFolder(folder))
