@@ -95,8 +95,6 @@ public final class FailureThrottle: LoginThrottle {
     package var statistics: ThrottleStatistics { state.withLock { $0.statistics(at: moment) } }
 
     /// Clears failures and locks, and ends the waits of attempts at the cleared accounts and sources.
-    ///
-    /// - Parameter scope: The failures and locks to clear.
     public func clear(_ scope: LockoutReset.Scope) {
         let endedWaits = state.withLock { $0.clear(scope, at: moment) }
         requestFlush()
@@ -212,8 +210,6 @@ extension FailureThrottle {
     ///
     /// A right token must be accepted even if the limit of wrong tokens is reached: it cannot be guessed, and several
     /// programs may share an address.
-    ///
-    /// - Parameter network: The network of the program.
     public func refuseToken(from network: ClientNetwork) async {
         let begin = clock.now
         // A realm's name is never empty, so this account is not the account of a user.
@@ -229,10 +225,7 @@ extension FailureThrottle {
         await delay(failures: failures, since: begin)
     }
 
-    /// Returns the network whose wrong tokens have reached the limit.
-    ///
-    /// - Parameter key: The key of a lock.
-    /// - Returns: The network; nil if the lock is for a user or for the failed logins of a network.
+    /// Returns the network whose wrong tokens have reached the limit; nil if the lock is for a user or for failed logins.
     public static func networkOfTokens(_ key: ThrottleKey) -> String? {
         guard case .account(let account) = key, account.realm.isEmpty else { return nil }
         return account.key

@@ -113,14 +113,13 @@ struct OpenStreams: Sendable {
     }
 
     private var entries: [UInt64: Entry] = [:]
-    private var countBySession: [SessionID: Int] = [:]
     /// The numbers of the streams of each user, the oldest first.
     private var byOwner: [SessionOwner: [UInt64]] = [:]
     private var lastNumber: UInt64 = 0
     private var isClosed = false
 
     /// True if nothing is kept.
-    var isEmpty: Bool { entries.isEmpty && countBySession.isEmpty && byOwner.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && byOwner.isEmpty }
 
     var streams: [EventStream] { entries.values.map(\.stream) }
 
@@ -135,13 +134,13 @@ struct OpenStreams: Sendable {
     ) throws(SessionFault) -> (number: UInt64, evicted: EventStream?) {
         guard !isClosed else { throw .closing }
         let owner = SessionOwner(session.user)
-        let own = byOwner[owner]?.count ?? 0
-        guard countBySession[session.id, default: 0] < limits.streamsPerSession, own < limits.streamsPerUser else {
-            throw .tooManyStreams
-        }
+        let own = byOwner[owner] ?? []
+        guard own.count(where: { entries[$0]?.session == session.id }) < limits.streamsPerSession,
+            own.count < limits.streamsPerUser
+        else { throw .tooManyStreams }
         var evicted: EventStream?
         if entries.count >= limits.streams {
-            guard let most = byOwner.values.max(by: { $0.count < $1.count }), most.count > own + 1 else {
+            guard let most = byOwner.values.max(by: { $0.count < $1.count }), most.count > own.count + 1 else {
                 throw .tooManyStreams
             }
             evicted = entries[most[0]]?.stream
@@ -149,7 +148,6 @@ struct OpenStreams: Sendable {
         }
         lastNumber += 1
         entries[lastNumber] = Entry(stream: stream, session: session.id, owner: owner)
-        countBySession[session.id, default: 0] += 1
         byOwner[owner, default: []].append(lastNumber)
         return (lastNumber, evicted)
     }
@@ -157,8 +155,6 @@ struct OpenStreams: Sendable {
     /// Removes a stream; does nothing if it was removed before.
     mutating func close(_ number: UInt64) {
         guard let entry = entries.removeValue(forKey: number) else { return }
-        let count = countBySession[entry.session, default: 1] - 1
-        countBySession[entry.session] = count > 0 ? count : nil
         byOwner[entry.owner]?.removeAll { $0 == number }
         if byOwner[entry.owner]?.isEmpty == true { byOwner[entry.owner] = nil }
     }

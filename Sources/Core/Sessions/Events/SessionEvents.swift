@@ -62,14 +62,9 @@ public struct SessionEvents: AsyncSequence, Sendable {
 extension SessionTable {
     /// Opens a stream of a session's events.
     ///
-    /// An open stream does not count as a use of the session.
+    /// An open stream does not count as a use of the session. Events after the last one that the client has received, as in
+    /// `Last-Event-ID`, are delivered first, if they are among the last 16 events of the session.
     ///
-    /// - Parameters:
-    ///   - session: The session.
-    ///   - lastEventID: The number of the last event that the client has received, as in `Last-Event-ID`; nil to
-    ///     deliver only new events. Events that the client has missed are delivered first, if they are among the last
-    ///     16 events of the session.
-    /// - Returns: The events.
     /// - Throws: ``SessionFault``: `ended`, `tooManyStreams`, `closing`.
     public func events(of session: Session, after lastEventID: UInt64?) throws(SessionFault) -> SessionEvents {
         let limits = settings
@@ -88,12 +83,8 @@ extension SessionTable {
 
     /// Sends a message to the clients of a session.
     ///
-    /// A client that reconnects gets the message if it is among the last 16 events.
-    ///
-    /// - Parameters:
-    ///   - message: One line of text. Characters that are not printable are removed, and the text is cut to 1,000
-    ///     bytes.
-    ///   - session: The session.
+    /// A client that reconnects gets the message if it is among the last 16 events. Characters that are not printable are
+    /// removed, and the text is cut to 1,000 bytes.
     public func send(_ message: String, to session: Session) {
         let text = PrintableText.clean(message, maximumBytes: SessionCommand.maximumMessageBytes)
         session.journal.withLock { $0.publish(.message(text)) }

@@ -7,26 +7,19 @@ extension SessionTable {
     /// The time limit for removing a session from the store, and for recording its end elsewhere.
     static let timeLimit = Duration.seconds(2)
 
-    /// Ends a session and its child sessions; the end of a child session does not end its parent.
-    ///
-    /// The end takes effect for all requests at once, and is durable when this function returns.
-    ///
-    /// - Parameters:
-    ///   - session: The session. If it has already ended, only its removal from the store is repeated.
-    ///   - cause: The cause.
-    /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, the session was not removed from
-    ///   the store and its end was not recorded elsewhere. The session has ended even then, and its removal is repeated
-    ///   every second. If the process stops before a removal succeeds, the session is valid again after a restart.
+    /// Ends a session, as ``end(_:cause:)`` of several does.
     public func end(_ session: Session, cause: SessionEndCause) async throws(SessionFault) {
         try await end([session], cause: cause)
     }
 
-    /// Ends sessions, as ``end(_:cause:)`` does.
+    /// Ends sessions and their child sessions; the end of a child session does not end its parent.
     ///
-    /// - Parameters:
-    ///   - sessions: The sessions. If a session has already ended, only its removal from the store is repeated.
-    ///   - cause: The cause.
-    /// - Throws: ``SessionFault`` with the code `unavailable` if an end could not be stored, as for a single session.
+    /// The ends take effect for all requests at once, and are durable when this function returns. If a session has already
+    /// ended, only its removal from the store is repeated.
+    ///
+    /// - Throws: ``SessionFault`` with the code `unavailable` if, within four seconds, a session was not removed from
+    ///   the store and its end was not recorded elsewhere. The session has ended even then, and its removal is repeated
+    ///   every second. If the process stops before a removal succeeds, the session is valid again after a restart.
     public func end(_ sessions: [Session], cause: SessionEndCause) async throws(SessionFault) {
         publish(state.withLock { $0.end(sessions, cause: cause) })
         try await removeStored(sessions.map(\.id))
@@ -34,12 +27,8 @@ extension SessionTable {
 
     /// Ends sessions in memory at once, and in the store within a second.
     ///
-    /// Matching sessions of logins that are now running do not begin.
-    ///
-    /// - Parameters:
-    ///   - cause: The cause.
-    ///   - matches: Returns true for a session that must end. It is called for all sessions now, and for the session of
-    ///     a running login when that session would begin. It must not call the table.
+    /// Matching sessions of logins that are now running do not begin: `matches` is called for all sessions now, and for the
+    /// session of a running login when that session would begin. It must not call the table.
     public func end(_ cause: SessionEndCause, where matches: @escaping @Sendable (Session) -> Bool) {
         let effects = state.withLock { state in
             state.revocations.revoke(where: matches)
@@ -54,20 +43,13 @@ extension SessionTable {
 
     /// Returns the session of a token presented at a host, if the session has ended but the end is not stored.
     ///
-    /// After a restart, such a session may be valid again.
-    ///
-    /// - Returns: The session, so that the caller can end it again; nil if there is no such session.
+    /// After a restart, such a session may be valid again, so the caller can end it again.
     public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
         guard let digest = try? token.digest() else { return nil }
         return state.withLock { $0.writes.unstored.first { $0.token == digest && $0.host == host } }
     }
 
-    /// Returns the ended sessions of a user's sign-ins whose ends are not stored.
-    ///
-    /// After a restart, such sessions may be valid again.
-    ///
-    /// - Parameter user: The user; the groups do not matter.
-    /// - Returns: The sessions, in no order, so that the caller can end them again.
+    /// Returns the ended sessions of a user's sign-ins whose ends are not stored, in no order; the groups do not matter.
     public func unstoredEnds(of user: SignedInUser) -> [Session] {
         let owner = SessionOwner(user)
         return state.withLock {

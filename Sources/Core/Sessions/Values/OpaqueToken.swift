@@ -17,7 +17,7 @@ public struct OpaqueToken: Sendable {
     public init() throws(OpenSSLError) {
         var random = try RandomBytes.make(32)
         defer { for index in random.indices { random[index] = 0 } }
-        for index in 0..<32 { set(index, to: random[index]) }
+        unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: random) }
     }
 
     /// Parses a ``text``; nil if the text is not a token.
@@ -35,7 +35,7 @@ public struct OpaqueToken: Sendable {
     /// The token as the value of a cookie: a secret of 43 characters of base64url.
     ///
     /// It may be written into a response, but not into a log or a store.
-    public var text: String { withBytes { Base64.url.encode($0) } }
+    public var text: String { unsafe withUnsafeBytes(of: words) { Base64.url.encode(unsafe Span(_unsafeBytes: $0)) } }
 
     /// Returns the SHA-256 that identifies the token; throws if no provider offers SHA-256.
     public func digest() throws(OpenSSLError) -> Digest {
@@ -54,14 +54,6 @@ public struct OpaqueToken: Sendable {
             try HMACKey(unsafe Span(_unsafeBytes: raw)).tag(purpose.description.utf8Span.span)
         }
     }
-
-    private func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        unsafe withUnsafeBytes(of: words) { body(unsafe Span(_unsafeBytes: $0)) }
-    }
-
-    private mutating func set(_ index: Int, to byte: UInt8) {
-        unsafe withUnsafeMutableBytes(of: &words) { unsafe $0[index] = byte }
-    }
 }
 
 /// The id of a session for clients and administrators: 127 random bits, written as 22 characters of base64url.
@@ -72,8 +64,9 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     private var words: (UInt64, UInt64) = (0, 0)
 
     init() throws(OpenSSLError) {
-        let random = try RandomBytes.make(16)
-        for index in random.indices { set(index, to: index == 0 ? random[index] & 0x7F : random[index]) }
+        var random = try RandomBytes.make(16)
+        random[0] &= 0x7F
+        unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: random) }
     }
 
     /// Parses a ``description`` of 22 characters of base64url without padding; nil if the text is not a session id.
@@ -97,9 +90,5 @@ public struct SessionID: Hashable, Sendable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
         hasher.combine(words.1)
-    }
-
-    private mutating func set(_ index: Int, to byte: UInt8) {
-        unsafe withUnsafeMutableBytes(of: &words) { unsafe $0[index] = byte }
     }
 }

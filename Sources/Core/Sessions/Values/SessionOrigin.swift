@@ -16,8 +16,6 @@ public struct SessionHost: Sendable {
     ///
     /// The result is nil if the name is empty or too long, or contains characters other than lower-case ASCII letters,
     /// digits, `.`, `-`, `_`, `[`, `:` and `]`.
-    ///
-    /// - Parameter name: The name, in the form that ``name`` documents.
     public init?(_ name: String) {
         let bytes = name.utf8
         guard (1...Self.maximumBytes).contains(bytes.count), bytes.allSatisfy(Self.isAllowed) else { return nil }

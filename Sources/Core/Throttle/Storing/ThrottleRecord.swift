@@ -20,14 +20,6 @@ public struct ThrottleRecord: Sendable, Hashable {
     public var expiry: Int
 
     /// Creates a record.
-    ///
-    /// - Parameters:
-    ///   - key: The account or source.
-    ///   - owner: The network that caused the first failure.
-    ///   - failures: The number of failures within the window, or the number that caused the lock.
-    ///   - newest: The time of the last failure.
-    ///   - lockEnd: The end of the lock; nil if there is no lock.
-    ///   - expiry: The time at which the record expires.
     public init(
         _ key: ThrottleKey,
         owner: ClientNetwork? = nil,
@@ -44,10 +36,7 @@ public struct ThrottleRecord: Sendable, Hashable {
         self.expiry = expiry
     }
 
-    /// Returns the lock of the record, if it has not ended.
-    ///
-    /// - Parameter now: The time in seconds since 1970.
-    /// - Returns: The lock; nil if the record has no lock, or its lock has ended.
+    /// Returns the lock of the record, if it has not ended at a time in seconds since 1970.
     public func lockout(at now: Int) -> Lockout? {
         guard let lockEnd, lockEnd > now else { return nil }
         return Lockout(key, failures: failures, end: lockEnd)
@@ -93,11 +82,6 @@ public struct Lockout: Sendable, Hashable {
     public let end: Int
 
     /// Creates the lock of an account or a source.
-    ///
-    /// - Parameters:
-    ///   - key: The account or source.
-    ///   - failures: The number of failures that caused the lock.
-    ///   - end: The end of the lock, in seconds since 1970.
     public init(_ key: ThrottleKey, failures: Int, end: Int) {
         self.key = key
         self.failures = failures

@@ -44,10 +44,6 @@ public struct ThrottleSnapshot: Sendable {
     public var lastReset: Int
 
     /// Creates the content of a store.
-    ///
-    /// - Parameters:
-    ///   - records: The records, in no particular order.
-    ///   - lastReset: The number of the last reset; 0 if there was no reset.
     public init(records: [ThrottleRecord] = [], lastReset: Int = 0) {
         self.records = records
         self.lastReset = lastReset
@@ -70,10 +66,6 @@ public struct LockoutReset: Sendable, Hashable {
     public let scope: Scope
 
     /// Creates a reset.
-    ///
-    /// - Parameters:
-    ///   - number: The number of the reset.
-    ///   - scope: The failures and locks that the reset clears.
     public init(number: Int, scope: Scope) {
         self.number = number
         self.scope = scope
@@ -85,9 +77,7 @@ public struct ThrottleStoreError: Error, Sendable, Hashable, CustomStringConvert
     /// The message for the log.
     public let message: String
 
-    /// Creates an error.
-    ///
-    /// - Parameter message: The message for the log.
+    /// Creates an error with a message for the log.
     public init(_ message: String) { self.message = message }
 
     /// The message for the log.
@@ -114,11 +104,8 @@ public struct RecordedLocks: LoginThrottle {
 
     private init(locked: Set<ThrottleKey>) { self.locked = locked }
 
-    /// Reads the locks of a store.
+    /// Reads the locks of a store at a time in seconds since 1970.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - now: The time in seconds since 1970.
     /// - Throws: ``ThrottleStoreError`` when the store cannot be read.
     public init(_ store: any ThrottleStore, now: Int) async throws(ThrottleStoreError) {
         let records = try await store.load().records
