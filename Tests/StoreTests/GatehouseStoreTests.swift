@@ -386,6 +386,11 @@ import Throttle
 }
 
 extension GatehouseStore {
+    /// Opens a store as a program that only reads.
+    static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
+        try LazyStore(folder: folder, access: .existingOnly).store()
+    }
+
     fileprivate func add(
         _ users: [NewUser],
         to realm: String,

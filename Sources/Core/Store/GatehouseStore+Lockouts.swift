@@ -65,10 +65,7 @@ extension GatehouseStore: ThrottleStore {
                     "INSERT INTO throttle_clearances (kind, realm, name) VALUES (?, ?, ?)",
                     [columns.kind, columns.realm, columns.name]
                 )
-                try database.run(
-                    "DELETE FROM throttle_clearances WHERE number <= ?",
-                    [database.lastInsertedRowID - Int64(Self.rememberedResets)]
-                )
+                try database.keepLast(Self.rememberedResets, of: "throttle_clearances")
             }
         }
     }

@@ -80,17 +80,11 @@ public final class GatehouseStore: Sendable {
         }
     }
 
-    /// Opens an existing store for reading; creates an empty store in memory if the file does not exist.
+    /// Opens an existing store for reading; nil if the file does not exist, and SQLite is not used.
     ///
     /// It is for programs that only read. It creates neither the folder nor the database file.
     ///
     /// - Throws: ``StoreFault``: `unavailable` or `tooNew`, as in ``open(folder:)``; `tooOld`.
-    public static func openExisting(folder: String) throws(StoreFault) -> GatehouseStore {
-        guard let store = try openIfPresent(folder: folder) else { return try inMemory() }
-        return store
-    }
-
-    /// Opens an existing store for reading; nil if the file does not exist, and SQLite is not used.
     static func openIfPresent(folder: String) throws(StoreFault) -> GatehouseStore? {
         let path = "\(folder)/\(fileName)"
         if (try? FileStatus(of: folder)) != nil {
@@ -231,6 +225,11 @@ extension Database {
         let rows = try Row.fetchCursor(self, sql: sql, arguments: arguments)
         while let row = try rows.next() { groups[UTF8Text(row[0]), default: []].append(value(row)) }
         return groups
+    }
+
+    /// Removes all rows but the last ones of a list whose rows are numbered, after one was added.
+    func keepLast(_ count: Int, of table: String) throws {
+        try run("DELETE FROM \(table) WHERE number <= ?", [lastInsertedRowID - Int64(count)])
     }
 
     /// Returns the last number of a table, which may be empty: numbers are never reused.

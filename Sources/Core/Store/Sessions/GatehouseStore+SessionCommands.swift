@@ -40,10 +40,7 @@ extension GatehouseStore {
                     "INSERT INTO session_orders (kind, id, realm, name, message) VALUES (?, ?, ?, ?, ?)",
                     [columns.kind, columns.id, columns.realm, columns.name, message]
                 )
-                try database.run(
-                    "DELETE FROM session_orders WHERE number <= ?",
-                    [database.lastInsertedRowID - Int64(Self.rememberedCommands)]
-                )
+                try database.keepLast(Self.rememberedCommands, of: "session_orders")
                 return count.first?[0] ?? 0
             }
         }

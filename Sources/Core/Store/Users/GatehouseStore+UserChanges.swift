@@ -102,10 +102,7 @@ extension GatehouseStore {
     private static func recordChanges(_ names: [String], realm: String, database: Database) throws {
         guard !names.isEmpty else { return }
         for name in names { try database.run("INSERT INTO user_changes (realm, name) VALUES (?, ?)", [realm, name]) }
-        try database.run(
-            "DELETE FROM user_changes WHERE number <= ?",
-            [database.lastInsertedRowID - Int64(rememberedChanges)]
-        )
+        try database.keepLast(rememberedChanges, of: "user_changes")
     }
 
     /// Adds users that are read while they are added; the format of a record is the cost of a check of the hash, as text.
