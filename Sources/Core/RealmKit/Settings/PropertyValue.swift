@@ -15,7 +15,7 @@ public enum PropertyValue: Sendable {
     /// Confidential bytes.
     case secret(Secret)
     /// Other realms of the configuration; one for the kind ``Property/Kind/realm``.
-    case realms([any ReferencedRealm])
+    case realms([BoundRealm])
 
     /// Reads a value from the words of a configuration, which creates a reference to a realm from its realms instead.
     ///
@@ -105,10 +105,4 @@ extension [String: PropertyValue] {
     package var configurationTexts: [String] {
         sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value.configurationText] }
     }
-}
-
-/// A realm that a property of another realm refers to: a ``BoundRealm``.
-public protocol ReferencedRealm: Sendable {
-    /// The name in realms.conf.
-    var name: String { get }
 }

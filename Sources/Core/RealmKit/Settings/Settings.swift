@@ -33,11 +33,6 @@ public struct Settings<Fault: SettingsFault>: Sendable {
 
     /// Checks values against a schema and fills in its defaults.
     ///
-    /// - Parameters:
-    ///   - values: The values set in the configuration, by name.
-    ///   - schema: The properties or options that may be set.
-    ///   - realmName: The name of the realm that the settings belong to.
-    ///   - services: The services that the program provides.
     /// - Throws: The fault, for a name that is not in the schema, for a required name without a value, and for an
     ///   invalid default.
     public init(
@@ -65,100 +60,63 @@ public struct Settings<Fault: SettingsFault>: Sendable {
     }
 
     /// Returns whether a setting has a value, from the configuration or by default.
-    ///
-    /// - Parameter name: A name of the schema.
-    /// - Returns: True if it can be read.
     public func has(_ name: String) -> Bool { values[name] != nil }
 
     /// The entry of login.conf whose modules authenticate the realm's users.
     public var jaasContext: String { get throws(Fault) { try string("jaas-context") } }
 
     /// Returns a text, a path or the selected word of a choice.
-    ///
-    /// - Parameter name: A name of the schema.
-    /// - Returns: The text.
-    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func string(_ name: String) throws(Fault) -> String {
         guard case .string(let text) = values[name] else { throw missing(name, kind: "a text") }
         return text
     }
 
     /// Returns a whole number.
-    ///
-    /// - Parameter name: A name of the schema.
-    /// - Returns: The number, within the bounds that the schema declares.
-    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func integer(_ name: String) throws(Fault) -> Int {
         guard case .integer(let number) = values[name] else { throw missing(name, kind: "a number") }
         return number
     }
 
     /// Returns true or false.
-    ///
-    /// - Parameter name: A name of the schema.
-    /// - Returns: True or false.
-    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func boolean(_ name: String) throws(Fault) -> Bool {
         guard case .boolean(let value) = values[name] else { throw missing(name, kind: "true or false") }
         return value
     }
 
     /// Returns a duration.
-    ///
-    /// - Parameter name: A name of the schema.
-    /// - Returns: The duration, zero or more.
-    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func duration(_ name: String) throws(Fault) -> Duration {
         guard case .duration(let value) = values[name] else { throw missing(name, kind: "a time") }
         return value
     }
 
     /// Returns a list of words.
-    ///
-    /// - Parameter name: A name of the schema.
-    /// - Returns: The words; the list may be empty.
-    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func list(_ name: String) throws(Fault) -> [String] {
         guard case .list(let words) = values[name] else { throw missing(name, kind: "a list") }
         return words
     }
 
     /// Returns confidential bytes.
-    ///
-    /// - Parameter name: A name of the schema.
-    /// - Returns: The secret.
-    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func secret(_ name: String) throws(Fault) -> Secret {
         guard case .secret(let secret) = values[name] else { throw missing(name, kind: "a secret") }
         return secret
     }
 
     /// Returns the other realm that a setting refers to.
-    ///
-    /// - Parameter name: A name of the schema, of the kind ``Property/Kind/realm``.
-    /// - Returns: The realm.
-    /// - Throws: The fault, if the setting is not declared, has another kind or has no value.
     public func realm(_ name: String) throws(Fault) -> BoundRealm {
-        guard case .realms(let realms) = values[name], let realm = realms.first as? BoundRealm else {
+        guard case .realms(let realms) = values[name], let realm = realms.first else {
             throw missing(name, kind: "a realm")
         }
         return realm
     }
 
-    /// Returns the other realms that a setting refers to.
-    ///
-    /// - Parameter name: A name of the schema, of the kind ``Property/Kind/realms``.
-    /// - Returns: The realms in the order of the configuration; empty if the setting has no value.
-    /// - Throws: The fault, if the setting has another kind.
+    /// Returns the other realms that a setting refers to, in the order of the configuration; empty if it has no value.
     public func realms(_ name: String) throws(Fault) -> [BoundRealm] {
         guard let value = values[name] else { return [] }
         guard case .realms(let realms) = value else { throw missing(name, kind: "a list of realms") }
-        return realms.compactMap { $0 as? BoundRealm }
+        return realms
     }
 
     private func missing(_ name: String, kind: String) -> Fault {
         Fault(values[name] == nil ? "has no value" : "is not \(kind)", setting: name)
     }
 }
-
-extension BoundRealm: ReferencedRealm {}

@@ -97,7 +97,7 @@ struct RealmLinker {
         var nested: [BoundRealm] = []
         for (_, value) in values.sorted(by: { $0.key < $1.key }) {
             guard case .realms(let realms) = value else { continue }
-            for case let realm as BoundRealm in realms where !nested.contains(where: { $0.name == realm.name }) {
+            for realm in realms where !nested.contains(where: { $0.name == realm.name }) {
                 nested.append(realm)
             }
         }
