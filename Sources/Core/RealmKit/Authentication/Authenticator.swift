@@ -147,7 +147,7 @@ public struct Authenticator: Sendable {
                 mayGrant: mayContinue && (reservation?.mayGrant(account) ?? true),
                 cache: cache
             )
-            if whenUnavailable == .stop, report.record.hidesOutage { mayContinue = false }
+            if whenUnavailable == .stop, report.hidesOutage { mayContinue = false }
             attempts.append(RealmAttempt(account, report: report, guess: fingerprinting?.fingerprint))
             if report.identity != nil || (whenUnavailable == .stop && report.metOutage) { break }
         }

@@ -55,8 +55,8 @@ extension BoundRealm {
         asking conversation: any Conversation,
         mayGrant: Bool
     ) async -> LoginReport {
-        var report = await stack.login(request, asking: conversation, mayGrant: mayGrant)
-        addRealmGroups(to: &report)
+        let report = await stack.login(request, asking: conversation, mayGrant: mayGrant)
+        addRealmGroups(to: report)
         return report
     }
 
@@ -76,8 +76,8 @@ extension BoundRealm {
     private func repeated(_ login: CachedLogin, _ request: consuming LoginRequest, note: String) async -> LoginReport {
         let module = LoginStack.Entry(CachedLoginModule(login, note: note), .required)
         let stack = LoginStack(name: stack.name, [module], clock: stack.clock)
-        var report = await stack.login(request, asking: PreparedConversation.silent)
-        addRealmGroups(to: &report)
+        let report = await stack.login(request, asking: PreparedConversation.silent)
+        addRealmGroups(to: report)
         return report
     }
 

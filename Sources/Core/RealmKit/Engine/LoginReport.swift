@@ -13,22 +13,14 @@ public struct LoginReport: Sendable {
     }
 
     let record: LoginRecord
+
     /// The reason for the refusal, for the log only; nil if the login was accepted.
     ///
     /// A client may learn only ``isUnavailable``.
-    public let refusal: Refusal?
-    // The groups of `assign-groups` and `group-mapping`, in addition to the groups that the modules committed.
-    var derivedGroups: [String] = []
-
-    init(_ record: LoginRecord, refusal: Refusal?) {
-        self.record = record
-        self.refusal = refusal
-    }
-
+    public var refusal: Refusal? { record.trace.refusal }
     /// The decision.
     public var decision: Decision {
-        if let refusal { return .refused(refusal) }
-        return .accepted(AuthenticatedIdentity(record: record, derivedGroups: derivedGroups))
+        if let identity { .accepted(identity) } else { .refused(refusal ?? .allIgnored) }
     }
 
     /// The name of the realm in the request.
@@ -42,11 +34,11 @@ public struct LoginReport: Sendable {
 
     /// The accepted user; nil if the login was refused.
     public var identity: AuthenticatedIdentity? {
-        refusal == nil ? AuthenticatedIdentity(record: record, derivedGroups: derivedGroups) : nil
+        record.trace.isGranted ? AuthenticatedIdentity(record: record) : nil
     }
 
     /// The effect of an outage on the refusal; nil if there is no effect.
-    public var outage: Outage? { record.outage }
+    public var outage: Outage? { record.trace.outage }
 
     /// True if the response may be 503, because the login cannot be decided now.
     ///
@@ -56,27 +48,37 @@ public struct LoginReport: Sendable {
 
     /// True if a module, also of another realm that the login used, was unavailable or broken, even if the login was rejected
     /// for another reason.
-    package var metOutage: Bool { outage != nil || record.metOutage }
+    package var metOutage: Bool { outage != nil || met(\.outcome.isOutage) }
 
     /// True if the login could not be decided for a cause that may be an outage, and certainly is no overload: a module's
     /// deadline may be shorter than the time after which its realm recognizes an overload.
-    var mayBeOutage: Bool { isUnavailable && !record.metOverload && !record.metDeadline }
+    var mayBeOutage: Bool { isUnavailable && !met { $0.outcome == .failure(.overloaded) } && !metDeadline }
 
     /// True if the login could not be decided for a fault of load, or before the deadline of a module; like
     /// ``isUnavailable``, it reveals nothing about the credentials, and a deadline shows by its time.
-    package var isOverloaded: Bool { isUnavailable && (outage?.isOverload == true || record.metDeadline) }
+    package var isOverloaded: Bool { isUnavailable && (outage?.isOverload == true || metDeadline) }
+
+    /// True if an outage of this locked login counts as wrong credentials, in this realm or in a realm that it uses.
+    var hidesOutage: Bool { record.isTrue { $0.trace.hidesOutage } }
+
+    private var metDeadline: Bool { met { $0.fault?.isLate == true } }
+
+    /// Returns whether a step that decides met a condition, in this realm or in a realm that the login used.
+    private func met(_ condition: (LoginStep) -> Bool) -> Bool {
+        record.isTrue { $0.trace.steps.contains { $0.phase.decides && condition($0) } }
+    }
 
     /// True if the login was cancelled after it had called a module.
     ///
     /// The client has chosen the moment. If a rejection takes longer than an acceptance, it knows without an answer that the
     /// password was wrong.
-    public var wasCancelled: Bool { record.wasCancelledInModule }
+    public var wasCancelled: Bool { record.trace.cancelledAt != nil && record.trace.reachedCount > 0 }
 
     /// True if the client presented a password or a code in a refused login, even if no module requested it.
     public var presentedSecret: Bool { record.presentedSecret }
 
     /// Every call of a module, in order.
-    public var steps: [LoginStep] { record.steps }
+    public var steps: [LoginStep] { record.trace.steps }
     /// The notes of the modules, in order.
     public var notes: [LoginNote] { record.notes }
     /// The duration of all steps.
@@ -88,10 +90,10 @@ public struct LogoutReport: Sendable {
     let record: LoginRecord
 
     /// The reason for the failure of the whole logout; nil if it succeeded.
-    public var refusal: Refusal? { record.refusal }
+    public var refusal: Refusal? { record.trace.refusal }
 
     /// Every call of a module, in order.
-    public var steps: [LoginStep] { record.steps }
+    public var steps: [LoginStep] { record.trace.steps }
 }
 
 /// The reason for the refusal of a login.
@@ -123,8 +125,6 @@ public enum Refusal: Sendable, Hashable {
 /// Proof that a realm's stack has accepted a user: only the engine creates it, when it has granted the login.
 public struct AuthenticatedIdentity: Sendable {
     let record: LoginRecord
-    // The groups of `assign-groups` and `group-mapping`, in addition to the groups that the modules committed.
-    let derivedGroups: [String]
 
     /// The name of the realm that accepted the user.
     public var realm: String { record.request.realm }
@@ -134,22 +134,12 @@ public struct AuthenticatedIdentity: Sendable {
     public var service: String { record.request.service }
 
     /// All principals: users, groups, roles.
-    public var subject: Subject {
-        var subject = record.subject
-        subject.add(derivedGroups.map(Principal.group), from: nil)
-        return subject
-    }
-
+    public var subject: Subject { record.subject }
     /// The names of all groups, each once.
     public var groups: [String] { subject.groups }
     /// The user's attributes, each name once.
-    public var attributes: [UserAttribute] { record.attributes }
+    public var attributes: [UserAttribute] { subject.attributes }
 
     /// Returns whether the user is a member of a group.
-    ///
-    /// - Parameter group: The group's name, compared byte by byte.
-    /// - Returns: True if a module has committed the group, or the realm assigns it.
-    public func isMember(of group: String) -> Bool {
-        derivedGroups.contains { $0.utf8.elementsEqual(group.utf8) } || record.isMember(of: group)
-    }
+    public func isMember(of group: String) -> Bool { record.isMember(of: group) }
 }

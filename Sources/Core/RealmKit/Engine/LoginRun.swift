@@ -6,7 +6,7 @@
 /// results by the same tables. If one of the two fails, the abort phase calls every module that the login phase called.
 ///
 /// The run calls immediate modules itself. For any other module ``advance()`` returns the call, which the caller makes, and
-/// passes the answer to ``process(_:with:isTimed:)``.
+/// passes the answer to ``process(_:answer:isTimed:)``.
 struct LoginRun: ~Copyable, Sendable {
     let stack: LoginStack
     let record: LoginRecord
@@ -28,7 +28,7 @@ struct LoginRun: ~Copyable, Sendable {
     // The time of the last reading of the clock; nil if the durations are not measured.
     private var lastInstant: UInt64?
     // The modules to call in a logout.
-    private let reached: [StepRecord]
+    private let reached: ArraySlice<LoginStep>
 
     init(
         _ stack: LoginStack,
@@ -44,6 +44,7 @@ struct LoginRun: ~Copyable, Sendable {
         record = LoginRecord(consume request, conversation: conversation, stack: stack, mayGrant: mayGrant)
         phase = .login
         reached = []
+        trace.steps.reserveCapacity(min(2 * stack.rules.count, 8))
         lastInstant = measuringDurations ? stack.clock.now : nil
     }
 
@@ -54,33 +55,39 @@ struct LoginRun: ~Copyable, Sendable {
             consume request,
             conversation: PreparedConversation.silent,
             stack: stack,
-            undoing: login
+            nested: login.nested
         )
         waitsForDecision = false
         phase = .logout
-        reached = login.reached
+        reached = login.trace.reached
         lastInstant = stack.clock.now
     }
 
     /// Calls immediate modules until the caller must call a module, whose call is returned; nil at the end.
-    mutating func advance() -> ModuleCall? {
+    mutating func advance() -> LoginAttempt? {
         while let call = nextCall() {
-            guard let answer = stack.entries[call.entry].answer(to: call, record: record) else { return call }
+            guard let immediate = stack.immediateCalls[call.module] else { return call }
+            let answer: Result<Outcome, LoginFault>
+            do throws(LoginFault) {
+                answer = .success(try immediate(call))
+            } catch {
+                answer = .failure(error)
+            }
             // After the login phase immediate modules are not timed: the clock would cost more than their work.
-            process(call, with: answer, isTimed: call.phase == .login)
+            process(call, answer: answer, isTimed: call.phase == .login)
         }
         return nil
     }
 
     @inline(__always)
-    private mutating func nextCall() -> ModuleCall? {
+    private mutating func nextCall() -> LoginAttempt? {
         while !hasEnded {
             switch phase {
             case .login:
                 if let entry = walk.nextModule(in: stack) {
-                    return ModuleCall(entry: entry, phase: .login, round: trace.count, succeeded: false)
+                    return call(entry, succeeded: false)
                 }
-                trace.reachedCount = trace.count
+                trace.reachedCount = trace.steps.count
                 if !(walk.grants && mayGrant) {
                     refuse(.login)
                 } else if waitsForDecision {
@@ -91,13 +98,13 @@ struct LoginRun: ~Copyable, Sendable {
                 }
             case .commit:
                 while position < trace.reachedCount {
-                    let step = trace[position]
-                    if walk.advance(to: Int(step.entry), in: stack) { return call(again: step) }
+                    let step = trace.steps[position]
+                    if walk.advance(to: step.index, in: stack) { return call(again: step) }
                     position += 1
                 }
                 if walk.grants { grant() } else { refuse(.commit) }
             case .abort:
-                if position < trace.reachedCount { return call(again: trace[position]) }
+                if position < trace.reachedCount { return call(again: trace.steps[position]) }
                 hasEnded = true
             case .logout:
                 if position < reached.count { return call(again: reached[position]) }
@@ -118,13 +125,12 @@ struct LoginRun: ~Copyable, Sendable {
     /// The user whom a held run will establish, unless a commit fails.
     var expectedName: Username { record.expectedName(trace) }
 
-    private func call(again step: StepRecord) -> ModuleCall {
-        ModuleCall(
-            entry: Int(step.entry),
-            phase: phase,
-            round: trace.count,
-            succeeded: step.outcome == .success
-        )
+    private func call(again step: LoginStep) -> LoginAttempt {
+        call(step.index, succeeded: step.outcome == .success)
+    }
+
+    private func call(_ module: Int, succeeded: Bool) -> LoginAttempt {
+        LoginAttempt(login: record, module: module, phase: phase, round: trace.steps.count, succeeded: succeeded)
     }
 
     private mutating func begin(_ next: LoginPhase) {
@@ -160,9 +166,14 @@ struct LoginRun: ~Copyable, Sendable {
     }
 
     @inline(__always)
-    mutating func process(_ call: ModuleCall, with answer: ModuleAnswer, isTimed: Bool = true) {
-        var outcome = answer.outcome
-        var action = stack.rules[call.entry].action(for: outcome, in: call.phase)
+    mutating func process(_ call: LoginAttempt, answer: Result<Outcome, LoginFault>, isTimed: Bool = true) {
+        let (answered, fault): (Outcome, LoginFault?) =
+            switch answer {
+            case .success(let outcome): (outcome, nil)
+            case .failure(let fault): (.failure(fault.kind), fault)
+            }
+        var outcome = answered
+        var action = stack.rules[call.module].action(for: outcome, in: call.phase)
         switch call.phase {
         case .login:
             // A locked login is evaluated as if the password were wrong. Otherwise the response or its time could
@@ -171,74 +182,65 @@ struct LoginRun: ~Copyable, Sendable {
             record.restoreSharedState(before: call.round)
             if outcome.isOutage { trace.hidesOutage = true }
             outcome = .failure(.wrongCredentials)
-            action = stack.rules[call.entry].action(for: outcome, in: .login)
+            action = stack.rules[call.module].table[outcome]
         case .commit:
             // If a module did not succeed and has nothing to commit, its outcome in the login phase counts again.
-            let before = trace[position]
+            let before = trace.steps[position]
             if outcome == .ignored, !call.succeeded, before.action.counts {
                 (outcome, action) = (before.outcome, before.action)
             }
-            if answer.outcome == .success { committedCount += 1 }
+            if answered == .success { committedCount += 1 }
             position += 1
         case .abort, .logout:
             position += 1
         }
-        walk.count(outcome, of: call.entry, as: action, in: stack)
-        let noted = call.phase == .login && answer.outcome != .success ? outcome : answer.outcome
+        walk.count(outcome, of: call.module, as: action, in: stack)
         record.close(round: call.round)
-        note(call, answer: answer, outcome: noted, action: action, isTimed: isTimed)
+        trace.steps.append(
+            LoginStep(
+                stack: stack,
+                index: call.module,
+                phase: call.phase,
+                outcome: call.phase == .login && answered != .success ? outcome : answered,
+                action: action,
+                state: call.phase == .abort ? .refusing : walk.state,
+                duration: isTimed ? elapsed() : .zero,
+                fault: fault
+            )
+        )
+    }
+
+    private mutating func elapsed() -> Duration {
+        guard let last = lastInstant else { return .zero }
+        let now = stack.clock.now
+        lastInstant = now
+        return .nanoseconds(Int64(clamping: now &- last))
     }
 
     /// Refuses a login that was cancelled in a call, or before it.
-    mutating func cancel(at call: ModuleCall) {
+    mutating func cancel(at call: LoginAttempt) {
         if call.phase == .login {
-            trace.reachedCount = trace.count
-            trace.cancelledAt = call.entry
+            trace.reachedCount = trace.steps.count
+            trace.cancelledAt = call.module
         }
-        trace.refusal = .module(index: call.entry, phase: call.phase, failure: .unavailable)
+        trace.refusal = .module(index: call.module, phase: call.phase, failure: .unavailable)
         begin(.abort)
-    }
-
-    @inline(__always)
-    private mutating func note(
-        _ call: ModuleCall,
-        answer: ModuleAnswer,
-        outcome: Outcome,
-        action: Action,
-        isTimed: Bool
-    ) {
-        let step = StepRecord(
-            nanoseconds: isTimed ? elapsed() : 0,
-            entry: UInt16(truncatingIfNeeded: call.entry),
-            phase: call.phase,
-            outcome: outcome,
-            action: action,
-            state: call.phase == .abort ? .refusing : walk.state
-        )
-        if case .fault(let fault) = answer { trace.append(fault) }
-        trace.append(step)
-    }
-
-    private mutating func elapsed() -> UInt64 {
-        guard let last = lastInstant else { return 0 }
-        let now = stack.clock.now
-        lastInstant = now
-        return now &- last
     }
 
     // MARK: The end
 
     mutating func report() -> LoginReport {
-        let refusal = trace.isGranted ? nil : trace.refusal ?? .allIgnored
-        if let refusal {
+        if !trace.isGranted {
+            let refusal = trace.refusal ?? .allIgnored
+            trace.refusal = refusal
             trace.outage = Outage(of: stack, trace: trace, refusal: refusal, record: record)
         }
-        record.seal(&trace)
-        return LoginReport(record, refusal: refusal)
+        record.seal(trace)
+        return LoginReport(record: record)
     }
 
-    mutating func logoutReport() -> LogoutReport {
-        record.seal(&trace)
+    func logoutReport() -> LogoutReport {
+        record.seal(trace)
         return LogoutReport(record: record)
     }
 }

@@ -84,22 +84,11 @@ public final class LoginStack: Sendable {
         }
 
         /// Returns an entry for a module that could not be created; the entry fails in every login that reaches it.
-        ///
-        /// - Parameters:
-        ///   - name: The module's name.
-        ///   - flag: The weight of the failure.
-        ///   - fault: The reason.
-        /// - Returns: The entry.
         public static func broken(_ name: String, _ flag: ControlFlag, fault: LoginFault) -> Entry {
             Entry(name: name, control: flag.rawValue, table: ActionTable(flag), level: 0, kind: .broken(fault))
         }
 
         /// Returns the entry that begins a sub-stack; the entries of the sub-stack follow it, one level deeper.
-        ///
-        /// - Parameters:
-        ///   - name: The sub-stack's name.
-        ///   - level: The level of this entry.
-        /// - Returns: The entry.
         public static func substack(_ name: String, level: Int = 0) -> Entry {
             Entry(
                 name: name,
@@ -119,7 +108,9 @@ public final class LoginStack: Sendable {
 
     /// The name of the entry in login.conf.
     public let name: String
-    let entries: ContiguousArray<any EngineEntry>
+    let entries: [Entry]
+    /// The calls of the modules that are immediate or broken; nil for other entries.
+    let immediateCalls: ContiguousArray<Entry.ImmediateCall?>
     let rules: ContiguousArray<EntryRule>
     package let clock: any LoginClock
     let timers: TimerQueue
@@ -128,16 +119,12 @@ public final class LoginStack: Sendable {
     /// The configuration of all modules as text, without secrets, for comparing two configurations.
     package let configurationTexts: [String]
 
-    /// Creates a stack.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the entry in login.conf.
-    ///   - entries: The modules in order, at most ``maximumEntries``; a stack without modules refuses every login.
-    ///   - clock: The clock for durations and deadlines.
+    /// Creates a stack of at most ``maximumEntries`` modules; a stack without modules refuses every login.
     public init(name: String, _ entries: [Entry], clock: any LoginClock) {
         precondition(entries.count <= Self.maximumEntries, "a stack has at most \(Self.maximumEntries) entries")
         self.name = name
-        self.entries = ContiguousArray(entries.map { $0.engineEntry() })
+        self.entries = entries
+        immediateCalls = ContiguousArray(entries.map(\.immediateCall))
         rules = ContiguousArray(entries.map(EntryRule.init))
         self.clock = clock
         timers = TimerQueue(clock)
@@ -193,17 +180,13 @@ public final class LoginStack: Sendable {
                 run.cancel(at: call)
                 continue
             }
-            let answer = await perform(call, record: run.record)
-            run.process(call, with: answer)
+            run.process(call, answer: await answer(to: call))
             if call.phase.decides, Task.isCancelled { run.cancel(at: call) }
         }
     }
 
     /// Evaluates the stack for one login without waiting.
     ///
-    /// - Parameters:
-    ///   - request: The realm, the user name, the service and the client's address.
-    ///   - measuringDurations: True to measure the durations of the steps. If false, they are zero, and no clock is read.
     /// - Returns: The decision and the steps that led to it; nil if a module of the stack may have to wait.
     public func loginNow(_ request: consuming LoginRequest, measuringDurations: Bool = true) -> LoginReport? {
         guard isImmediate else { return nil }
@@ -218,9 +201,6 @@ public final class LoginStack: Sendable {
     }
 
     /// Logs a user out: calls ``LoginModule/logout(_:)`` of every module that the login reached, in order.
-    ///
-    /// - Parameter identity: The user to log out.
-    /// - Returns: The steps of the logout. If a module fails, the other modules are still called.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport {
         let request = LoginRequest(realm: identity.realm, username: identity.username, service: identity.service)
         return await logout(request, after: identity.record)
@@ -229,16 +209,42 @@ public final class LoginStack: Sendable {
     func logout(_ request: LoginRequest, after login: LoginRecord) async -> LogoutReport {
         var run = LoginRun(self, request: consume request, undoing: login)
         while let call = run.advance() {
-            let answer = await perform(call, record: run.record)
-            run.process(call, with: answer)
+            run.process(call, answer: await answer(to: call))
         }
         return run.logoutReport()
     }
 
-    private func perform(_ call: ModuleCall, record: LoginRecord) async -> ModuleAnswer {
-        guard case .waiting(let module, let deadline) = entries[call.entry].entry.kind else {
-            return ModuleAnswer(.internalError("the engine waited for an immediate module"))
+    private func answer(to call: LoginAttempt) async -> Result<Outcome, LoginFault> {
+        guard case .waiting(let module, let deadline) = entries[call.module].kind else {
+            return .failure(.internalError("the engine waited for an immediate module"))
         }
-        return await DeadlineRace.run(call, of: module, record: record, within: deadline)
+        return await DeadlineRace.run(call, of: module, within: deadline)
+    }
+}
+
+extension LoginStack.Entry {
+    typealias ImmediateCall = @Sendable (LoginAttempt) throws(LoginFault) -> Outcome
+
+    /// The call of a module for which nobody has to wait; nil for others.
+    var immediateCall: ImmediateCall? {
+        switch kind {
+        case .immediate(let module): Self.call(of: module)
+        case .broken(let fault): { _ throws(LoginFault) in throw fault }
+        case .waiting, .substack: nil
+        }
+    }
+
+    /// Generic, so that a call neither copies the module nor unpacks an existential.
+    private static func call(of module: some ImmediateLoginModule) -> ImmediateCall {
+        { attempt throws(LoginFault) in try attempt.perform(on: module) }
+    }
+
+    /// The module; nil if it could not be created, and for a sub-stack.
+    var module: (any LoginModule)? {
+        switch kind {
+        case .immediate(let module): module
+        case .waiting(let module, _): module
+        case .broken, .substack: nil
+        }
     }
 }

@@ -3,89 +3,46 @@
 internal import Bytes
 internal import Workers
 
-struct ModuleCall: Sendable {
-    let entry: Int
-    let phase: LoginPhase
-    /// The number of this call in its login.
-    let round: Int
-    /// True if the module has succeeded in the login phase.
-    let succeeded: Bool
-
-    func attempt(of record: LoginRecord) -> LoginAttempt {
-        LoginAttempt(login: record, module: entry, round: round, succeeded: succeeded)
-    }
-}
-
-/// The answer of a module to a call.
-enum ModuleAnswer: Sendable {
-    case outcome(Outcome)
-    // Faults are rare. Behind a reference, they do not make every answer larger.
-    indirect case fault(LoginFault)
-
-    init(_ outcome: Outcome) { self = .outcome(outcome) }
-
-    init(_ fault: LoginFault) { self = .fault(fault) }
-
-    var outcome: Outcome {
-        switch self {
-        case .outcome(let outcome): outcome
-        case .fault(let fault): .failure(fault.kind)
+extension LoginAttempt {
+    /// Calls an immediate module in the phase of this attempt.
+    @inline(__always)
+    func perform(on module: some ImmediateLoginModule) throws(LoginFault) -> Outcome {
+        switch phase {
+        case .login: try outcome(of: module.authenticateUser(self))
+        case .commit: Outcome(try module.commit(self))
+        case .abort: Outcome(try module.abort(self))
+        case .logout: Outcome(try module.logout(self))
         }
     }
 
-    init(_ completion: Completion) { self.init(completion == .done ? Outcome.success : .ignored) }
+    /// Calls a module in the phase of this attempt, and waits for it without a time limit.
+    func perform(on module: any LoginModule) async throws(LoginFault) -> Outcome {
+        switch phase {
+        case .login: try outcome(of: await module.authenticateUser(self))
+        case .commit: Outcome(try await module.commit(self))
+        case .abort: Outcome(try await module.abort(self))
+        case .logout: Outcome(try await module.logout(self))
+        }
+    }
 
-    /// Creates the answer from a verdict; the proof of a success must belong to this call.
+    /// Returns the outcome of a verdict; the proof of a success must belong to this call.
     @inline(__always)
-    init(_ verdict: Verdict, to call: ModuleCall, record: LoginRecord) {
+    private func outcome(of verdict: Verdict) throws(LoginFault) -> Outcome {
         switch verdict {
-        case .success(let token):
-            guard token.login === record, token.round == call.round, token.number >= 0 else {
-                self.init(
-                    LoginFault.internalError("the module returned a success that it did not commit in this login")
-                )
-                return
+        case .success(let proof):
+            guard proof.login === login, proof.round == round, proof.number >= 0 else {
+                throw .internalError("the module returned a success that it did not commit in this login")
             }
-            record.markReturned(token.number, of: token.round)
-            self.init(Outcome.success)
-        case .ignored:
-            self.init(Outcome.ignored)
-        case .failed(let failure):
-            self.init(Outcome.failure(failure))
+            login.keepSuccess(proof.number, of: round)
+            return .success
+        case .ignored: return .ignored
+        case .failed(let failure): return .failure(failure)
         }
     }
 }
 
-extension ModuleCall {
-    @inline(__always)
-    func perform(on module: some ImmediateLoginModule, record: LoginRecord) -> ModuleAnswer {
-        let attempt = attempt(of: record)
-        do throws(LoginFault) {
-            switch phase {
-            case .login: return ModuleAnswer(try module.authenticateUser(attempt), to: self, record: record)
-            case .commit: return ModuleAnswer(try module.commit(attempt))
-            case .abort: return ModuleAnswer(try module.abort(attempt))
-            case .logout: return ModuleAnswer(try module.logout(attempt))
-            }
-        } catch {
-            return ModuleAnswer(error)
-        }
-    }
-
-    /// Calls a module and waits for its answer, without a time limit.
-    func perform(on module: any LoginModule, record: LoginRecord) async -> ModuleAnswer {
-        let attempt = attempt(of: record)
-        do throws(LoginFault) {
-            switch phase {
-            case .login: return ModuleAnswer(try await module.authenticateUser(attempt), to: self, record: record)
-            case .commit: return ModuleAnswer(try await module.commit(attempt))
-            case .abort: return ModuleAnswer(try await module.abort(attempt))
-            case .logout: return ModuleAnswer(try await module.logout(attempt))
-            }
-        } catch {
-            return ModuleAnswer(error)
-        }
-    }
+extension Outcome {
+    fileprivate init(_ completion: Completion) { self = completion == .done ? .success : .ignored }
 }
 
 /// A call of a module that ends with the module's answer, at its deadline, or when the login is cancelled.
@@ -96,18 +53,23 @@ extension ModuleCall {
 /// thread: the pool has one for each core, and if that many modules block, deadlines wait until one of them returns.
 enum DeadlineRace {
     static func run(
-        _ call: ModuleCall,
+        _ call: LoginAttempt,
         of module: any LoginModule,
-        record: LoginRecord,
         within limit: Duration
-    ) async -> ModuleAnswer {
-        let first = FirstValue<ModuleAnswer>()
+    ) async -> Result<Outcome, LoginFault> {
+        let first = FirstValue<Result<Outcome, LoginFault>>()
         let limit = max(limit.nanoseconds, 1)
-        let begin = record.stack.clock.now
+        let stack = call.login.stack
+        let begin = stack.clock.now
         let operation = { @Sendable in
-            let answer = await call.perform(on: module, record: record)
+            let answer: Result<Outcome, LoginFault>
+            do throws(LoginFault) {
+                answer = .success(try await call.perform(on: module))
+            } catch {
+                answer = .failure(error)
+            }
             // Blocking modules may delay the timers, so a late answer is rejected here too.
-            let left = timeLeft(for: call, record: record, begin: begin, now: record.stack.clock.now, limit: limit)
+            let left = timeLeft(for: call, begin: begin, now: stack.clock.now, limit: limit)
             first.set(left == 0 ? tooLate(limit) : answer)
         }
         let work: Task<Void, Never>
@@ -118,13 +80,13 @@ enum DeadlineRace {
         } else {
             work = Task(operation: operation)
         }
-        let ticket = record.stack.timers.add(at: begin &+ limit) { now in
-            let left = timeLeft(for: call, record: record, begin: begin, now: now, limit: limit)
+        let ticket = stack.timers.add(at: begin &+ limit) { now in
+            let left = timeLeft(for: call, begin: begin, now: now, limit: limit)
             if left == 0 { first.set(tooLate(limit)) }
             return left == 0 ? nil : now &+ left
         }
         defer {
-            record.stack.timers.remove(ticket)
+            stack.timers.remove(ticket)
             work.cancel()
         }
         // A cancellation does not end the wait for an abort or a logout: both also run for a cancelled login.
@@ -132,19 +94,13 @@ enum DeadlineRace {
         return await withTaskCancellationHandler {
             await first.value()
         } onCancel: {
-            first.set(ModuleAnswer(.unavailable("the login was cancelled")))
+            first.set(.failure(.unavailable("the login was cancelled")))
         }
     }
 
     /// Returns the time until the next check; 0 if the module has used up its time, without its waits for the conversation.
-    private static func timeLeft(
-        for call: ModuleCall,
-        record: LoginRecord,
-        begin: UInt64,
-        now: UInt64,
-        limit: UInt64
-    ) -> UInt64 {
-        let conversation = record.conversationTime(round: call.round, now: now)
+    private static func timeLeft(for call: LoginAttempt, begin: UInt64, now: UInt64, limit: UInt64) -> UInt64 {
+        let conversation = call.login.conversationTime(round: call.round, now: now)
         guard conversation.since == nil else { return max(limit, pollingInterval) }
         let used = now &- begin
         let own = used > conversation.total ? used - conversation.total : 0
@@ -154,10 +110,10 @@ enum DeadlineRace {
     /// The minimum time between two checks while the module waits for the conversation: 0.1 seconds.
     private static let pollingInterval: UInt64 = 100_000_000
 
-    private static func tooLate(_ limit: UInt64) -> ModuleAnswer {
+    private static func tooLate(_ limit: UInt64) -> Result<Outcome, LoginFault> {
         let time = Duration.nanoseconds(Int64(clamping: limit))
         var fault = LoginFault.unavailable("the module did not answer within \(time)")
         fault.isLate = true
-        return ModuleAnswer(fault)
+        return .failure(fault)
     }
 }

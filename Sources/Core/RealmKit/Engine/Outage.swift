@@ -18,7 +18,7 @@ extension Outage {
     /// Computes the effect of outages; nil if there was no outage, or if a possible evaluation refuses without it.
     ///
     /// A module that has used the shared state is not counted as down: its outage may depend on other modules' outcomes.
-    init?(of stack: LoginStack, trace: borrowing LoginTrace, refusal: Refusal, record: LoginRecord) {
+    init?(of stack: LoginStack, trace: LoginTrace, refusal: Refusal, record: LoginRecord) {
         // In the commit phase the credentials have already been accepted. The response reveals nothing more about them.
         if case .module(_, .commit, let failure) = refusal {
             guard Outcome.failure(failure).isOutage else { return nil }
@@ -26,9 +26,9 @@ extension Outage {
             return
         }
         var down: [Int: [Outcome]] = [:]
-        for round in 0..<trace.reachedCount where trace[round].outcome.isOutage {
-            guard !record.roundsUsingSharedState.contains(round) else { continue }
-            down[Int(trace[round].entry)] = Self.possibleOutcomes(of: trace[round].outcome, in: round, of: record)
+        for (round, step) in trace.reached.enumerated() where step.outcome.isOutage {
+            guard !record.usedSharedState(round: round) else { continue }
+            down[step.index] = Self.possibleOutcomes(of: step.outcome, in: round, of: record)
         }
         if down.isEmpty, trace.cancelledAt == nil { return nil }
         var walks = PossibleWalks(stack: stack, down: down, cancelledAt: trace.cancelledAt)
@@ -45,7 +45,7 @@ extension Outage {
     /// A module that asked another realm can also succeed if that realm's stack can, with other credentials; its outage
     /// depends on the credentials if that of the other realm does.
     private static func possibleOutcomes(of outcome: Outcome, in round: Int, of record: LoginRecord) -> [Outcome]? {
-        let nested = record.nestedLogins.filter { $0.round == round }
+        let nested = record.nested.filter { $0.round == round }
         guard !nested.isEmpty else { return [outcome] }
         guard nested.count == 1, let outage = nested[0].login.report?.outage else { return nil }
         return outage.excludesSuccess ? [outcome] : [outcome, .success]

@@ -23,8 +23,6 @@ extension LoginStack {
 
     /// Returns the user name in a certificate, as the first ``CertificateNamingModule`` of the stack reads it.
     ///
-    /// - Parameter certificate: The certificate in DER, verified by TLS.
-    /// - Returns: The user name.
     /// - Throws: ``LoginFault`` if the module does not accept the certificate, or the stack has no such module.
     public func username(ofCertificate certificate: [UInt8]) async throws(LoginFault) -> Username {
         guard let namingModule else {
@@ -34,13 +32,6 @@ extension LoginStack {
     }
 
     private var namingModule: (any CertificateNamingModule)? {
-        for entry in entries {
-            switch entry.entry.kind {
-            case .immediate(let module): if let module = module as? any CertificateNamingModule { return module }
-            case .waiting(let module, _): if let module = module as? any CertificateNamingModule { return module }
-            case .broken, .substack: break
-            }
-        }
-        return nil
+        entries.lazy.compactMap { $0.module as? any CertificateNamingModule }.first
     }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
-
 /// The result of the login phase in another realm.
 package enum NestedLogin: Sendable {
     /// The other realm accepts the user of this name, unless its commit phase fails.
@@ -21,7 +19,7 @@ extension LoginAttempt {
     package func login(in realm: BoundRealm) async throws(LoginFault) -> NestedLogin {
         let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
         let held = await HeldLogin(request, in: realm, asking: NestedConversation(self), mayGrant: login.mayGrant)
-        guard nesting?.addNested(held, module: module, round: round) == true else {
+        guard login.add(held, module: module, round: round) else {
             _ = await held.finish(grants: false)
             throw .unavailable("the login in realm \(realm.name) came too late")
         }
@@ -39,11 +37,11 @@ extension LoginAttempt {
     }
 
     /// The name of the user whom another realm has accepted in this module's call of ``login(in:)``; nil if there is none.
-    package var nestedName: Username? { nesting?.nestedLogins(of: module).last?.name }
+    package var nestedName: Username? { nestedLogins.last?.name }
 
     /// Commits the login that the module has made in another realm; its steps and notes become notes of this call.
     package func commitNested() async throws(LoginFault) -> AuthenticatedIdentity {
-        guard let held = nesting?.nestedLogins(of: module).last, let name = held.name,
+        guard let held = nestedLogins.last, let name = held.name,
             let report = await held.finish(grants: true)
         else { throw .internalError("the login in another realm is missing") }
         note(report)
@@ -52,7 +50,7 @@ extension LoginAttempt {
             throw LoginFault(failure, log: report.log(of: failure) ?? "realm \(report.realm) refused its commit")
         }
         // An abort of this login has not seen the identity.
-        guard nesting?.isOpen(round: round) == true else {
+        guard login.isOpen(round: round) else {
             _ = await identity.logoutOnce()
             throw .unavailable("the commit in realm \(report.realm) came too late")
         }
@@ -65,13 +63,14 @@ extension LoginAttempt {
 
     /// Aborts the logins that the module has made in other realms, or logs them out if they were committed.
     package func abortNested() async throws(LoginFault) {
-        for held in nesting?.nestedLogins(of: module) ?? [] where held.report == nil {
+        for held in nestedLogins where held.report == nil {
             if let report = await held.finish(grants: false) { note(report) }
         }
         try await logoutNested()
     }
 
-    private var nesting: (any NestingLogin)? { login as? any NestingLogin }
+    /// The logins in other realms that the module has made.
+    private var nestedLogins: [HeldLogin] { login.nested.filter { $0.module == module }.map(\.login) }
 
     private func note(_ report: LoginReport) {
         for text in report.nestedTexts { note("\(report.realm): \(text)") }
@@ -79,7 +78,7 @@ extension LoginAttempt {
 
     /// Logs out the identities that other realms have accepted in this module's calls, each once.
     package func logoutNested() async throws(LoginFault) {
-        for identity in nesting?.nestedLogins(of: module).compactMap({ $0.report?.identity }) ?? [] {
+        for identity in nestedLogins.compactMap({ $0.report?.identity }) {
             guard let report = await identity.logoutOnce(), let failure = report.refusal?.failure else { continue }
             throw LoginFault(failure, log: "the logout in realm \(identity.realm) failed")
         }
@@ -122,74 +121,4 @@ private final class NestedConversation: Conversation {
     func answer(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         try await attempt.login.ask(callbacks, round: attempt.round, isNested: true)
     }
-}
-
-/// A login in another realm whose commit phase waits for the decision of the login that has made it.
-///
-/// It has ended if the login phase has refused the user; otherwise ``finish(grants:)`` ends it.
-final class HeldLogin: Sendable {
-    private struct State: ~Copyable {
-        var run: LoginRun?
-        var report: LoginReport?
-    }
-
-    private let realm: BoundRealm
-    private let state: Mutex<State>
-    /// The user whom the commit phase will establish; nil if the login was refused.
-    let name: Username?
-
-    /// Evaluates the login phase of a realm's stack.
-    init(
-        _ request: consuming LoginRequest,
-        in realm: BoundRealm,
-        asking conversation: any Conversation,
-        mayGrant: Bool
-    ) async {
-        self.realm = realm
-        var run = LoginRun(
-            realm.stack,
-            request: consume request,
-            conversation: conversation,
-            mayGrant: mayGrant,
-            measuringDurations: true,
-            waitsForDecision: true
-        )
-        await realm.stack.advance(&run)
-        if run.isHeld {
-            name = run.expectedName
-            state = Mutex(State(run: run, report: nil))
-        } else {
-            name = nil
-            state = Mutex(State(run: nil, report: run.report()))
-        }
-    }
-
-    /// The report; nil while the login is held.
-    var report: LoginReport? { state.withLock { $0.report } }
-
-    /// Releases a login that no module will end any more, with its secrets.
-    func discard() { state.withLock { $0.run = nil } }
-
-    /// Commits or aborts a held login, once; returns nil while another call is about to end it.
-    func finish(grants: Bool) async -> LoginReport? {
-        guard var run = state.withLock({ $0.run.take() }) else { return report }
-        run.decide(grants: grants)
-        await realm.stack.advance(&run)
-        var report = run.report()
-        realm.addRealmGroups(to: &report)
-        let ended = report
-        state.withLock { $0.report = ended }
-        return ended
-    }
-}
-
-/// A login that keeps the logins which its modules make in other realms.
-protocol NestingLogin: OngoingLogin {
-    /// Adds a login in another realm; returns false if the call has ended.
-    func addNested(_ login: HeldLogin, module: Int, round: Int) -> Bool
-
-    /// True until the engine has received the answer to the call.
-    func isOpen(round: Int) -> Bool
-
-    func nestedLogins(of module: Int) -> [HeldLogin]
 }

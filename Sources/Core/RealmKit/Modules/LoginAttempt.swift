@@ -5,21 +5,24 @@
 /// A module can succeed only by a `commit` method of its attempt. An attempt is valid during the call it was passed to: a
 /// commit after the module has thrown, timed out or returned has no effect. It may be used from any thread.
 public struct LoginAttempt: Sendable {
-    let login: any OngoingLogin
+    let login: LoginRecord
+    /// The module's place in its stack, from 0.
     let module: Int
+    let phase: LoginPhase
+    /// The number of this call in its login.
     let round: Int
 
     /// True if this module has succeeded in this login; meaningful in commit, abort and logout.
     public let succeeded: Bool
 
     /// The user name in the request.
-    public var username: Username { login.username }
+    public var username: Username { login.request.username }
     /// The name of the realm that authenticates the user.
-    public var realm: String { login.realm }
+    public var realm: String { login.request.realm }
     /// The service that the user signs in to, such as `https` or `authcheck`.
-    public var service: String { login.service }
+    public var service: String { login.request.service }
     /// The network address of the client; nil if the login did not come over a network.
-    public var peer: String? { login.peer }
+    public var peer: String? { login.request.peer }
 
     /// True if the account or the client's address is locked, so that the login is refused whatever this module returns.
     ///
@@ -29,77 +32,46 @@ public struct LoginAttempt: Sendable {
     /// question on after a secret.
     public var isLocked: Bool { !login.mayGrant }
 
-    /// Creates a success: the user is authenticated and is a member of these groups.
-    ///
-    /// - Parameters:
-    ///   - groups: The user's groups, as far as this module knows them.
-    ///   - attributes: The user's attributes, as far as this module knows them.
-    /// - Returns: The verdict to return.
+    /// Creates a success: the user is authenticated and is a member of these groups, as far as this module knows.
     public func commit(groups: [String] = [], attributes: [UserAttribute] = []) -> Verdict {
-        success(
-            Contribution(
-                module: module,
-                round: round,
-                name: .asRequested,
-                isCommit: true,
-                groups: groups,
-                attributes: attributes
-            )
-        )
+        success(for: username, groups: groups, attributes: attributes)
     }
 
     /// Creates a success for a user whose name the realm spells in another way.
-    ///
-    /// - Parameters:
-    ///   - user: The user's name as the realm spells it. It may differ from the name in the request.
-    ///   - groups: The user's groups, as far as this module knows them.
-    ///   - others: Further principals.
-    ///   - attributes: The user's attributes, as far as this module knows them.
-    /// - Returns: The verdict to return.
     public func commit(
         as user: Username,
         groups: [String] = [],
         others: [Principal] = [],
         attributes: [UserAttribute] = []
     ) -> Verdict {
-        success(
-            Contribution(
-                module: module,
-                round: round,
-                name: .renamed(user),
-                isCommit: true,
-                groups: groups,
-                others: others,
-                attributes: attributes
-            )
-        )
+        success(for: user, groups: groups, others: others, attributes: attributes)
     }
 
     /// Creates a success without a user name, for a module that checks something else, such as a one-time code or the
     /// time of day.
     ///
     /// If no module of the stack names the user, the login is granted for the name in the request.
-    ///
-    /// - Parameters:
-    ///   - principals: The principals to add.
-    ///   - attributes: The attributes to add.
-    /// - Returns: The verdict to return.
     public func commit(only principals: [Principal], attributes: [UserAttribute] = []) -> Verdict {
-        success(
+        success(for: nil, others: principals, attributes: attributes)
+    }
+
+    private func success(
+        for user: Username?,
+        groups: [String] = [],
+        others: [Principal] = [],
+        attributes: [UserAttribute]
+    ) -> Verdict {
+        let number = login.add(
             Contribution(
                 module: module,
                 round: round,
-                name: .unspecified,
-                isCommit: true,
-                others: principals,
+                isSuccess: true,
+                user: user,
+                groups: groups,
+                others: others,
                 attributes: attributes
             )
         )
-    }
-
-    private func success(_ contribution: consuming Contribution) -> Verdict {
-        let (login, round) = (login, round)
-        let number = login.add(consume contribution)
         return .success(Verdict.Success(login: login, round: round, number: number))
     }
 
@@ -113,14 +85,21 @@ public struct LoginAttempt: Sendable {
     ///   - attributes: The attributes to add.
     ///   - user: The user's name as the realm spells it, for a module that learns it in its commit; nil to add none.
     public func add(_ principals: [Principal], attributes: [UserAttribute] = [], as user: Username? = nil) {
-        let name = user.map { Contribution.Name.renamed($0) } ?? .unspecified
-        login.add(Contribution(module: module, round: round, name: name, others: principals, attributes: attributes))
+        login.add(
+            Contribution(
+                module: module,
+                round: round,
+                isSuccess: false,
+                user: user,
+                others: principals,
+                attributes: attributes
+            )
+        )
     }
 
-    /// Adds a note about this call for the administrator; `authcheck --trace` shows it.
+    /// Adds a note about this call for the administrator, such as "argon2id, 25 ms", without secrets.
     ///
-    /// - Parameter text: How the module decided, such as "argon2id, 25 ms", without secrets. At most 100 notes of a
-    ///   login are kept.
+    /// `authcheck --trace` shows it. At most 100 notes of a login are kept.
     public func note(_ text: String) { login.note(text, module: module, round: round) }
 
     /// A copy of the state that the modules of this login share.
@@ -134,19 +113,17 @@ public struct LoginAttempt: Sendable {
         login.withSharedState(round: round, body)
     }
 
-    /// Passes callbacks to the conversation; the wait for the answers does not count towards this module's deadline.
+    /// Passes callbacks to the conversation, and returns one answer for each, in the same order.
     ///
-    /// - Parameter callbacks: The callbacks.
-    /// - Returns: One answer for each callback, in the same order.
+    /// The wait for the answers does not count towards this module's deadline.
+    ///
     /// - Throws: ``LoginFault`` if the client is gone, or the conversation breaks its contract.
     public func ask(_ callbacks: [Callback]) async throws(LoginFault) -> [Answer] {
         try await login.ask(callbacks, round: round, isNested: false)
     }
 
-    /// Requests the password from the user.
+    /// Requests the password from the user; it may be empty.
     ///
-    /// - Parameter prompt: The label to show to the user.
-    /// - Returns: The password; it may be empty.
     /// - Throws: ``LoginFault`` of kind `missingCredential` if the user did not answer.
     public func password(prompt: String = "Password") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.password(prompt: prompt)])[0] else {
@@ -155,10 +132,8 @@ public struct LoginAttempt: Sendable {
         return secret
     }
 
-    /// Requests a one-time code from the user.
+    /// Requests a one-time code from the user; it may be empty.
     ///
-    /// - Parameter prompt: The label to show to the user.
-    /// - Returns: The code; it may be empty.
     /// - Throws: ``LoginFault`` of kind `missingCredential` if the user did not answer.
     public func oneTimeCode(prompt: String = "One-time code") async throws(LoginFault) -> Secret {
         guard case .secret(let secret) = try await ask([.oneTimeCode(prompt: prompt)])[0] else {
@@ -180,12 +155,6 @@ public struct LoginRequest: Sendable, Hashable {
     public let peer: String?
 
     /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - realm: The name of the realm that authenticates the user.
-    ///   - username: The user name as the client sent it.
-    ///   - service: The service that the user signs in to.
-    ///   - peer: The network address of the client, if the login came over a network.
     public init(realm: String, username: Username, service: String = "login", peer: String? = nil) {
         self.realm = realm
         self.username = username

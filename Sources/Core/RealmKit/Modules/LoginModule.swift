@@ -102,7 +102,7 @@ public enum Verdict: Sendable {
     ///
     /// It has no public initializer. A proof from another login, or from an earlier call, counts as a failure.
     public struct Success: Sendable {
-        let login: any AnyObject & Sendable
+        let login: LoginRecord
         /// The number of the call of the module.
         let round: Int
         /// The index of the ``Contribution`` that the module committed, among all contributions of the login.
@@ -131,10 +131,6 @@ public struct BadModule: SettingsFault, Hashable {
     public let message: String
 
     /// Creates a fault about one option or several options.
-    ///
-    /// - Parameters:
-    ///   - message: The problem, for the administrator.
-    ///   - setting: The name of the wrong option, if the fault is about a single option.
     public init(_ message: String, setting: String? = nil) {
         self.message = message
         self.setting = setting

@@ -28,14 +28,6 @@ public struct BoundRealm: Sendable {
     package var cacheTimes: CacheTimes?
 
     /// Creates a realm of a configuration.
-    ///
-    /// - Parameters:
-    ///   - name: The name in realms.conf.
-    ///   - className: The name of its class.
-    ///   - realm: The realm.
-    ///   - stack: The modules that authenticate its users.
-    ///   - assignedGroups: The groups of every user of the realm.
-    ///   - groupMapping: The rules that derive groups from other groups.
     public init(
         name: String,
         className: String,
@@ -94,11 +86,12 @@ public struct BoundRealm: Sendable {
     }
 
     /// Adds the assigned groups and the derived groups to the report of an accepted login.
-    func addRealmGroups(to report: inout LoginReport) {
-        guard !assignedGroups.isEmpty || !groupMapping.isEmpty, report.refusal == nil else { return }
-        report.derivedGroups = assignedGroups
-        guard !groupMapping.isEmpty, let groups = report.identity?.groups else { return }
-        report.derivedGroups += groupMapping.derivedGroups(from: groups)
+    func addRealmGroups(to report: LoginReport) {
+        guard !assignedGroups.isEmpty || !groupMapping.isEmpty, let identity = report.identity else { return }
+        let groups = assignedGroups
+        report.record.derivedGroups = groups
+        guard !groupMapping.isEmpty else { return }
+        report.record.derivedGroups = groups + groupMapping.derivedGroups(from: identity.groups)
     }
 }
 
