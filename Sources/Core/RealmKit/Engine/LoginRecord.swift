@@ -39,7 +39,7 @@ final class LoginRecord: Sendable {
         /// The rounds that have read or changed the shared state.
         var sharingRounds: [Int] = []
         /// The shared state before the last of these rounds.
-        var sharedBefore = SharedState()
+        var sharedBefore: SharedState?
         /// The last round to which the conversation gave a secret.
         var secretRound: Int?
         var conversationTimes: [Int: ConversationTime] = [:]
@@ -172,7 +172,7 @@ final class LoginRecord: Sendable {
     /// after a failure.
     func restoreSharedState(before round: Int) {
         state.withLock { state in
-            if state.sharingRounds.last == round { state.shared = state.sharedBefore }
+            if state.sharingRounds.last == round, let before = state.sharedBefore { state.shared = before }
         }
     }
 
@@ -260,18 +260,20 @@ final class LoginRecord: Sendable {
     /// The result, and every call of a module; empty until the login is decided.
     var trace: LoginTrace { state.withLock { $0.trace } }
 
+    var isGranted: Bool { state.withLock { $0.trace.isGranted } }
+
     /// Stores the result and the steps, and releases the conversation and the shared state.
-    func seal(_ trace: LoginTrace) {
-        let conversation = state.withLock { state in
-            state.trace = trace
-            state.shared = SharedState()
-            state.sharedBefore = SharedState()
-            state.presentedSecret = state.secretRound != nil && !trace.isGranted
-            return state.conversation.take()
+    func seal(_ trace: inout LoginTrace) {
+        let isRefused = !trace.isGranted
+        let (conversation, nested) = state.withLock { state in
+            swap(&state.trace, &trace)
+            if state.sharedBefore != nil { (state.shared, state.sharedBefore) = (SharedState(), nil) }
+            state.presentedSecret = isRefused && state.secretRound != nil
+            return (state.conversation.take(), state.nested)
         }
         for nested in nested { nested.login.discard() }
         // Read outside the lock, because a conversation may have its own lock.
-        guard !trace.isGranted, conversation?.presentsSecret == true else { return }
+        guard isRefused, conversation?.presentsSecret == true else { return }
         state.withLock { $0.presentedSecret = true }
     }
 

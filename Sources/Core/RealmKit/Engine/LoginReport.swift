@@ -34,7 +34,7 @@ public struct LoginReport: Sendable {
 
     /// The accepted user; nil if the login was refused.
     public var identity: AuthenticatedIdentity? {
-        record.trace.isGranted ? AuthenticatedIdentity(record: record) : nil
+        record.isGranted ? AuthenticatedIdentity(record: record) : nil
     }
 
     /// The effect of an outage on the refusal; nil if there is no effect.

@@ -69,7 +69,7 @@ struct LoginRun: ~Copyable, Sendable {
             guard let immediate = stack.immediateCalls[call.module] else { return call }
             let answer: Result<Outcome, LoginFault>
             do throws(LoginFault) {
-                answer = .success(try immediate(call))
+                answer = .success(try immediate.outcome(call))
             } catch {
                 answer = .failure(error)
             }
@@ -235,12 +235,12 @@ struct LoginRun: ~Copyable, Sendable {
             trace.refusal = refusal
             trace.outage = Outage(of: stack, trace: trace, refusal: refusal, record: record)
         }
-        record.seal(trace)
+        record.seal(&trace)
         return LoginReport(record: record)
     }
 
-    func logoutReport() -> LogoutReport {
-        record.seal(trace)
+    mutating func logoutReport() -> LogoutReport {
+        record.seal(&trace)
         return LogoutReport(record: record)
     }
 }

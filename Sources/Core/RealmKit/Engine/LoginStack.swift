@@ -110,7 +110,7 @@ public final class LoginStack: Sendable {
     public let name: String
     let entries: [Entry]
     /// The calls of the modules that are immediate or broken; nil for other entries.
-    let immediateCalls: ContiguousArray<Entry.ImmediateCall?>
+    let immediateCalls: ContiguousArray<ImmediateCall?>
     let rules: ContiguousArray<EntryRule>
     package let clock: any LoginClock
     let timers: TimerQueue
@@ -124,7 +124,7 @@ public final class LoginStack: Sendable {
         precondition(entries.count <= Self.maximumEntries, "a stack has at most \(Self.maximumEntries) entries")
         self.name = name
         self.entries = entries
-        immediateCalls = ContiguousArray(entries.map(\.immediateCall))
+        immediateCalls = ContiguousArray(entries.map(ImmediateCall.init))
         rules = ContiguousArray(entries.map(EntryRule.init))
         self.clock = clock
         timers = TimerQueue(clock)
@@ -222,23 +222,28 @@ public final class LoginStack: Sendable {
     }
 }
 
-extension LoginStack.Entry {
-    typealias ImmediateCall = @Sendable (LoginAttempt) throws(LoginFault) -> Outcome
+/// The call of a module for which nobody has to wait.
+struct ImmediateCall: Sendable {
+    let outcome: @Sendable (LoginAttempt) throws(LoginFault) -> Outcome
 
-    /// The call of a module for which nobody has to wait; nil for others.
-    var immediateCall: ImmediateCall? {
-        switch kind {
-        case .immediate(let module): Self.call(of: module)
-        case .broken(let fault): { _ throws(LoginFault) in throw fault }
-        case .waiting, .substack: nil
+    /// Nil for a module that may have to wait, and for a sub-stack.
+    init?(_ entry: LoginStack.Entry) {
+        switch entry.kind {
+        case .immediate(let module): outcome = Self.call(of: module)
+        case .broken(let fault): outcome = { _ throws(LoginFault) in throw fault }
+        case .waiting, .substack: return nil
         }
     }
 
     /// Generic, so that a call neither copies the module nor unpacks an existential.
-    private static func call(of module: some ImmediateLoginModule) -> ImmediateCall {
+    private static func call(
+        of module: some ImmediateLoginModule
+    ) -> @Sendable (LoginAttempt) throws(LoginFault) -> Outcome {
         { attempt throws(LoginFault) in try attempt.perform(on: module) }
     }
+}
 
+extension LoginStack.Entry {
     /// The module; nil if it could not be created, and for a sub-stack.
     var module: (any LoginModule)? {
         switch kind {
