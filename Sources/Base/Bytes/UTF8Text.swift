@@ -66,6 +66,14 @@ extension String {
     }
 }
 
+extension [String] {
+    /// The texts, each once: without those whose bytes occur before.
+    package var uniqued: [String] {
+        var seen: Set<UTF8Text> = []
+        return filter { seen.insert(UTF8Text($0)).inserted }
+    }
+}
+
 extension Span<UInt8> {
     /// True if the bytes are UTF-8; a check without a copy, also for secrets.
     package var isUTF8: Bool { (try? UTF8Span(validating: self)) != nil }

@@ -50,7 +50,6 @@ extension BoundRealm {
         }
         // A name that the other realm cannot have needs no spelling there.
         for other in nested { names += (try? other.spellings(ofGroup: name)) ?? [] }
-        var seen: Set<UTF8Text> = []
-        return names.filter { seen.insert(UTF8Text($0)).inserted }
+        return names.uniqued
     }
 }

@@ -81,17 +81,14 @@ public struct BoundRealm: Sendable {
     /// Returns the groups of a user without a login, each once: those of the realm, the assigned and the derived ones.
     package func groups(of user: Username) async throws(RealmError) -> [String] {
         let groups = try await realm.groupNames(of: user) + assignedGroups
-        var seen: Set<UTF8Text> = []
-        return (groups + groupMapping.derivedGroups(from: groups)).filter { seen.insert(UTF8Text($0)).inserted }
+        return (groups + groupMapping.derivedGroups(from: groups)).uniqued
     }
 
     /// Adds the assigned groups and the derived groups to the report of an accepted login.
     func addRealmGroups(to report: LoginReport) {
         guard !assignedGroups.isEmpty || !groupMapping.isEmpty, let identity = report.identity else { return }
-        let groups = assignedGroups
-        report.record.derivedGroups = groups
-        guard !groupMapping.isEmpty else { return }
-        report.record.derivedGroups = groups + groupMapping.derivedGroups(from: identity.groups)
+        let groups = (identity.groups + assignedGroups).uniqued
+        report.record.derivedGroups = assignedGroups + groupMapping.derivedGroups(from: groups)
     }
 }
 

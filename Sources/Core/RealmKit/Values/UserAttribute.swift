@@ -53,10 +53,7 @@ public struct UserAttribute: Sendable, Hashable {
         self.values = values
     }
 
-    /// Returns whether a text can be the name of an attribute.
-    ///
-    /// - Parameter name: The text.
-    /// - Returns: True if it has 1 to ``maximumNameBytes`` bytes, all of them ASCII letters, digits, `-`, `.` or `_`.
+    /// Returns whether a text has 1 to ``maximumNameBytes`` bytes, all of them ASCII letters, digits, `-`, `.` or `_`.
     public static func isValid(name: String) -> Bool {
         (1...maximumNameBytes).contains(name.utf8.count) && name.utf8.allSatisfy(isNameByte)
     }
@@ -92,10 +89,7 @@ public struct BadAttribute: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension [UserAttribute] {
-    /// Returns the values of an attribute.
-    ///
-    /// - Parameter name: The name, compared byte by byte.
-    /// - Returns: The values; none if there is no such attribute.
+    /// Returns the values of an attribute, whose name is compared byte by byte; none if there is no such attribute.
     public func values(of name: String) -> [String] { first { $0.name.hasBytes(of: name) }?.values ?? [] }
 
     /// The values by name, for JSON.
@@ -110,9 +104,7 @@ extension [UserAttribute] {
                 append(other)
                 continue
             }
-            var seen = Set(self[index].values.map { UTF8Text($0) })
-            let added = other.values.filter { seen.insert(UTF8Text($0)).inserted }
-            self[index] = UserAttribute(valid: other.name, values: self[index].values + added)
+            self[index] = UserAttribute(valid: other.name, values: (self[index].values + other.values).uniqued)
         }
     }
 }
