@@ -5,62 +5,40 @@ public struct Authenticator: Sendable {
     /// The realms by name.
     public let realms: [String: BoundRealm]
     /// The limit for failed logins; nil if failed logins are not limited.
-    public let throttle: (any LoginThrottle)?
-    private let cache: (any LoginCache)?
-    private let observer: (any LoginObserver)?
+    public private(set) var throttle: (any LoginThrottle)?
+    private var cache: (any LoginCache)?
+    private var observer: (any LoginObserver)?
 
-    /// Creates an authenticator.
-    ///
-    /// - Parameters:
-    ///   - realms: The realms, with different names.
-    ///   - throttle: The limit for failed logins; nil for no limit.
+    /// Creates an authenticator for realms with different names.
     public init(_ realms: [BoundRealm], throttle: (any LoginThrottle)? = nil) {
-        self.init(
-            byName: Dictionary(realms.map { ($0.name, $0) }) { first, _ in first },
-            throttle: throttle,
-            cache: nil,
-            observer: nil
-        )
-    }
-
-    private init(
-        byName realms: [String: BoundRealm],
-        throttle: (any LoginThrottle)?,
-        cache: (any LoginCache)?,
-        observer: (any LoginObserver)?
-    ) {
-        self.realms = realms
+        self.realms = Dictionary(realms.map { ($0.name, $0) }) { first, _ in first }
         self.throttle = throttle
-        self.cache = cache
-        self.observer = observer
     }
 
-    /// Returns an authenticator with the same realms and a throttle.
-    ///
-    /// - Parameter throttle: The limit for failed logins. Several authenticators may share a throttle, such as the
-    ///   authenticators before and after a reload.
-    /// - Returns: The authenticator.
+    /// Returns an authenticator with the same realms and a throttle, which several authenticators may share, such as those
+    /// before and after a reload.
     public func throttled(by throttle: any LoginThrottle) -> Authenticator {
-        Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
+        var copy = self
+        copy.throttle = throttle
+        return copy
     }
 
     /// Returns an authenticator with the same realms and a cache of accepted logins, for the realms with a `cache` block.
     package func caching(by cache: any LoginCache) -> Authenticator {
-        Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
+        var copy = self
+        copy.cache = cache
+        return copy
     }
 
-    /// Returns an authenticator with the same realms and an observer.
-    ///
-    /// - Parameter observer: The observer of all logins, for example for metrics.
-    /// - Returns: The authenticator.
+    /// Returns an authenticator with the same realms and an observer of all logins, for example for metrics.
     public func observed(by observer: any LoginObserver) -> Authenticator {
-        Authenticator(byName: realms, throttle: throttle, cache: cache, observer: observer)
+        var copy = self
+        copy.observer = observer
+        return copy
     }
 
     /// Returns the realm of a name; no default realm takes the place of an unknown one.
     ///
-    /// - Parameter name: The name in realms.conf.
-    /// - Returns: The realm.
     /// - Throws: ``RealmError`` of code `noSuchRealm`.
     public func realm(_ name: String) throws(RealmError) -> BoundRealm {
         guard let realm = realms[name] else { throw .noSuchRealm(name, known: Array(realms.keys)) }
@@ -72,36 +50,23 @@ public struct Authenticator: Sendable {
     /// If there is a ``throttle``, an attempt is reserved before the stack is evaluated, and settled afterwards. The
     /// stack is evaluated even if the account or the client's address is locked.
     ///
-    /// - Parameters:
-    ///   - request: The realm, the user name, the service and the client's address.
-    ///   - conversation: The connection to the user, for the callbacks of the modules.
-    /// - Returns: The decision and the steps that led to it.
     /// - Throws: ``RealmError`` of code `noSuchRealm`.
     public func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation
     ) async throws(RealmError) -> LoginReport {
         let realm = try realm(request.realm)
-        guard let throttle else {
-            let report = await realm.login(request, asking: conversation, mayGrant: true, cache: cache)
-            observer?.loginEnded(report)
-            return report
-        }
-        let account = realm.account(of: request.username)
-        let reservation = await throttle.reserve([account], by: request.username, from: request.peer)
-        conversation.beforeWaiting { reservation.waitsForUser() }
-        let report = await realm.login(
-            request,
-            asking: conversation,
-            mayGrant: reservation.mayGrant(account),
-            cache: cache
-        )
-        await reservation.settle([RealmAttempt(account, report: report)])
-        observer?.loginEnded(report)
-        return report
+        // One realm gives one report.
+        return await reports(
+            of: request.username,
+            in: [realm],
+            service: request.service,
+            peer: request.peer,
+            asking: conversation
+        )[0]
     }
 
-    /// Authenticates a user in several realms, in order, until one realm accepts the user.
+    /// Authenticates a user in several realms, in order, until one realm accepts the user; an empty list refuses the login.
     ///
     /// If there is a ``throttle``, the login is one attempt for all realms. The attempt is reserved for the accounts of
     /// all realms in one step, and settled once. If the account of one realm is locked, the stack of that realm is
@@ -110,14 +75,6 @@ public struct Authenticator: Sendable {
     /// A later realm may have another person of the same name. With `whenUnavailable: .stop`, the realms after a realm
     /// that is unavailable are not used, and the result is as if they were not in the list.
     ///
-    /// - Parameters:
-    ///   - username: The user name as the client sent it.
-    ///   - realms: The names of the realms, in order. If the list is empty, the login is refused.
-    ///   - whenUnavailable: Whether the next realm is used if a realm is unavailable.
-    ///   - service: The service that the user signs in to.
-    ///   - peer: The network address of the client, if the login came over a network.
-    ///   - conversation: The connection to the user, used by each realm.
-    /// - Returns: The decision and the steps in each realm.
     /// - Throws: ``RealmError`` of code `noSuchRealm` if a name is unknown; no realm is used in this case.
     public func login(
         as username: Username,
@@ -129,20 +86,39 @@ public struct Authenticator: Sendable {
     ) async throws(RealmError) -> MultiRealmLoginReport {
         var bound: [BoundRealm] = []
         for name in realms { bound.append(try realm(name)) }
-        let accounts = bound.map { $0.account(of: username) }
+        return MultiRealmLoginReport(
+            await reports(
+                of: username,
+                in: bound,
+                whenUnavailable: whenUnavailable,
+                service: service,
+                peer: peer,
+                asking: conversation
+            )
+        )
+    }
+
+    private func reports(
+        of username: Username,
+        in realms: [BoundRealm],
+        whenUnavailable: WhenUnavailable = .continue,
+        service: String,
+        peer: String?,
+        asking conversation: any Conversation
+    ) async -> [LoginReport] {
+        let accounts = realms.map { $0.account(of: username) }
         let reservation = accounts.isEmpty ? nil : await throttle?.reserve(accounts, by: username, from: peer)
         if let reservation { conversation.beforeWaiting { reservation.waitsForUser() } }
         var attempts: [RealmAttempt] = []
         // After an outage that a lock hides, the later realms are evaluated but accept no user: to stop at that realm would
         // show the outage.
         var mayContinue = true
-        for (realm, account) in zip(bound, accounts) {
-            let request = LoginRequest(realm: realm.name, username: username, service: service, peer: peer)
+        for (realm, account) in zip(realms, accounts) {
             // The throttle needs a fingerprint of the secrets only if a later realm may accept them.
             let fingerprinting =
-                reservation != nil && bound.count > 1 ? FingerprintingConversation(conversation) : nil
+                reservation != nil && realms.count > 1 ? FingerprintingConversation(conversation) : nil
             let report = await realm.login(
-                request,
+                LoginRequest(realm: realm.name, username: username, service: service, peer: peer),
                 asking: fingerprinting ?? conversation,
                 mayGrant: mayContinue && (reservation?.mayGrant(account) ?? true),
                 cache: cache
@@ -152,16 +128,14 @@ public struct Authenticator: Sendable {
             if report.identity != nil || (whenUnavailable == .stop && report.metOutage) { break }
         }
         await reservation?.settle(attempts)
-        if let observer { for attempt in attempts { observer.loginEnded(attempt.report) } }
-        return MultiRealmLoginReport(attempts.map(\.report))
+        let reports = attempts.map(\.report)
+        if let observer { for report in reports { observer.loginEnded(report) } }
+        return reports
     }
 
     /// Logs a user out: calls ``LoginModule/logout(_:)`` of every module that the login reached.
     ///
     /// The modules are called even if the configuration has changed and the realm no longer exists.
-    ///
-    /// - Parameter identity: The user to log out.
-    /// - Returns: The steps of the logout.
     public func logout(_ identity: AuthenticatedIdentity) async -> LogoutReport { await identity.logout() }
 }
 
