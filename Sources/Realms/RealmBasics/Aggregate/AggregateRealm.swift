@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import OpenSSLKit
 public import RealmKit
 
@@ -77,11 +78,7 @@ public struct AggregateRealm: Realm {
 
     /// Returns the groups of a user in the authentication realm and in the authorization realms.
     public func groupNames(of user: Username) async throws(RealmError) -> [String] {
-        try await grants(of: user).reduce(into: []) { all, grant in
-            for group in grant.groups where !all.contains(where: { $0.utf8.elementsEqual(group.utf8) }) {
-                all.append(group)
-            }
-        }
+        try await grants(of: user).flatMap(\.groups).uniqued
     }
 
     /// Returns the attributes of a user in the authentication realm and in the authorization realms.
@@ -92,7 +89,7 @@ public struct AggregateRealm: Realm {
     private func grants(of user: Username) async throws(RealmError) -> [Grant] {
         let own = try await authorization.grant(of: user, in: authentication)
         do throws(LoginFault) {
-            return [own] + (try await authorization.grants(of: user))
+            return [own] + (try await authorization.grants(of: try authorization.name(of: user)))
         } catch {
             throw error.kind.isTemporary ? .temporary(error) : .invalidOperation(error.log)
         }
@@ -123,7 +120,6 @@ extension AggregateRealm: RefreshingRealm {
             fields.append(Self.text(stamp))
             expiry = stamp.expiry
         }
-        guard !authorization.realms.isEmpty else { return Self.state(fields, expiry: expiry) }
         guard let name = try? authorization.name(of: user) else { return .gone }
         for realm in authorization.realms {
             switch await Self.state(of: name, in: realm) {
@@ -161,9 +157,9 @@ extension AggregateRealm: RefreshingRealm {
 extension AggregateRealm: NamingRealm {
     package func names(of user: Username, in other: BoundRealm) -> [Username] {
         var names: [Username] = []
-        if authentication.name.utf8.elementsEqual(other.name.utf8) { names.append(user) }
+        if authentication.name.hasBytes(of: other.name) { names.append(user) }
         // A user without a name in the other realms cannot sign in, so no change there concerns the user.
-        if authorization.realms.contains(where: { $0.name.utf8.elementsEqual(other.name.utf8) }),
+        if authorization.realms.contains(where: { $0.name.hasBytes(of: other.name) }),
             let name = try? authorization.name(of: user)
         {
             names.append(name)
@@ -190,7 +186,7 @@ public struct AggregateLoginModule: LoginModule {
         case .refused(let failure, log: let log?): throw LoginFault(failure, log: log)
         case .refused(let failure, log: nil): return .failed(failure)
         case .accepted(let name):
-            if !realm.authorization.realms.isEmpty { _ = try realm.authorization.name(of: name) }
+            _ = try realm.authorization.name(of: name)
             return attempt.commit(as: name)
         }
     }
@@ -203,16 +199,14 @@ public struct AggregateLoginModule: LoginModule {
             return .ignored
         }
         // The authorization realms are asked first: if one is unavailable, nothing must have been stored.
-        let grants = try await realm.authorization.grants(of: name)
+        let mapped = try realm.authorization.name(of: name)
+        let grants = try await realm.authorization.grants(of: mapped)
         let identity = try await attempt.commitNested()
         attempt.add(
             identity.groups.map(Principal.group) + identity.subject.principals.filter { $0.kind != .group },
             attributes: identity.attributes
         )
-        if !realm.authorization.realms.isEmpty {
-            let mapped = try realm.authorization.name(of: identity.username)
-            if mapped != identity.username { attempt.note("name in the authorization realms: \(mapped)") }
-        }
+        if mapped != name { attempt.note("name in the authorization realms: \(mapped)") }
         for grant in grants {
             attempt.add(grant.groups.map(Principal.group), attributes: grant.attributes)
         }

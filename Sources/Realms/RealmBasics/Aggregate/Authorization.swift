@@ -53,17 +53,17 @@ final class Authorization: Sendable {
 
     /// Returns the user's name in the authorization realms; throws `permissionDenied` if the rules give no valid name.
     func name(of user: Username) throws(LoginFault) -> Username {
-        try Result { () throws(BadUsername) in try mapping.name(of: user) }
+        guard !realms.isEmpty else { return user }
+        return try Result { () throws(BadUsername) in try mapping.name(of: user) }
             .mapError { LoginFault(.permissionDenied, log: "name-mapping: \($0)") }.get()
     }
 
-    /// Asks all realms at the same time; returns the grants of those that know the user of the authentication realm.
+    /// Asks all realms at the same time for a user by the name that the user has there; returns the grants of those that know
+    /// the user.
     ///
     /// Throws `overloaded` if a realm is overloaded or late, `unavailable` if the login must not go on without an
     /// unavailable realm, and `internalError` if a realm gives no groups without a login.
-    func grants(of user: Username) async throws(LoginFault) -> [Grant] {
-        guard !realms.isEmpty else { return [] }
-        let name = try name(of: user)
+    func grants(of name: Username) async throws(LoginFault) -> [Grant] {
         let lookups = realms.map { Self.lookup(name, in: $0) }
         // A realm that is late gets no answer any more.
         defer { for lookup in lookups { lookup.cancel() } }

@@ -46,7 +46,7 @@ struct CertificateReader: Sendable {
         case .subject:
             name = certificate.subject
             guard !name.isEmpty else { throw LoginFault(.unusableCredential, log: "the subject is empty") }
-        case .commonName: name = try subject.only(.commonName, called: "common name")
+        case .commonName: name = try Self.single(subject.values(of: .commonName), called: "common name")
         case .email: name = try Self.only(contents.emails, called: "mail address", hasDomain: true)
         case .upn: name = try Self.only(contents.userPrincipalNames, called: "user principal name", hasDomain: true)
         case .uri: name = try Self.only(contents.uris, called: "URI")
@@ -81,18 +81,22 @@ struct CertificateReader: Sendable {
             .get()
     }
 
+    private static func single<Value>(_ values: [Value], called kind: String) throws(LoginFault) -> Value {
+        guard let value = values.first else {
+            throw LoginFault(.unusableCredential, log: "the certificate has no \(kind)")
+        }
+        guard values.count == 1 else {
+            throw LoginFault(.unusableCredential, log: "the certificate has \(values.count) values for the \(kind)")
+        }
+        return value
+    }
+
     private static func only(
         _ texts: [CertificateText],
         called kind: String,
         hasDomain: Bool = false
     ) throws(LoginFault) -> String {
-        guard let first = texts.first else {
-            throw LoginFault(.unusableCredential, log: "the certificate has no \(kind)")
-        }
-        guard texts.count == 1 else {
-            throw LoginFault(.unusableCredential, log: "the certificate has \(texts.count) values for the \(kind)")
-        }
-        let text = try SubjectNames.text(first, called: kind)
+        let text = try SubjectNames.text(try single(texts, called: kind), called: kind)
         if hasDomain {
             // CVE-2026-40574: a name with two @ has two domains.
             let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
@@ -142,17 +146,6 @@ struct SubjectNames: Sendable {
     /// In the order of the certificate.
     func values(of type: NamePartType) -> [String] {
         parts.filter { $0.identifier.utf8.elementsEqual(type.identifier.utf8) }.map(\.text)
-    }
-
-    func only(_ type: NamePartType, called kind: String) throws(LoginFault) -> String {
-        let values = values(of: type)
-        guard let value = values.first else {
-            throw LoginFault(.unusableCredential, log: "the certificate has no \(kind)")
-        }
-        guard values.count == 1 else {
-            throw LoginFault(.unusableCredential, log: "the certificate has \(values.count) values for the \(kind)")
-        }
-        return value
     }
 
     /// Throws the reason why a text cannot be used.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import Files
 internal import OpenSSLKit
 public import RealmKit
@@ -67,9 +68,7 @@ public struct CertificateRealm: Realm {
         }
         let groups = await mapping.current().groups(of: user)
         guard !groups.isEmpty else { throw .noSuchUser(user) }
-        return groups.flatMap(\.self).reduce(into: []) { all, group in
-            if !all.contains(where: { $0.utf8.elementsEqual(group.utf8) }) { all.append(group) }
-        }
+        return groups.flatMap(\.self).uniqued
     }
 }
 

@@ -62,13 +62,13 @@ public struct ScriptedLoginModule: LoginModule {
 
     /// Returns the next result of `login`.
     public func authenticateUser(_ attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
-        if delay > .zero { try await wait(delay) }
-        if let password {
-            guard try await attempt.password().isEqual(to: password) else { return .failed(.wrongCredentials) }
+        do {
+            if delay > .zero { try await Task.sleep(for: delay) }
+        } catch {
+            throw .unavailable("cancelled while waiting")
         }
-        if let code {
-            guard try await attempt.oneTimeCode().isEqual(to: code) else { return .failed(.wrongCredentials) }
-        }
+        if let password, try await !attempt.password().isEqual(to: password) { return .failed(.wrongCredentials) }
+        if let code, try await !attempt.oneTimeCode().isEqual(to: code) { return .failed(.wrongCredentials) }
         switch login.next() {
         case .auto, .success: return groups.isEmpty ? attempt.commit(only: []) : attempt.commit(groups: groups)
         case .ignored: return .ignored
@@ -106,14 +106,6 @@ public struct ScriptedLoginModule: LoginModule {
         }
     }
 
-    private func wait(_ duration: Duration) async throws(LoginFault) {
-        do {
-            try await Task.sleep(for: duration)
-        } catch {
-            throw .unavailable("cancelled while waiting")
-        }
-    }
-
     /// Never returns, not even when the task is cancelled.
     private func waitForever<Result>() async throws(LoginFault) -> Result {
         while true {
@@ -137,13 +129,8 @@ public struct ScriptedLoginModule: LoginModule {
 /// The results that a function of a module returns, one for each call, of which the last repeats.
 final class ScriptedResults: Sendable {
     enum Step: Sendable {
-        case auto
-        case success
-        case ignored
-        case failure(LoginFailure)
-        case fault(LoginFailure)
-        case forged
-        case never
+        case auto, success, ignored, forged, never
+        case failure(LoginFailure), fault(LoginFailure)
 
         init?(_ word: Substring) {
             switch word {
