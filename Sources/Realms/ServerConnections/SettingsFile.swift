@@ -4,6 +4,20 @@ internal import Files
 package import OpenSSLKit
 package import RealmKit
 
+extension RealmProperties {
+    /// Returns a text, a path or the selected word of a choice; nil if it has no value.
+    package func optional(_ name: String) throws(BadRealm) -> String? { has(name) ? try string(name) : nil }
+
+    /// Calls a function that reads the value of a property, and adds the name of the property to its fault.
+    package func reading<Value>(
+        _ name: String,
+        _ body: () throws(BadValue) -> Value
+    ) throws(BadRealm) -> Value {
+        try Result { () throws(BadValue) in try body() }
+            .mapError { BadRealm($0.description, setting: name) }.get()
+    }
+}
+
 /// Reads the files that the properties name.
 package enum SettingsFile {
     package static let maximumBytes = 1 << 20

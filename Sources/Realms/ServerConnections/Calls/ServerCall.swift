@@ -2,7 +2,6 @@
 
 internal import Bytes
 internal import Glibc
-package import RealmKit
 internal import Synchronization
 internal import Workers
 
@@ -56,17 +55,12 @@ package final class ServerCall: Sendable {
     /// Calls a library that waits for an open socket itself, until a time of `MonotonicTime`.
     ///
     /// If the call is cancelled or the time is up, the socket is shut down, which ends the wait; `body` must not close it.
-    @inlinable
     package func guarding<Value>(
         _ descriptor: Int32,
         until time: UInt64,
         _ body: () throws(ServerFault) -> Value
     ) throws(ServerFault) -> Value {
-        // Only this part is generic; it is compiled with the module that calls it.
-        var result: Result<Value, ServerFault>?
-        try guardingSocket(descriptor, until: time) { () throws(ServerFault) in result = .success(try body()) }
-        guard let result else { preconditionFailure("the body was not called") }
-        return try result.get()
+        try guarding(.shutdown(descriptor), until: time, body)
     }
 
     /// Calls a library whose wait is ended by `interrupt`, on another thread and without blocking, at a time of
@@ -76,23 +70,14 @@ package final class ServerCall: Sendable {
         by interrupt: @escaping @Sendable () -> Void,
         _ body: () throws(ServerFault) -> Void
     ) throws(ServerFault) {
-        try guardingBody(.call(interrupt), until: time, body)
+        try guarding(.call(interrupt), until: time, body)
     }
 
-    @usableFromInline
-    func guardingSocket(
-        _ descriptor: Int32,
-        until time: UInt64,
-        _ body: () throws(ServerFault) -> Void
-    ) throws(ServerFault) {
-        try guardingBody(.shutdown(descriptor), until: time, body)
-    }
-
-    private func guardingBody(
+    private func guarding<Value>(
         _ interruption: WaitWatch.Interruption,
         until time: UInt64,
-        _ body: () throws(ServerFault) -> Void
-    ) throws(ServerFault) {
+        _ body: () throws(ServerFault) -> Value
+    ) throws(ServerFault) -> Value {
         try check()
         guard let number = WaitWatch.shared.add(interruption, until: time) else {
             throw ServerFault(.full, "the system has no more threads")
@@ -101,14 +86,14 @@ package final class ServerCall: Sendable {
         let isLate = WaitWatch.shared.remove(number)
         if case .failure(let fault) = result, fault.code == .cancelled { throw fault }
         guard !isLate else { throw Self.late }
-        try result.get()
+        return try result.get()
     }
 
     /// Runs `body`, and interrupts it if the call is cancelled meanwhile.
-    private func interruptible(
+    private func interruptible<Value>(
         _ interruption: WaitWatch.Interruption,
-        _ body: () throws(ServerFault) -> Void
-    ) throws(ServerFault) {
+        _ body: () throws(ServerFault) -> Value
+    ) throws(ServerFault) -> Value {
         let isCancelled = state.withLock { state in
             if !state.isCancelled { state.interruption = interruption }
             return state.isCancelled
@@ -120,7 +105,7 @@ package final class ServerCall: Sendable {
             return state.isCancelled
         }
         guard !wasCancelled else { throw Self.cancelled }
-        try result.get()
+        return try result.get()
     }
 
     /// Cancels the call, and ends the wait of its thread.
@@ -133,67 +118,4 @@ package final class ServerCall: Sendable {
 
     private static let cancelled = ServerFault(.cancelled, "the login was cancelled")
     private static let late = ServerFault(.timedOut, "no answer in time")
-}
-
-/// The error for a server that has given no usable answer; two are equal if their codes are equal.
-package struct ServerFault: Error, Sendable, Hashable, CustomStringConvertible {
-    package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// No connection could be made: the server cannot be reached, or its certificate is rejected.
-        case unreachable
-        /// The server rejects the credentials of this program, and may lock its account after some failures, so it is not
-        /// asked again for a minute.
-        case rejected
-        /// The connection ended before the answer was complete.
-        case lost
-        /// The server has not answered in time.
-        case timedOut = "timed-out"
-        /// The server has answered that it cannot serve now.
-        case unavailable
-        /// The server has answered that it has too much to do, or too many connections.
-        case overloaded
-        /// The server has answered with an error of the configuration or of the data, such as a missing table, as any other
-        /// server would.
-        case failed
-        /// The caller has cancelled the call.
-        case cancelled
-        /// Too many calls wait for a connection.
-        case full
-    }
-
-    package let code: Code
-    /// The event for the log, without secrets.
-    package let log: String
-
-    package init(_ code: Code, _ log: String) {
-        self.code = code
-        // Names in a directory or a database may contain control characters.
-        self.log = LineText.line(log)
-    }
-
-    /// True if another server may be able to answer.
-    package var isOfOneServer: Bool {
-        switch code {
-        case .unreachable, .rejected, .lost, .timedOut, .unavailable, .overloaded: true
-        case .failed, .cancelled, .full: false
-        }
-    }
-
-    /// The fault of a login that had this one: `overloaded` for a fault of load, otherwise `unavailable`.
-    package var loginFault: LoginFault {
-        switch code {
-        case .full, .overloaded: .overloaded(log)
-        case .unreachable, .rejected, .lost, .timedOut, .unavailable, .failed, .cancelled: .unavailable(log)
-        }
-    }
-
-    /// The fault for a user with more groups than allowed: one that denies access must not be missing.
-    package static func tooManyGroups(maximum: Int) -> ServerFault {
-        ServerFault(.failed, "the user has more than \(maximum) groups (maximum-groups)")
-    }
-
-    package var description: String { log }
-
-    package static func == (left: ServerFault, right: ServerFault) -> Bool { left.code == right.code }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
