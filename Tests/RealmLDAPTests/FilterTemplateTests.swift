@@ -160,9 +160,10 @@ struct FilterTemplateTests {
             let received = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
                 connection,
                 call throws(ServerFault) in
+                connection.begin(call)
                 for filter in filters {
-                    let search = LDAPSearch(base: "dc=org", filter: filter, attributes: LDAPAttributeList([]))
-                    _ = try connection.search(search, call: call)
+                    let search = LDAPSearch(base: "dc=org", filter: filter, attributes: [])
+                    _ = try connection.search(search)
                 }
                 return server.requests.suffix(2).map(\.content)
             }

@@ -167,19 +167,18 @@ struct GroupTests {
         let renewed = Mutex<[[DirectoryGroup]]>([])
         let settings = realm.directory.settings
         /// Makes a search for the groups of a user, and returns the number of requests for it.
-        func requests(_ body: @escaping @Sendable (GroupSearch) throws(ServerFault) -> Void) async throws -> Int {
+        func requests(_ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Void) async throws -> Int {
             let before = server.searches.count
-            try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
-                connection,
-                call throws(ServerFault) in
-                var search = GroupSearch(
-                    connection: connection,
-                    call: call,
-                    cache: cache,
-                    steps: DirectorySteps(server: "") { _ in }
+            try await realm.directory.run(for: nil, source: "test") { login throws(ServerFault) in
+                try body(
+                    DirectoryLogin(
+                        directory: login.directory,
+                        connection: login.connection,
+                        steps: login.steps,
+                        cache: cache,
+                        renew: { groups in renewed.withLock { $0.append(groups) } }
+                    )
                 )
-                search.renew = { groups in renewed.withLock { $0.append(groups) } }
-                try body(search)
             }
             return server.searches.count - before
         }
@@ -187,7 +186,7 @@ struct GroupTests {
         let names = ["staff", "level1"].map { Array(SlapdServer.group($0).utf8) }
         let attributes = [("uid", [Array(ann.uid.utf8)]), ("memberof", names)]
         let user = try UserEntry(LDAPEntry(name: ann.name, attributes: attributes), typed: nil, settings: settings)
-        let login: @Sendable (GroupSearch) throws(ServerFault) -> Void = { search throws(ServerFault) in
+        let login: @Sendable (DirectoryLogin) throws(ServerFault) -> Void = { search throws(ServerFault) in
             let found = try search.groups(of: user)
             guard found.contains("level3") else { throw ServerFault(.failed, "\(found)") }
         }

@@ -7,7 +7,6 @@ import RealmKit
 import SeededRandom
 import ServerConnections
 import Testing
-import Workers
 
 @testable import RealmLDAP
 
@@ -73,18 +72,19 @@ struct InjectionTests {
         return text[...].utf8.dropFirst(start.utf8.count).dropLast(end.utf8.count)
     }
 
+    private func authenticate(_ name: String, in realm: LDAPRealm) async throws -> DirectoryAnswer {
+        let typed = TypedName(user: name, full: name)
+        return try await realm.directory.run(for: typed, source: "test") { login throws(ServerFault) in
+            try login.authenticate(typed, password: Secret(utf8: "password"))
+        }
+    }
+
     @Test func `slapd reads a search filter as a comparison with exactly the user name`() async throws {
         try await check(5_000, seed: 17, HostileText.next) { server, texts in
             let realm = try LDAPSetup.realm(server, ["search-filter": ["(userPassword=%s)"]])
             try await forEach(texts) { text in
-                let answer = try await realm.directory.authenticate(
-                    TypedName(user: text, full: text),
-                    password: Secret(utf8: "password"),
-                    isLocked: false,
-                    source: "test",
-                    note: { _ in }
-                )
-                guard case .unknownUser = answer else {
+                let answer = try await authenticate(text, in: realm)
+                guard case .refused(let problem) = answer, problem.failure == .unknownUser else {
                     Issue.record("\(text.debugDescription): \(answer)")
                     return
                 }
@@ -110,15 +110,8 @@ struct InjectionTests {
                 let name = "cn=\(text),\(SlapdServer.people)"
                 let entry = LDAPEntry(name: name, attributes: [("uid", [Array(text.utf8)])])
                 let user = try UserEntry(entry, typed: nil, settings: settings)
-                let groups = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
-                    connection,
-                    call throws(ServerFault) in
-                    try GroupSearch(
-                        connection: connection,
-                        call: call,
-                        cache: GroupCache(.zero),
-                        steps: DirectorySteps(server: "") { _ in }
-                    ).groups(of: user)
+                let groups = try await realm.directory.run(for: nil, source: "test") { login throws(ServerFault) in
+                    try login.groups(of: user)
                 }
                 #expect(groups == [])
             }
@@ -146,14 +139,8 @@ struct InjectionTests {
                 ]
             )
             try await forEach(texts) { text in
-                let answer = try await realm.directory.authenticate(
-                    TypedName(user: text, full: text),
-                    password: Secret(utf8: "password"),
-                    isLocked: false,
-                    source: "test",
-                    note: { _ in }
-                )
-                guard case .refused(let problem, _, _) = answer, problem.failure == .wrongCredentials else {
+                let answer = try await authenticate(text, in: realm)
+                guard case .refused(let problem) = answer, problem.failure == .wrongCredentials else {
                     Issue.record("\(text.debugDescription): \(answer)")
                     return
                 }

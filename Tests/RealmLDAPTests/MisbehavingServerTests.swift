@@ -120,13 +120,14 @@ struct MisbehavingServerTests {
             return isAnswered ? Self.answer(request) : [.hang]
         }
         let realm = try realm([server])
-        let search = LDAPSearch.entry(Self.ann, attributes: LDAPAttributeList(["uid"]))
+        let search = LDAPSearch.entry(Self.ann, attributes: ["uid"])
         let isUsable = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
             connection,
             call throws(ServerFault) in
+            connection.begin(call)
             do throws(ServerFault) {
                 let searches = Array(repeating: search, count: 20)
-                try connection.search(each: searches, call: call) { _, _ throws(ServerFault) in
+                try connection.search(each: searches) { _, _ throws(ServerFault) in
                     throw ServerFault(.failed, "enough")
                 }
             } catch {

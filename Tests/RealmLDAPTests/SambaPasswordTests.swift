@@ -4,6 +4,7 @@
 import DirectoryTesting
 import RealmKit
 import RealmTesting
+import ServerConnections
 import Testing
 
 @testable import RealmLDAP
@@ -75,18 +76,15 @@ struct SambaPasswordTests {
         let server = try await SambaServer()
         let realm = try SambaSetup.realm(server)
         let typed = TypedName(user: "mona", full: "mona")
-        func change(from old: String) async throws -> DirectoryAnswer {
-            try await realm.directory.change(
-                typed,
-                passwords: (Secret(utf8: old), Secret(utf8: "A better pass-word 1")),
-                change: .activeDirectory,
-                source: "test",
-                note: { _ in }
-            )
+        func change(from old: String) async throws -> PasswordChange.Answer {
+            let new = Secret(utf8: "A better pass-word 1")
+            return try await realm.directory.run(for: typed, source: "test") { login throws(ServerFault) in
+                try login.change(typed, from: Secret(utf8: old), to: new, by: .activeDirectory)
+            }
         }
         for round in 1...SambaServer.maximumFailures + 1 {
             let answer = try await change(from: "wrong")
-            guard case .refused(let problem, _, _) = answer else {
+            guard case .login(.refused(let problem)) = answer else {
                 Issue.record("\(answer)")
                 return
             }
@@ -94,7 +92,7 @@ struct SambaPasswordTests {
             #expect(problem.failure == (isLocked ? .locked : .wrongCredentials), "\(round): \(problem)")
         }
         let answer = try await change(from: SambaServer.mona.password)
-        guard case .refused(let problem, _, _) = answer else {
+        guard case .login(.refused(let problem)) = answer else {
             Issue.record("\(answer)")
             return
         }

@@ -12,7 +12,7 @@ import Workers
 /// Searches that are sent without waiting for the answers to those before them.
 @Suite(.enabled(if: SlapdServer.unavailable == nil, "\(SlapdServer.unavailable ?? "")"))
 struct SeveralSearchesTests {
-    private static let attributes = LDAPAttributeList(["uid", "cn"])
+    private static let attributes = ["uid", "cn"]
 
     private let server: SlapdServer
 
@@ -28,12 +28,11 @@ struct SeveralSearchesTests {
     /// Searches on one connection, and returns the values of `uid` by the number of the search; nil if there is a limit.
     private func found(
         _ connection: LDAPConnection,
-        _ searches: [LDAPSearch],
-        call: ServerCall
+        _ searches: [LDAPSearch]
     ) throws(ServerFault) -> [(number: Int, users: [String]?)] {
         var found: [(number: Int, users: [String]?)] = []
-        try connection.search(each: searches, call: call) { number, entries throws(ServerFault) in
-            found.append((number, entries?.flatMap { UserEntry.texts($0.values(of: "uid")) }))
+        try connection.search(each: searches) { number, entries throws(ServerFault) in
+            found.append((number, entries?.flatMap { $0.texts(of: "uid") }))
         }
         return found
     }
@@ -45,7 +44,8 @@ struct SeveralSearchesTests {
         let found = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
             connection,
             call throws(ServerFault) in
-            try self.found(connection, searches, call: call)
+            connection.begin(call)
+            return try self.found(connection, searches)
         }
         let people = (0..<10).flatMap { _ in SlapdServer.allPeople.map(\.uid) }
         #expect(found.map(\.number) == Array(searches.indices))
@@ -53,7 +53,8 @@ struct SeveralSearchesTests {
         let none = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
             connection,
             call throws(ServerFault) in
-            try self.found(connection, [], call: call)
+            connection.begin(call)
+            return try self.found(connection, [])
         }
         #expect(none.isEmpty)
     }
@@ -63,6 +64,7 @@ struct SeveralSearchesTests {
         try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
             connection,
             call throws(ServerFault) in
+            connection.begin(call)
             let missing = LDAPSearch.entry("cn=nobody,\(SlapdServer.people)", attributes: Self.attributes)
             let malformed = LDAPSearch(base: SlapdServer.people, filter: "(uid=", attributes: Self.attributes)
             for bad in [missing, malformed] {
@@ -71,7 +73,7 @@ struct SeveralSearchesTests {
                     searches.insert(bad, at: place)
                     var numbers: [Int] = []
                     #expect(throws: ServerFault.self) {
-                        try connection.search(each: searches, call: call) { number, _ in numbers.append(number) }
+                        try connection.search(each: searches) { number, _ in numbers.append(number) }
                     }
                     #expect(numbers.count <= place && numbers == Array(0..<numbers.count))
                     #expect(connection.isUsable)
@@ -79,7 +81,7 @@ struct SeveralSearchesTests {
             }
             var count = 0
             do throws(ServerFault) {
-                try connection.search(each: Self.searches(times: 5), call: call) { _, _ throws(ServerFault) in
+                try connection.search(each: Self.searches(times: 5)) { _, _ throws(ServerFault) in
                     count += 1
                     if count == 3 { throw ServerFault(.failed, "enough") }
                 }
@@ -89,7 +91,7 @@ struct SeveralSearchesTests {
             }
             #expect(connection.isUsable)
             // The next answers are those of the next searches.
-            let next = try self.found(connection, Self.searches(), call: call)
+            let next = try self.found(connection, Self.searches())
             #expect(next.map(\.users) == SlapdServer.allPeople.map { [$0.uid] })
         }
     }
@@ -99,10 +101,11 @@ struct SeveralSearchesTests {
         let people = try await realm.directory.pool.run(for: JobOwner(source: "test", account: nil)) {
             connection,
             call throws(ServerFault) in
+            connection.begin(call)
             var people: [String] = []
-            try connection.search(each: Self.searches(), call: call) { _, entries throws(ServerFault) in
-                let other = try connection.search(Self.ben, call: call)
-                people += (other + (entries ?? [])).flatMap { UserEntry.texts($0.values(of: "uid")) }
+            try connection.search(each: Self.searches()) { _, entries throws(ServerFault) in
+                let other = try connection.search(Self.ben)
+                people += (other + (entries ?? [])).flatMap { $0.texts(of: "uid") }
             }
             return people
         }

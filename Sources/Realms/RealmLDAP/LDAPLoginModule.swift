@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if LDAP
+internal import Bytes
 public import RealmKit
+internal import ServerConnections
 
 /// Checks the names and passwords of an ``LDAPRealm``'s users.
 ///
@@ -39,48 +41,46 @@ public struct LDAPLoginModule: PasswordLoginModule {
     /// Neither does a password with a NUL character, which some directories end there.
     public func authenticate(_ attempt: LoginAttempt, password: Secret) async throws(LoginFault) -> Verdict {
         guard !password.isEmpty else { return .failed(.wrongCredentials) }
-        guard Self.isUsable(password) else { return .failed(.unusableCredential) }
+        guard !password.withBytes({ $0.containsNUL }) else { return .failed(.unusableCredential) }
         guard let typed = realm.typedName(attempt.username) else { return .failed(.unknownUser) }
-        let answer = try await realm.directory.authenticate(
-            typed,
-            password: password,
-            isLocked: attempt.isLocked,
-            source: ClientNetwork.source(attempt.peer),
-            note: attempt.note
-        )
-        if case .refused(let problem, _, of: let user) = answer, let change = problem.change,
-            realm.directory.settings.canChangePassword(by: change), !attempt.isLocked
-        {
-            attempt.updateShared { shared in
-                shared[changeKey] = .text(change.rawValue)
-                shared[passwordKey] = .secret(password)
-            }
-            return user.map { attempt.commit(as: $0) } ?? attempt.commit(only: [])
+        let isLocked = attempt.isLocked
+        let answer = try await run(for: typed, attempt) { login throws(ServerFault) in
+            try login.authenticate(typed, password: password, isLocked: isLocked)
         }
-        return try await verdict(answer, attempt: attempt)
-    }
-
-    private static func isUsable(_ password: Secret) -> Bool {
-        password.withBytes { bytes in !bytes.indices.contains { bytes[$0] == 0 } }
-    }
-
-    private func verdict(_ answer: DirectoryAnswer, attempt: LoginAttempt) async throws(LoginFault) -> Verdict {
         switch answer {
         case .accepted(let user):
             return attempt.commit(as: user.username, groups: user.groups, attributes: user.attributes)
-        case .refused(let problem, let missing, _):
-            try await Self.wait(missing)
+        case .refused(let problem):
+            if let change = problem.change, realm.directory.settings.canChangePassword(by: change), !isLocked {
+                attempt.updateShared { shared in
+                    shared[changeKey] = .text(change.rawValue)
+                    shared[passwordKey] = .secret(password)
+                }
+                return problem.user.map { attempt.commit(as: $0) } ?? attempt.commit(only: [])
+            }
+            if problem.missing > .zero {
+                do { try await Task.sleep(for: problem.missing) } catch {
+                    throw .unavailable("the login was cancelled")
+                }
+            }
             return .failed(problem.failure)
-        case .newPasswordRefused: return .failed(.credentialExpired)
-        case .unknownUser(let missing):
-            try await Self.wait(missing)
-            return .failed(.unknownUser)
         }
     }
 
-    private static func wait(_ time: Duration) async throws(LoginFault) {
-        guard time > .zero else { return }
-        do { try await Task.sleep(for: time) } catch { throw .unavailable("the login was cancelled") }
+    private func run<Value: Sendable>(
+        for typed: TypedName,
+        _ attempt: LoginAttempt,
+        isRepeatable: Bool = true,
+        _ body: @escaping @Sendable (DirectoryLogin) throws(ServerFault) -> Value
+    ) async throws(LoginFault) -> Value {
+        let source = ClientNetwork.source(attempt.peer)
+        return try await realm.directory.run(
+            for: typed,
+            source: source,
+            isRepeatable: isRepeatable,
+            note: attempt.note,
+            body
+        )
     }
 
     // MARK: Commit
@@ -96,7 +96,7 @@ public struct LDAPLoginModule: PasswordLoginModule {
             defer { (shared[changeKey], shared[passwordKey]) = (nil, nil) }
             return (shared.text(changeKey), shared.secret(passwordKey))
         }
-        guard let change = changeText.flatMap(BindProblem.PasswordChange.init), let old = password,
+        guard let change = changeText.flatMap(PasswordChange.init), let old = password,
             let typed = realm.typedName(attempt.username)
         else { return .done }
         let user = try await changePassword(attempt, typed: typed, old: old, change: change)
@@ -109,26 +109,25 @@ public struct LDAPLoginModule: PasswordLoginModule {
         _ attempt: LoginAttempt,
         typed: TypedName,
         old: Secret,
-        change: BindProblem.PasswordChange
+        change: PasswordChange
     ) async throws(LoginFault) -> DirectoryUser {
-        var answer = DirectoryAnswer.newPasswordRefused("")
+        var answer: DirectoryAnswer?
         _ = try await attempt.newPassword(instead: old) { new throws(LoginFault) in
-            guard Self.isUsable(new) else { return "The new password cannot be used." }
-            answer = try await realm.directory.change(
-                typed,
-                passwords: (old, new),
-                change: change,
-                source: ClientNetwork.source(attempt.peer),
-                note: attempt.note
-            )
-            guard case .newPasswordRefused(let reason) = answer else { return nil }
-            return reason
+            guard !new.withBytes({ $0.containsNUL }) else { return "The new password cannot be used." }
+            let found = try await run(for: typed, attempt, isRepeatable: false) { login throws(ServerFault) in
+                try login.change(typed, from: old, to: new, by: change)
+            }
+            switch found {
+            case .newPasswordRefused(let reason): return reason
+            case .login(let login):
+                answer = login
+                return nil
+            }
         }
         switch answer {
         case .accepted(let user): return user
-        case .refused(let problem, _, _): throw LoginFault(problem.failure, log: problem.text)
-        case .newPasswordRefused: throw LoginFault(.credentialExpired, log: "the password has expired")
-        case .unknownUser: throw LoginFault(.unknownUser, log: "the entry of the user is gone")
+        case .refused(let problem): throw LoginFault(problem.failure, log: problem.text)
+        case nil: throw LoginFault(.credentialExpired, log: "the password has expired")
         }
     }
 }

@@ -61,19 +61,36 @@ static inline int gatehouse_ldap_set_text(LDAP *handle, int option, const char *
     return ldap_set_option(handle, option, value);
 }
 
-static inline int gatehouse_ldap_set_off(LDAP *handle, int option) {
-    return ldap_set_option(handle, option, LDAP_OPT_OFF);
-}
-
-static inline int gatehouse_ldap_set_time(LDAP *handle, int option, struct timeval value) {
-    return ldap_set_option(handle, option, &value);
-}
-
-// Longer messages of the server end the connection.
-static inline int gatehouse_ldap_limit(LDAP *handle, ber_len_t bytes) {
+// Sets all options that libldap might have read from files or from the environment. The time limits are those of the
+// caller: with one of its own, libldap waits for TLS without sleeping. A longer message of the server ends the connection.
+static inline int gatehouse_ldap_set_options(LDAP *handle, ber_len_t maximum_message) {
+    const int version = LDAP_VERSION3, aliases = LDAP_DEREF_NEVER, none = 0;
+    const struct timeval unlimited = {.tv_sec = -1};
     Sockbuf *buffer = NULL;
-    if (ldap_get_option(handle, LDAP_OPT_SOCKBUF, &buffer) != LDAP_OPT_SUCCESS || !buffer) return 0;
-    return ber_sockbuf_ctrl(buffer, LBER_SB_OPT_SET_MAX_INCOMING, &bytes) > 0;
+    return ldap_set_option(handle, LDAP_OPT_PROTOCOL_VERSION, &version) == LDAP_OPT_SUCCESS
+        && ldap_set_option(handle, LDAP_OPT_DEREF, &aliases) == LDAP_OPT_SUCCESS
+        && ldap_set_option(handle, LDAP_OPT_SIZELIMIT, &none) == LDAP_OPT_SUCCESS
+        && ldap_set_option(handle, LDAP_OPT_TIMELIMIT, &none) == LDAP_OPT_SUCCESS
+        && ldap_set_option(handle, LDAP_OPT_REFERRALS, LDAP_OPT_OFF) == LDAP_OPT_SUCCESS
+        && ldap_set_option(handle, LDAP_OPT_NETWORK_TIMEOUT, &unlimited) == LDAP_OPT_SUCCESS
+        && ldap_set_option(handle, LDAP_OPT_TIMEOUT, &unlimited) == LDAP_OPT_SUCCESS
+        && ldap_get_option(handle, LDAP_OPT_SOCKBUF, &buffer) == LDAP_OPT_SUCCESS && buffer
+        && ber_sockbuf_ctrl(buffer, LBER_SB_OPT_SET_MAX_INCOMING, &maximum_message) > 0;
+}
+
+// Replaces one value of an attribute by another one, in one operation.
+static inline int gatehouse_ldap_replace(
+    LDAP *handle, const char *name, const char *attribute, struct berval *old_value, struct berval *new_value, int *number
+) {
+    struct berval *old_values[] = {old_value, NULL}, *new_values[] = {new_value, NULL};
+    LDAPMod removal = {
+        .mod_op = LDAP_MOD_DELETE | LDAP_MOD_BVALUES, .mod_type = (char *)attribute, .mod_vals.modv_bvals = old_values,
+    };
+    LDAPMod addition = {
+        .mod_op = LDAP_MOD_ADD | LDAP_MOD_BVALUES, .mod_type = (char *)attribute, .mod_vals.modv_bvals = new_values,
+    };
+    LDAPMod *changes[] = {&removal, &addition, NULL};
+    return ldap_modify_ext(handle, name, changes, NULL, NULL, number);
 }
 
 static inline int gatehouse_ldap_error(LDAP *handle) {

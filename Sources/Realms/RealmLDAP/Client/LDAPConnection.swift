@@ -5,50 +5,80 @@ internal import Bytes
 internal import CLDAP
 internal import RealmKit
 internal import ServerConnections
-internal import Workers
 
 /// The connections of one thread to one server: one for searches, and one for the binds of users.
 final class LDAPConnection: ServerConnection {
     /// The abilities of the server by its root entry (RFC 4512 section 5.1).
     struct Abilities: Sendable {
         /// True for Active Directory and Samba.
-        var isActiveDirectory = false
+        let isActiveDirectory: Bool
         /// True if the extended operation of RFC 3062 is supported.
-        var changesPasswords = false
+        let changesPasswords: Bool
     }
+
+    /// The number of entries that a server is asked for at once.
+    static let pageSize: Int32 = 500
+    /// The maximum number of searches without an answer; slapd allows 100 before a bind.
+    private static let maximumSent = 32
+    private static let abilityAttributes = ["supportedCapabilities", "supportedExtension"]
 
     let url: LDAPServerURL
     let settings: LDAPSettings
+    private(set) var call: ServerCall
     /// The connection for searches; nil if users bind without a search.
     private var service: LDAPHandle?
     private var user: LDAPHandle?
     private var knownAbilities: Abilities?
+    /// True if the last search has failed because its answer was too large.
+    private(set) var wasTooLarge = false
 
     init(_ url: LDAPServerURL, settings: LDAPSettings, call: ServerCall) throws(ServerFault) {
-        self.url = url
-        self.settings = settings
-        _ = try searchHandle(call)
+        (self.url, self.settings, self.call) = (url, settings, call)
+        _ = try searchHandle()
     }
 
-    private func open(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
+    /// Begins a call, which may receive as many bytes as one may.
+    func begin(_ call: ServerCall) {
+        self.call = call
+        for handle in [service, user].compactMap(\.self) {
+            (handle.call, handle.bytesLeft) = (call, LDAPHandle.maximumBytes)
+        }
+    }
+
+    private func open() throws(ServerFault) -> LDAPHandle {
         let time = call.end(within: settings.transport.connectTimeout)
         return try LDAPHandle(url, transport: settings.transport, call: call, until: time)
     }
 
-    private func bind(_ handle: LDAPHandle, call: ServerCall) throws(ServerFault) {
+    /// The connection for the binds of users, which is opened if there is none.
+    private func userHandle() throws(ServerFault) -> LDAPHandle {
+        if let user { return user }
+        let handle = try open()
+        user = handle
+        return handle
+    }
+
+    /// The connection for searches, which is opened if there is none: after a direct bind, that of the user.
+    private func searchHandle() throws(ServerFault) -> LDAPHandle {
+        if case .none = settings.serviceBind { return try userHandle() }
+        if let service, !service.isClosed { return service }
+        // A handle without an owner is closed.
+        let handle = try open()
+        try bind(handle)
+        service = handle
+        return handle
+    }
+
+    private func bind(_ handle: LDAPHandle) throws(ServerFault) {
         let reply: LDAPReply
-        let name: String
         switch settings.serviceBind {
         case .none, .anonymous: return
-        case .external:
-            name = "the client certificate"
-            reply = try handle.bindExternal(call: call, limit: settings.bindTimeout)
-        case .simple(let dn, let password):
-            name = dn
-            let limit = settings.bindTimeout
-            reply = try handle.bind(dn, password: password, asksForPolicy: false, call: call, limit: limit)
+        case .external: reply = try handle.bindExternal()
+        case .simple(let name, let password):
+            reply = try handle.bind(name, password: password, asksForPolicy: false)
         }
         guard reply.isSuccess else {
+            let name = settings.serviceBind.name
             throw ServerFault(.rejected, "the bind of this program as \(name) was rejected: \(reply.description)")
         }
     }
@@ -61,48 +91,11 @@ final class LDAPConnection: ServerConnection {
         user?.close(isBroken: isBroken)
     }
 
-    /// The connection for the binds of users, which is opened if there is none.
-    private func userHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
-        if let user { return user }
-        let handle = try open(call)
-        user = handle
-        return handle
-    }
-
-    /// The connection for searches, which is opened if there is none: after a direct bind, that of the user.
-    private func searchHandle(_ call: ServerCall) throws(ServerFault) -> LDAPHandle {
-        if case .none = settings.serviceBind { return try userHandle(call) }
-        if let service, !service.isClosed { return service }
-        let handle = try open(call)
-        do throws(ServerFault) {
-            try bind(handle, call: call)
-        } catch {
-            handle.close(isBroken: true)
-            throw error
-        }
-        service = handle
-        return handle
-    }
-
-    /// True if the last search has failed because its answer was too large.
-    private(set) var wasTooLarge = false
-
-    /// Allows a login to receive as many bytes as one may.
-    func beginLogin() {
-        service?.bytesLeft = LDAPHandle.maximumBytes
-        user?.bytesLeft = LDAPHandle.maximumBytes
-    }
-
-    // MARK: Operations
-
-    func bind(_ name: String, password: Secret, call: ServerCall) throws(ServerFault) -> LDAPReply {
-        let limit = settings.bindTimeout
-        return try userHandle(call).bind(name, password: password, asksForPolicy: true, call: call, limit: limit)
-    }
+    // MARK: Searches
 
     /// Searches, and returns the entries; throws if the server has more than it returns.
-    func search(_ search: LDAPSearch, call: ServerCall) throws(ServerFault) -> [LDAPEntry] {
-        let found = try reply(to: search, call: call)
+    func search(_ search: LDAPSearch) throws(ServerFault) -> [LDAPEntry] {
+        let found = try reply(to: search)
         // More entries than were asked for are an answer, too; fewer are one of a server with a lower limit.
         let isLimited =
             found.reply.code == LDAP_SIZELIMIT_EXCEEDED && search.sizeLimit > 0
@@ -111,46 +104,41 @@ final class LDAPConnection: ServerConnection {
         return found.entries
     }
 
-    private func reply(
-        to search: LDAPSearch,
-        page: (size: Int32, cookie: [UInt8])? = nil,
-        call: ServerCall
-    ) throws(ServerFault) -> LDAPSearchReply {
+    /// Searches with pages, and passes the entries of each page to a function.
+    func searchAll(
+        _ search: LDAPSearch,
+        _ body: ([LDAPEntry]) throws(ServerFault) -> Void
+    ) throws(ServerFault) {
+        var cookie: [UInt8] = []
+        repeat {
+            let found = try reply(to: search, page: (size: Self.pageSize, cookie: cookie))
+            guard found.reply.isSuccess else { throw Self.fault(found.reply, search: search) }
+            try body(found.entries)
+            cookie = found.cookie
+        } while !cookie.isEmpty
+    }
+
+    private func reply(to search: LDAPSearch, page: LDAPHandle.Page? = nil) throws(ServerFault) -> LDAPSearchReply {
         wasTooLarge = false
-        return try Result { () throws(ServerFault) in
-            try searchHandle(call).search(search, page: page, call: call, limit: settings.searchTimeout)
-        }.mapError { checked($0, call: call) }.get()
+        return try Result { () throws(ServerFault) -> LDAPSearchReply in
+            let handle = try searchHandle()
+            return try handle.reply(to: handle.send(search, page: page))
+        }.mapError(checked).get()
     }
 
     /// Returns the fault of a search, after which the server is lost if it answers no other search either.
     ///
     /// Otherwise the answer was too large: a user may have made the own entry so large.
-    private func checked(_ fault: ServerFault, call: ServerCall) -> ServerFault {
+    private func checked(_ fault: ServerFault) -> ServerFault {
         guard fault.code == .failed, service?.isClosed == true else { return fault }
-        let root = LDAPSearch.entry("", attributes: Self.abilityAttributes)
         do throws(ServerFault) {
-            _ = try searchHandle(call).search(root, call: call, limit: settings.searchTimeout)
+            let handle = try searchHandle()
+            _ = try handle.reply(to: handle.send(.entry("", attributes: Self.abilityAttributes)))
             wasTooLarge = true
             return fault
         } catch {
             return error.code == .failed ? ServerFault(.lost, error.log) : error
         }
-    }
-
-    /// Searches with pages, and passes the entries of each page to a function.
-    func searchAll(
-        _ search: LDAPSearch,
-        call: ServerCall,
-        _ body: ([LDAPEntry]) throws(ServerFault) -> Void
-    ) throws(ServerFault) {
-        var cookie: [UInt8] = []
-        repeat {
-            let page = (size: Self.pageSize, cookie: cookie)
-            let found = try reply(to: search, page: page, call: call)
-            guard found.reply.isSuccess else { throw Self.fault(found.reply, search: search) }
-            try body(found.entries)
-            cookie = found.cookie
-        } while !cookie.isEmpty
     }
 
     /// Makes searches, and sends each without waiting for the answers to those before it.
@@ -159,10 +147,9 @@ final class LDAPConnection: ServerConnection {
     /// return so many entries at once. It may search itself.
     func search(
         each searches: [LDAPSearch],
-        call: ServerCall,
         _ body: (Int, [LDAPEntry]?) throws(ServerFault) -> Void
     ) throws(ServerFault) {
-        let handle = try searchHandle(call)
+        let handle = try searchHandle()
         var sent: [SentSearch] = []
         var failure: ServerFault?
         var received = 0
@@ -170,7 +157,7 @@ final class LDAPConnection: ServerConnection {
             while failure == nil, sent.count < min(searches.count, received + Self.maximumSent) {
                 let search = searches[sent.count]
                 do throws(ServerFault) {
-                    sent.append(try handle.send(search, call: call, limit: settings.searchTimeout))
+                    sent.append(try handle.send(search))
                 } catch {
                     guard error.code == .failed else { throw Self.fault(error, search: search) }
                     failure = error
@@ -181,9 +168,9 @@ final class LDAPConnection: ServerConnection {
             received += 1
             let found: LDAPSearchReply
             do throws(ServerFault) {
-                found = try handle.reply(to: sent[number], call: call, limit: settings.searchTimeout)
+                found = try handle.reply(to: sent[number])
             } catch {
-                guard let failure else { throw Self.fault(checked(error, call: call), search: search) }
+                guard let failure else { throw Self.fault(checked(error), search: search) }
                 // An answer that arrives later must not be taken for that of another login.
                 handle.close(isBroken: true)
                 throw failure
@@ -208,30 +195,40 @@ final class LDAPConnection: ServerConnection {
         return found.entries
     }
 
-    /// Adds the request to the text of a fault.
-    private static func fault(_ fault: ServerFault, search: LDAPSearch) -> ServerFault {
-        ServerFault(fault.code, "\(LDAPText.printable(search.text)): \(fault.log)")
-    }
-
-    /// The number of entries that a server is asked for at once.
-    static let pageSize: Int32 = 500
-
-    /// The maximum number of searches without an answer; slapd allows 100 before a bind.
-    private static let maximumSent = 32
-
     private static func fault(_ reply: LDAPReply, search: LDAPSearch) -> ServerFault {
         let filter = LDAPText.printable(search.filter)
         return ServerFault(.failed, "the search below \(search.base) for \(filter) has failed: \(reply.description)")
     }
 
-    /// Changes the password of the user who has bound with ``bind(_:password:call:)``.
-    func changeOwnPassword(
-        of name: String,
-        from old: Secret,
-        to new: Secret,
-        call: ServerCall
-    ) throws(ServerFault) -> LDAPReply {
-        try userHandle(call).changePassword(of: name, from: old, to: new, call: call, limit: settings.bindTimeout)
+    /// Adds the request to the text of a fault.
+    private static func fault(_ fault: ServerFault, search: LDAPSearch) -> ServerFault {
+        ServerFault(fault.code, "\(LDAPText.printable(search.text)): \(fault.log)")
+    }
+
+    /// Returns the abilities of the server, which are read once for each connection.
+    func abilities() throws(ServerFault) -> Abilities {
+        if let knownAbilities { return knownAbilities }
+        let root = try search(.entry("", attributes: Self.abilityAttributes)).first
+        func has(_ identifier: String, in attribute: String) -> Bool {
+            root?.values(of: attribute).contains(Array(identifier.utf8)) == true
+        }
+        let abilities = Abilities(
+            isActiveDirectory: has("1.2.840.113556.1.4.800", in: "supportedcapabilities"),
+            changesPasswords: has("1.3.6.1.4.1.4203.1.11.1", in: "supportedextension")
+        )
+        knownAbilities = abilities
+        return abilities
+    }
+
+    // MARK: Operations of users
+
+    func bind(_ name: String, password: Secret) throws(ServerFault) -> LDAPReply {
+        try userHandle().bind(name, password: password)
+    }
+
+    /// Changes the password of the user who has bound with ``bind(_:password:)``.
+    func changeOwnPassword(of name: String, from old: Secret, to new: Secret) throws(ServerFault) -> LDAPReply {
+        try userHandle().changePassword(of: name, from: old, to: new)
     }
 
     /// Changes the password of a user of Active Directory, by the old password.
@@ -241,28 +238,9 @@ final class LDAPConnection: ServerConnection {
     func changeActiveDirectoryPassword(
         of name: String,
         from old: Secret,
-        to new: Secret,
-        call: ServerCall
+        to new: Secret
     ) throws(ServerFault) -> LDAPReply {
-        let limit = settings.bindTimeout
-        return try searchHandle(call).replace("unicodePwd", of: name, from: old, to: new, call: call, limit: limit)
+        try searchHandle().replace("unicodePwd", of: name, from: old, to: new)
     }
-
-    /// Returns the abilities of the server, which are read once for each connection.
-    func abilities(_ call: ServerCall) throws(ServerFault) -> Abilities {
-        if let knownAbilities { return knownAbilities }
-        let search = LDAPSearch.entry("", attributes: Self.abilityAttributes)
-        let root = try self.search(search, call: call).first
-        let capabilities = root?.values(of: "supportedcapabilities") ?? []
-        let extensions = root?.values(of: "supportedextension") ?? []
-        let abilities = Abilities(
-            isActiveDirectory: capabilities.contains(Array("1.2.840.113556.1.4.800".utf8)),
-            changesPasswords: extensions.contains(Array("1.3.6.1.4.1.4203.1.11.1".utf8))
-        )
-        knownAbilities = abilities
-        return abilities
-    }
-
-    private static let abilityAttributes = LDAPAttributeList(["supportedCapabilities", "supportedExtension"])
 }
 #endif

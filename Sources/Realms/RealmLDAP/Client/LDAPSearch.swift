@@ -4,9 +4,7 @@
 internal import Bytes
 internal import CLDAP
 internal import Glibc
-internal import RealmKit
 internal import ServerConnections
-internal import Workers
 
 struct LDAPSearch: Sendable {
     /// The base alone, the entries directly below it, or the base and all entries below it.
@@ -15,7 +13,8 @@ struct LDAPSearch: Sendable {
     let base: String
     var scope = Scope.subtree
     let filter: String
-    let attributes: LDAPAttributeList
+    /// The names of the attributes that the server returns; none if the list is empty.
+    let attributes: [String]
     /// The maximum number of entries; 0 for that of the server.
     var sizeLimit: Int32 = 0
 
@@ -23,61 +22,8 @@ struct LDAPSearch: Sendable {
     var text: String { "search below \(base) for \(filter)" }
 
     /// Returns the search for the one entry with a distinguished name.
-    static func entry(_ name: String, attributes: LDAPAttributeList) -> LDAPSearch {
+    static func entry(_ name: String, attributes: [String]) -> LDAPSearch {
         LDAPSearch(base: name, scope: .base, filter: "(objectClass=*)", attributes: attributes)
-    }
-}
-
-/// The names of the attributes that a search requests, as libldap takes them.
-@safe
-final class LDAPAttributeList: Sendable {
-    // The memory is written only in init and freed only in deinit.
-    private nonisolated(unsafe) let pointers: UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>
-
-    /// Copies names; an empty list requests no attributes.
-    init(_ names: [String]) {
-        let list = names.isEmpty ? ["1.1"] : names
-        unsafe pointers = .allocate(capacity: list.count + 1)
-        for (index, name) in list.enumerated() { unsafe pointers.initializeElement(at: index, to: strdup(name)) }
-        unsafe pointers.initializeElement(at: list.count, to: nil)
-    }
-
-    deinit {
-        for index in unsafe 0..<pointers.count { unsafe free(pointers[index]) }
-        unsafe pointers.deallocate()
-    }
-
-    func withPointer<Result>(_ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Result) -> Result {
-        unsafe body(pointers.baseAddress)
-    }
-}
-
-struct LDAPReply: Sendable {
-    /// The values of the password policy control (draft-behera-ldap-password-policy).
-    struct Policy: Sendable, Hashable {
-        enum Problem: UInt32, Sendable, Hashable {
-            case passwordExpired = 0, accountLocked, changeAfterReset, passwordModNotAllowed, mustSupplyOldPassword
-            case insufficientPasswordQuality, passwordTooShort, passwordTooYoung, passwordInHistory
-        }
-
-        var problem: Problem?
-        /// The seconds until the password expires.
-        var secondsLeft: Int?
-        /// The number of logins that are left with an expired password.
-        var loginsLeft: Int?
-    }
-
-    /// The result code (RFC 4511 appendix A).
-    let code: Int32
-    let message: String
-    /// The password policy control; nil if the server has sent none.
-    var policy: Policy?
-    var isSuccess: Bool { code == LDAP_SUCCESS }
-
-    /// The code with its name and the message, for the log.
-    var description: String {
-        let name = unsafe String(cString: ldap_err2string(code))
-        return message.isEmpty ? "\(code) (\(name))" : "\(code) (\(name)): \(message)"
     }
 }
 
@@ -98,6 +44,9 @@ struct LDAPEntry: Sendable {
 
     /// Returns the values of an attribute, whose name is given in lower case; none if there is no such attribute.
     func values(of name: String) -> [[UInt8]] { attributes.first { $0.name.hasBytes(of: name) }?.values ?? [] }
+
+    /// Returns the values of an attribute that are UTF-8.
+    func texts(of name: String) -> [String] { values(of: name).compactMap { UTF8Text(validating: $0.span)?.string } }
 }
 
 /// A search that was sent, and whose answer has not been received.
@@ -107,50 +56,38 @@ struct SentSearch {
 }
 
 extension LDAPHandle {
-    /// Searches for entries: all, or a page of them with its size and its position.
-    func search(
-        _ search: LDAPSearch,
-        page: (size: Int32, cookie: [UInt8])? = nil,
-        call: ServerCall,
-        limit: Duration
-    ) throws(ServerFault) -> LDAPSearchReply {
-        try reply(to: try send(search, page: page, call: call, limit: limit), call: call, limit: limit)
-    }
+    /// A part of the entries that a search finds: its maximum number of them, and its position.
+    typealias Page = (size: Int32, cookie: [UInt8])
 
-    /// Sends a search, without waiting for the answer, which must be received by ``reply(to:call:limit:)``; otherwise
-    /// the connection must be closed.
-    func send(
-        _ search: LDAPSearch,
-        page: (size: Int32, cookie: [UInt8])? = nil,
-        call: ServerCall,
-        limit: Duration
-    ) throws(ServerFault) -> SentSearch {
+    /// The maximum number of references in an answer, which are not followed.
+    private static let maximumReferences = 10_000
+    /// The maximum number of attributes of an entry, with those that are not used.
+    private static let maximumAttributes = 1000
+    /// The maximum number of values of an attribute.
+    private static let maximumValues = 1000
+
+    /// Sends a search, without waiting for the answer, which must be received by ``reply(to:)``; otherwise the connection
+    /// must be closed.
+    func send(_ search: LDAPSearch, page: Page? = nil) throws(ServerFault) -> SentSearch {
         guard !isClosed else { throw ServerFault(.lost, "the connection was closed") }
-        let sent: SentSearch
-        if unanswered == 0 {
-            sent = try request(search, page: page)
-        } else {
-            // Where requests wait in the socket, the next one may have to wait, too.
-            sent = try call.guarding(descriptor, until: call.end(within: limit)) { () throws(ServerFault) in
-                try request(search, page: page)
+        // Where requests wait in the socket, the next one may have to wait, too.
+        let sent =
+            unanswered == 0
+            ? try request(search, page: page)
+            : try call.guarding(descriptor, until: call.end(within: transport.searchTimeout)) {
+                () throws(ServerFault) in try request(search, page: page)
             }
-        }
         unanswered += 1
         return sent
     }
 
-    private func request(
-        _ search: LDAPSearch,
-        page: (size: Int32, cookie: [UInt8])?
-    ) throws(ServerFault) -> SentSearch {
+    private func request(_ search: LDAPSearch, page: Page?) throws(ServerFault) -> SentSearch {
         var control: UnsafeMutablePointer<LDAPControl>?
         if let page {
             var cookie = page.cookie
             let status = unsafe cookie.withUnsafeMutableBytes { bytes in
-                var value = unsafe berval(
-                    bv_len: ber_len_t(bytes.count),
-                    bv_val: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-                )
+                let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                var value = unsafe berval(bv_len: ber_len_t(bytes.count), bv_val: base)
                 return unsafe ldap_create_page_control(handle, ber_int_t(page.size), &value, 0, &control)
             }
             guard status == LDAP_SUCCESS else { throw ServerFault(.failed, "libldap cannot ask for a page") }
@@ -159,9 +96,22 @@ extension LDAPHandle {
         var controls = unsafe [control, nil]
         var number: Int32 = 0
         let (base, scope, filter, limit) = (search.base, search.scope.rawValue, search.filter, search.sizeLimit)
-        let status = unsafe search.attributes.withPointer { names in
-            unsafe ldap_search_ext(handle, base, scope, filter, names, 0, &controls, nil, nil, limit, &number)
-        }
+        let attributes = search.attributes.isEmpty ? ["1.1"] : search.attributes
+        var names: [UnsafeMutablePointer<CChar>?] = unsafe attributes.map { unsafe strdup($0) } + [nil]
+        defer { unsafe names.forEach { unsafe free($0) } }
+        let status = unsafe ldap_search_ext(
+            handle,
+            base,
+            scope,
+            filter,
+            &names,
+            0,
+            &controls,
+            nil,
+            nil,
+            limit,
+            &number
+        )
         if status == LDAP_FILTER_ERROR { throw ServerFault(.failed, "the filter \(search.filter) is not valid") }
         guard status == LDAP_SUCCESS else { throw lost(status) }
         let maximum = page?.size ?? (search.scope == .base ? 1 : search.sizeLimit == 0 ? .max : search.sizeLimit)
@@ -169,10 +119,10 @@ extension LDAPHandle {
     }
 
     /// Waits for the answer to a search.
-    func reply(to search: SentSearch, call: ServerCall, limit: Duration) throws(ServerFault) -> LDAPSearchReply {
+    func reply(to search: SentSearch) throws(ServerFault) -> LDAPSearchReply {
         unanswered -= 1
         guard !isClosed else { throw ServerFault(.lost, "the connection was closed") }
-        return try waiting(call, limit: limit) { end throws(ServerFault) in
+        return try waiting(transport.searchTimeout) { end throws(ServerFault) in
             var entries: [LDAPEntry] = []
             var others = 0
             while true {
@@ -192,19 +142,6 @@ extension LDAPHandle {
         }
     }
 
-    /// The maximum number of references in an answer, which are not followed.
-    private static let maximumReferences = 10_000
-
-    func cookie(_ controls: UnsafeMutablePointer<UnsafeMutablePointer<LDAPControl>?>?) -> [UInt8] {
-        guard unsafe controls != nil, let control = unsafe ldap_control_find(LDAP_CONTROL_PAGEDRESULTS, controls, nil)
-        else { return [] }
-        var count: ber_int_t = 0
-        var value = unsafe berval()
-        guard unsafe ldap_parse_pageresponse_control(handle, control, &count, &value) == LDAP_SUCCESS else { return [] }
-        defer { if let base = unsafe value.bv_val { unsafe ber_memfree(base) } }
-        return unsafe Self.bytes(value)
-    }
-
     /// Reads an entry from its beginning to its end, once.
     ///
     /// A user may be able to write thousands of attributes with options, such as `mail;lang-de`. `ldap_get_values_len`
@@ -217,7 +154,9 @@ extension LDAPHandle {
             throw malformed
         }
         defer { unsafe ber_free(place, 0) }
-        try count(unsafe Self.remaining(place))
+        var size: ber_len_t = 0
+        let status = unsafe ber_get_option(UnsafeMutableRawPointer(place), LBER_OPT_BER_REMAINING_BYTES, &size)
+        try count(status == LBER_OPT_SUCCESS ? Int(size) : .max)
         var attributes: [(name: String, values: [[UInt8]])] = []
         var isComplete = true
         // After the last attribute the end is read.
@@ -231,7 +170,7 @@ extension LDAPHandle {
             guard unsafe type.bv_val != nil else {
                 return LDAPEntry(name: unsafe Self.name(name), attributes: attributes, isComplete: isComplete)
             }
-            let text = unsafe Self.text(type).lowercased()
+            let text = unsafe String(decoding: Self.bytes(type), as: UTF8.self).lowercased()
             // No attribute with another option is used.
             guard !text.utf8.contains(UInt8(ascii: ";")) || text.utf8.firstRange(of: ";range=".utf8) != nil else {
                 continue
@@ -252,23 +191,11 @@ extension LDAPHandle {
         return LDAPEntry(name: unsafe Self.name(name), attributes: attributes, isComplete: false)
     }
 
-    /// The maximum number of attributes of an entry, with those that are not used.
-    private static let maximumAttributes = 1000
-    /// The maximum number of values of an attribute.
-    private static let maximumValues = 1000
-    private static func text(_ value: berval) -> String { unsafe String(decoding: bytes(value), as: UTF8.self) }
-
     /// Returns a distinguished name; bytes that are not UTF-8 are escaped, so that different names stay different.
     private static func name(_ value: berval) -> String {
         let bytes = unsafe Self.bytes(value)
         if let text = UTF8Text(validating: bytes.span) { return text.string }
         return bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : LDAPText.nameValue([$0]) }.joined()
-    }
-
-    private static func remaining(_ place: OpaquePointer) -> Int {
-        var count: ber_len_t = 0
-        return unsafe ber_get_option(UnsafeMutableRawPointer(place), LBER_OPT_BER_REMAINING_BYTES, &count)
-            == LBER_OPT_SUCCESS ? Int(count) : Int.max
     }
 }
 #endif

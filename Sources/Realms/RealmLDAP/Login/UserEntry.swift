@@ -37,16 +37,15 @@ struct UserEntry: Sendable {
         guard entry.isComplete else { throw BadEntry("\(entry.name): the entry has too many attributes or values") }
         if let typed, !settings.location.nameAttributes.contains(where: { $0.value(of: typed, in: entry) != nil }) {
             let names = settings.location.nameAttributes.map(\.name)
-            let isMissing = names.allSatisfy { entry.values(of: $0.lowercased()).isEmpty }
             let list = names.joined(separator: ", ")
-            throw isMissing
-                ? BadEntry(
-                    "\(entry.name): the entry has no \(list) that this program may read, or has it by another name",
-                    isMissing: true
-                ) : BadEntry("\(entry.name): no value of \(list) is the typed name")
+            guard names.contains(where: { !entry.values(of: $0).isEmpty }) else {
+                let problem = "the entry has no \(list) that this program may read, or has it by another name"
+                throw BadEntry("\(entry.name): \(problem)", isMissing: true)
+            }
+            throw BadEntry("\(entry.name): no value of \(list) is the typed name")
         }
         let name = settings.nameAttribute
-        let values = Self.texts(entry.values(of: name.name))
+        let values = entry.texts(of: name.name)
         guard let first = values.first else {
             throw BadEntry("\(entry.name): the entry has no \(name.name) that this program may read", isMissing: true)
         }
@@ -54,18 +53,16 @@ struct UserEntry: Sendable {
         // Of several values, that of the distinguished name is the name, because a user cannot replace it by writing
         // others beside it; without such a value it is the typed one.
         let own = values.count == 1 ? nil : DistinguishedName(entry.name)?.value(of: name.name)
-        let text = own.flatMap { Self.texts([$0]).first } ?? typedValue ?? first
+        let text = own.flatMap { UTF8Text(validating: $0.span)?.string } ?? typedValue ?? first
         account = name.withoutSurroundings(text)
-        isTypedName = typedValue.map { UTF8Text($0.lowercased()) == UTF8Text(text.lowercased()) } ?? false
+        isTypedName = typedValue?.lowercased().hasBytes(of: text.lowercased()) ?? false
         username = try Result { () throws(BadUsername) in try Username(text) }
             .mapError { BadEntry("\(entry.name): \(name.name) cannot be used: \($0)") }.get()
         attributes = settings.attributes.compactMap { attribute in
-            let values = Self.texts(entry.values(of: attribute.source)).prefix(UserAttribute.maximumValues)
+            let values = entry.texts(of: attribute.source).prefix(UserAttribute.maximumValues)
             return try? UserAttribute(name: attribute.name, values: Array(values))
         }
-        isDisabled = Self.texts(entry.values(of: LDAPSettings.lockTimeAttribute)).contains {
-            $0.hasBytes(of: "000001010000Z")
-        }
+        isDisabled = entry.texts(of: LDAPSettings.lockTimeAttribute).contains { $0.hasBytes(of: "000001010000Z") }
     }
 
     /// Returns the record for lists of users, with the state as far as the entry has it.
@@ -73,7 +70,7 @@ struct UserEntry: Sendable {
         let control = number("useraccountcontrol") ?? 0
         // The attribute has steps of 100 nanoseconds since 1601; 0 and the largest number stand for never.
         let expiry = number("accountexpires").flatMap { $0 > 0 && $0 < .max ? $0 / 10_000_000 - 11_644_473_600 : nil }
-        let isReset = Self.texts(entry.values(of: "pwdreset")).contains { $0.hasBytes(of: "TRUE") }
+        let isReset = entry.texts(of: "pwdreset").contains { $0.hasBytes(of: "TRUE") }
         return UserRecord(
             username,
             groups: groups,
@@ -84,12 +81,7 @@ struct UserEntry: Sendable {
         )
     }
 
-    private func number(_ attribute: String) -> Int? {
-        Self.texts(entry.values(of: attribute)).first.flatMap { Int($0) }
-    }
-
-    /// Returns the values that are UTF-8.
-    static func texts(_ values: [[UInt8]]) -> [String] { values.compactMap { UTF8Text(validating: $0.span)?.string } }
+    private func number(_ attribute: String) -> Int? { entry.texts(of: attribute).first.flatMap { Int($0) } }
 }
 
 extension FilterTemplate.NameAttribute {
@@ -99,8 +91,10 @@ extension FilterTemplate.NameAttribute {
         let values = entry.values(of: name).lazy.filter { $0.count <= 8 * Username.maximumBytes }
         // Most names are typed as the entry spells them.
         if values.contains(where: { $0.elementsEqual(whole.utf8) }) { return whole }
-        let wanted = UTF8Text(whole.lowercased())
-        return values.compactMap { UserEntry.texts([$0]).first }.first { UTF8Text($0.lowercased()) == wanted }
+        let wanted = whole.lowercased()
+        return values.compactMap { UTF8Text(validating: $0.span)?.string }.first {
+            $0.lowercased().hasBytes(of: wanted)
+        }
     }
 
     func text(of typed: TypedName) -> String { prefix + (value == .typedName ? typed.full : typed.user) + suffix }

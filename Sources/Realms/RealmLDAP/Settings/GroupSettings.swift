@@ -16,15 +16,13 @@ struct GroupSettings: Sendable {
 
     let source: Source
     let base: String
-    let baseName: DistinguishedName?
+    let baseName: DistinguishedName
     /// The filter for the groups of a user.
     let filter: FilterTemplate
     /// The filter for the groups that contain a group; nil if groups in groups do not count.
     let nestedFilter: FilterTemplate?
     /// The attribute of a group with its name, in lower case.
     let target: String
-    /// The attributes that the searches for groups request.
-    let attributes: LDAPAttributeList
     /// True if the name of a group is its distinguished name, in the canonical form.
     let usesDistinguishedNames: Bool
     let maximumDepth: Int
@@ -41,46 +39,46 @@ struct GroupSettings: Sendable {
 
     init(_ properties: RealmProperties, base: String, isActiveDirectory: Bool) throws(BadRealm) {
         let standard: Source = isActiveDirectory ? .memberOf : .search
-        source =
-            properties.has("group-source")
-            ? Source(rawValue: try properties.string("group-source")) ?? standard : standard
+        source = try properties.optional("group-source").flatMap(Source.init) ?? standard
+        let isNested = try properties.boolean("nested-groups")
+        let hasNestedFilter = properties.has("nested-group-search-filter")
         if source != .search, properties.has("group-search-filter") {
             // It finds the groups of groups, too.
-            let isNested = try properties.boolean("nested-groups")
-            guard source == .memberOf, isNested, !properties.has("nested-group-search-filter") else {
-                let problem =
-                    "has no effect with group-source \(source.rawValue); remove it, or set group-source search"
-                throw BadRealm(problem, setting: "group-search-filter")
+            guard source == .memberOf, isNested, !hasNestedFilter else {
+                throw BadRealm(
+                    "has no effect with group-source \(source.rawValue); remove it, or set group-source search",
+                    setting: "group-search-filter"
+                )
             }
         }
-        self.base = properties.has("group-base-dn") ? try properties.string("group-base-dn") : base
-        baseName = DistinguishedName(self.base)
-        guard baseName != nil else {
+        self.base = try properties.optional("group-base-dn") ?? base
+        guard let baseName = DistinguishedName(self.base) else {
             throw BadRealm("is no distinguished name: \(self.base)", setting: "group-base-dn")
         }
+        self.baseName = baseName
+        func filter(_ setting: String, standard: String = "") throws(BadRealm) -> FilterTemplate {
+            let text = try properties.optional(setting) ?? standard
+            return try properties.reading(setting) { () throws(BadValue) in
+                try FilterTemplate(text, allowing: [.distinguishedName, .name, .typedName])
+            }
+        }
         let standardFilter = isActiveDirectory ? "(&(objectCategory=group)(member=%d))" : "uniquemember=%d"
-        filter = try Self.filter(properties, "group-search-filter", standard: standardFilter)
-        if try properties.boolean("nested-groups") {
-            if properties.has("nested-group-search-filter") {
-                nestedFilter = try Self.filter(properties, "nested-group-search-filter", standard: "")
-            } else {
-                guard filter.usesOnlyDistinguishedName else {
-                    let problem = "must be set with nested-groups, because group-search-filter has %s or %n"
-                    throw BadRealm(problem, setting: "nested-group-search-filter")
-                }
-                nestedFilter = filter
-            }
-            guard nestedFilter?.usesOnlyDistinguishedName == true else {
-                throw BadRealm("takes %d only: a group has no user name", setting: "nested-group-search-filter")
-            }
-        } else {
-            guard !properties.has("nested-group-search-filter") else {
-                throw BadRealm("needs nested-groups true", setting: "nested-group-search-filter")
-            }
-            nestedFilter = nil
+        self.filter = try filter("group-search-filter", standard: standardFilter)
+        guard isNested || !hasNestedFilter else {
+            throw BadRealm("needs nested-groups true", setting: "nested-group-search-filter")
+        }
+        guard !isNested || hasNestedFilter || self.filter.usesOnlyDistinguishedName else {
+            throw BadRealm(
+                "must be set with nested-groups, because group-search-filter has %s or %n",
+                setting: "nested-group-search-filter"
+            )
+        }
+        let nested = hasNestedFilter ? try filter("nested-group-search-filter") : self.filter
+        nestedFilter = isNested ? nested : nil
+        guard nestedFilter?.usesOnlyDistinguishedName != false else {
+            throw BadRealm("takes %d only: a group has no user name", setting: "nested-group-search-filter")
         }
         target = try LDAPSettings.attribute(properties, "group-target")
-        attributes = LDAPAttributeList([target])
         usesDistinguishedNames = try properties.string("group-names") == "dn"
         maximumDepth = try properties.integer("maximum-group-depth")
         maximumGroups = try properties.integer("maximum-groups")
@@ -90,7 +88,7 @@ struct GroupSettings: Sendable {
         dynamic =
             properties.has("dynamic-group-search-filter")
             ? (
-                try Self.filter(properties, "dynamic-group-search-filter", standard: ""),
+                try filter("dynamic-group-search-filter"),
                 try LDAPSettings.attribute(properties, "dynamic-group-target")
             ) : nil
     }
@@ -99,17 +97,6 @@ struct GroupSettings: Sendable {
     var userAttributes: [String] {
         (source == .memberOf ? ["memberof"] : [])
             + (hasPrimaryGroup && source != .none ? ["primarygroupid", "objectsid"] : [])
-    }
-
-    private static func filter(
-        _ properties: RealmProperties,
-        _ setting: String,
-        standard: String
-    ) throws(BadRealm) -> FilterTemplate {
-        let text = properties.has(setting) ? try properties.string(setting) : standard
-        return try Result { () throws(BadValue) in
-            try FilterTemplate(text, allowing: [.distinguishedName, .name, .typedName])
-        }.mapError { BadRealm($0.description, setting: setting) }.get()
     }
 }
 #endif

@@ -15,6 +15,16 @@ struct LDAPSettings: Sendable {
         case external
         /// There are no searches before the user has bound.
         case none
+
+        /// The account, for messages.
+        var name: String {
+            switch self {
+            case .anonymous: "anonymous"
+            case .simple(let name, _): name
+            case .external: "the client certificate"
+            case .none: "no bind: users bind directly"
+            }
+        }
     }
 
     /// How the entry of a user is found.
@@ -22,12 +32,18 @@ struct LDAPSettings: Sendable {
         case search(FilterTemplate, scope: LDAPSearch.Scope)
         case directBind(DNPattern, FilterTemplate?)
 
+        /// The search for the entry; nil if the distinguished name is known without one.
+        var search: (filter: FilterTemplate, scope: LDAPSearch.Scope)? {
+            switch self {
+            case .search(let filter, let scope): (filter, scope)
+            case .directBind(_, let filter): filter.map { ($0, .subtree) }
+            }
+        }
+
         /// The attributes whose value must be the user name.
         var nameAttributes: [FilterTemplate.NameAttribute] {
-            switch self {
-            case .search(let filter, _): filter.nameAttributes
-            case .directBind(let name, let filter): name.nameAttribute.map { [$0] } ?? filter?.nameAttributes ?? []
-            }
+            if case .directBind(let pattern, _) = self, let attribute = pattern.nameAttribute { return [attribute] }
+            return search?.filter.nameAttributes ?? []
         }
     }
 
@@ -43,13 +59,11 @@ struct LDAPSettings: Sendable {
     /// The attributes for the subject, with their names in the directory.
     let attributes: [(name: String, source: String)]
     let groups: GroupSettings
-    let bindTimeout: Duration
-    let searchTimeout: Duration
     let mayChangePassword: Bool
     /// The attributes that the search for the user requests.
-    let userAttributes: LDAPAttributeList
+    let userAttributes: [String]
     /// The same with the attributes of the account's state, for lists of users.
-    let recordAttributes: LDAPAttributeList
+    let recordAttributes: [String]
 
     /// True if entries are read with the rights of the user who signs in.
     var searchesAsUser: Bool { if case .none = serviceBind { true } else { false } }
@@ -71,8 +85,6 @@ struct LDAPSettings: Sendable {
         domains = DomainNames(try Self.domains(properties))
         attributes = try Self.attributes(properties)
         groups = try GroupSettings(properties, base: base, isActiveDirectory: isActiveDirectory)
-        bindTimeout = try ServerPoolSettings.time("bind-timeout", of: properties)
-        searchTimeout = try ServerPoolSettings.time("search-timeout", of: properties)
         mayChangePassword = try properties.boolean("change-expired-password")
         if base.isEmpty, !properties.has("base-dn"), !Self.isSelfContained(location, groups: groups) {
             throw BadRealm("must be set", setting: "base-dn")
@@ -81,8 +93,8 @@ struct LDAPSettings: Sendable {
         requested += location.nameAttributes.map(\.name)
         var seen: Set<String> = []
         let names = requested.filter { seen.insert($0.lowercased()).inserted }
-        userAttributes = LDAPAttributeList(names)
-        recordAttributes = LDAPAttributeList(names + Self.stateAttributes)
+        userAttributes = names
+        recordAttributes = names + Self.stateAttributes
     }
 
     /// Returns whether a realm needs no base.
@@ -96,8 +108,7 @@ struct LDAPSettings: Sendable {
         guard (1...16).contains(texts.count) else { throw BadRealm("takes 1 to 16 URLs", setting: "directory") }
         var servers: [LDAPServerURL] = []
         for text in texts {
-            let server = try Result { () throws(BadValue) in try LDAPServerURL(text) }
-                .mapError { BadRealm($0.description, setting: "directory") }.get()
+            let server = try properties.reading("directory") { () throws(BadValue) in try LDAPServerURL(text) }
             guard !servers.contains(server) else { throw BadRealm("names \(text) twice", setting: "directory") }
             servers.append(server)
         }
@@ -119,9 +130,9 @@ struct LDAPSettings: Sendable {
         }
         let usesTLS = startsTLS || servers.contains { $0.scheme == .ldaps }
         var transport = LDAPTransport(startsTLS: startsTLS, authorities: SettingsFile.systemAuthorities)
-        if properties.has("ca-file") {
-            transport.authorities = try properties.string("ca-file")
-            _ = try SettingsFile.certificates(transport.authorities, setting: "ca-file")
+        if let file = try properties.optional("ca-file") {
+            transport.authorities = file
+            _ = try SettingsFile.certificates(file, setting: "ca-file")
         } else if usesTLS {
             // The system looks after the content of its own file, which has more than a hundred certificates.
             _ = try SettingsFile.read(transport.authorities, setting: "ca-file")
@@ -131,6 +142,8 @@ struct LDAPSettings: Sendable {
             throw BadRealm("needs ldaps or start-tls", setting: "client-certificate")
         }
         transport.connectTimeout = try ServerPoolSettings.time("connect-timeout", of: properties)
+        transport.bindTimeout = try ServerPoolSettings.time("bind-timeout", of: properties)
+        transport.searchTimeout = try ServerPoolSettings.time("search-timeout", of: properties)
         return transport
     }
 
@@ -170,8 +183,7 @@ struct LDAPSettings: Sendable {
 
     /// Returns a distinguished name, or a name that Active Directory takes for a bind.
     private static func name(_ properties: RealmProperties, _ setting: String) throws(BadRealm) -> String? {
-        guard properties.has(setting) else { return nil }
-        let text = try properties.string(setting)
+        guard let text = try properties.optional(setting) else { return nil }
         let isBindName = setting == "search-bind-dn" && !text.utf8.contains(UInt8(ascii: "=")) && !text.isEmpty
         guard DistinguishedName(text) != nil || isBindName else {
             throw BadRealm("is no distinguished name: \(text)", setting: setting)
@@ -195,26 +207,21 @@ struct LDAPSettings: Sendable {
         let standard =
             isActiveDirectory
             ? "(&(objectCategory=person)(objectClass=user)(|(sAMAccountName=%s)(userPrincipalName=%n)))" : "uid=%s"
-        let isFilterSet = properties.has("search-filter")
-        let text = isFilterSet ? try properties.string("search-filter") : standard
-        let filter = try Result { () throws(BadValue) in try FilterTemplate(text, allowing: [.name, .typedName]) }
-            .mapError { BadRealm($0.description, setting: "search-filter") }.get()
-        guard !filter.nameAttributes.isEmpty else {
-            throw BadRealm(
+        let text = try properties.optional("search-filter") ?? standard
+        let filter = try properties.reading("search-filter") { () throws(BadValue) -> FilterTemplate in
+            let filter = try FilterTemplate(text, allowing: [.name, .typedName])
+            guard filter.nameAttributes.isEmpty else { return filter }
+            throw BadValue(
                 "compares no attribute with the user name for equality, as in uid=%s, so the name of the found user "
-                    + "could not be checked",
-                setting: "search-filter"
+                    + "could not be checked"
             )
         }
-        guard properties.has("user-dn-pattern") else {
-            let scope = try properties.string("search-scope") == "one-level" ? LDAPSearch.Scope.oneLevel : .subtree
-            return .search(filter, scope: scope)
+        guard let name = try properties.optional("user-dn-pattern") else {
+            return .search(filter, scope: try properties.string("search-scope") == "one-level" ? .oneLevel : .subtree)
         }
-        let name = try properties.string("user-dn-pattern")
-        let pattern = try Result { () throws(BadValue) in try DNPattern(name) }
-            .mapError { BadRealm($0.description, setting: "user-dn-pattern") }.get()
+        let pattern = try properties.reading("user-dn-pattern") { () throws(BadValue) in try DNPattern(name) }
         guard pattern.isDistinguishedName else { return .directBind(pattern, filter) }
-        guard !isFilterSet else {
+        guard !properties.has("search-filter") else {
             let problem = "cannot be set together with search-filter: the pattern names the entry"
             throw BadRealm(problem, setting: "user-dn-pattern")
         }

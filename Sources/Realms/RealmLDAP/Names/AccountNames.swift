@@ -108,9 +108,6 @@ struct ServiceAccount: Sendable {
                 }
             }
         }
-        // Names of ASCII without escaped characters have the length of their keys; most names differ in it.
-        let isPlain = key.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\\") }
-        guard !isPlain || key.utf8.count == entry.name.utf8.count else { return false }
         return DistinguishedName(entry.name)?.key.hasBytes(of: key) == true
     }
 }
