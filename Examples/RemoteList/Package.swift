@@ -22,6 +22,7 @@ let package = Package(
             dependencies: [
                 "RemoteList",
                 .product(name: "HTTPSClient", package: "gatehouse"),
+                .product(name: "OpenSSLKit", package: "gatehouse"),
                 .product(name: "RealmKit", package: "gatehouse"),
             ]
         ),
@@ -30,6 +31,7 @@ let package = Package(
             dependencies: [
                 "RemoteList",
                 .product(name: "HTTPSClient", package: "gatehouse"),
+                .product(name: "OpenSSLKit", package: "gatehouse"),
                 .product(name: "RealmKit", package: "gatehouse"),
             ]
         ),

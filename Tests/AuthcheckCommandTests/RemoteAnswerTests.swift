@@ -20,7 +20,7 @@ struct RemoteAnswerTests {
         let check = RemoteCheck(options, url: url, standardInput: 0) { _, _ throws(HTTPSClientError) in
             throw HTTPSClientError(.connectFailed, "not used")
         }
-        return try check.report(of: CollectedResponse(status, body, type: type))
+        return try check.report(of: HTTPSResponse(status, body, type: type))
     }
 
     /// Returns an answer whose members are replaced; nil leaves one out.
@@ -106,9 +106,9 @@ struct RemoteAnswerTests {
     }
 }
 
-extension CollectedResponse {
+extension HTTPSResponse {
     init(_ status: Int, _ body: String, type: String? = "application/json") {
         let fields = type.map { [(name: "Content-Type", value: $0)] } ?? []
-        self.init(response: HTTPSResponse(status: status, fields: fields), body: Array(body.utf8))
+        self.init(status: status, fields: fields, body: Array(body.utf8))
     }
 }

@@ -30,7 +30,7 @@ import Testing
             if status == 0 {
                 throw HTTPSClientError(body == "untrusted" ? .certificateRejected : .connectionClosed, body)
             }
-            return CollectedResponse(status, body)
+            return HTTPSResponse(status, body)
         }
         let options = ["--server", "https://a.example", "--pin", Self.key, "--quiet", "--password-stdin"]
         return await Authcheck.run(options + arguments, kinds: [], remote: remote, standardInput: descriptor)

@@ -13,7 +13,7 @@ enum Fixture {
     static func server(_ name: String = "server") throws -> TLSConfiguration { try .server(pki.identity(name)) }
 
     /// The trust in the authority of the tests.
-    static func trust() throws -> HTTPSTrust { try .certificateAuthorities(pki.certificates("root")) }
+    static func trust() throws -> TLSTrust { try .authorities(pki.certificates("root")) }
 
     /// Creates a client that trusts the authority of the tests.
     static func client(_ change: (inout HTTPSClientConfiguration) throws -> Void = { _ in }) throws -> HTTPSClient {
@@ -58,7 +58,7 @@ extension TestService {
 
 extension HTTPSClient {
     /// Sends a GET request.
-    func get(_ url: HTTPSURL) async throws(HTTPSClientError) -> CollectedResponse {
+    func get(_ url: HTTPSURL) async throws(HTTPSClientError) -> HTTPSResponse {
         try await response(to: try HTTPSRequest("GET", url))
     }
 }

@@ -8,10 +8,10 @@ import Testing
 
 @Suite(.enabled(if: TestPKI.isPossible, "openssl is not installed"))
 struct TrustTests {
-    private static func pin(_ name: String) throws -> KeyPin { try KeyPin(of: Fixture.pki.certificates(name)[0]) }
+    private static func pin(_ name: String) throws -> Digest { try Fixture.pki.certificates(name)[0].publicKeyDigest() }
 
     /// Sends a request to a service with a certificate; returns nil if the server is trusted.
-    private static func error(_ certificate: String, trust: HTTPSTrust) async throws -> HTTPSClientError? {
+    private static func error(_ certificate: String, trust: TLSTrust) async throws -> HTTPSClientError? {
         try await Fixture.withService(certificate, respond: { _ in [Fixture.response("x")] }) { service in
             let client = try HTTPSClient(HTTPSClientConfiguration(trust: trust))
             let url = try service.url()
@@ -34,7 +34,7 @@ struct TrustTests {
     }
 
     @Test func `a certificate of an unknown authority`() async throws {
-        let trust = HTTPSTrust.certificateAuthorities(try Fixture.pki.certificates("strange"))
+        let trust = TLSTrust.authorities(try Fixture.pki.certificates("strange"))
         #expect(try await Self.error("server", trust: trust)?.code == .certificateRejected)
         #expect(try await Self.error("server", trust: .system)?.code == .certificateRejected)
     }
@@ -45,7 +45,7 @@ struct TrustTests {
         let changed = try await Self.error("server", trust: .pinnedKeys([Self.pin("other"), Self.pin("client")]))
         #expect(changed?.code == .certificateRejected)
         // The cause names the key, so that the administrator can compare it with the service's new key.
-        let key = try Self.pin("server").description
+        let key = try Self.pin("server").pin
         #expect(changed?.cause == "the server's certificate was rejected: the key \(key) is not pinned")
     }
 
@@ -66,13 +66,13 @@ struct TrustTests {
 
     @Test func `the forms of a pin`() throws {
         let pin = try Self.pin("server")
-        #expect(KeyPin(pin.description) == pin)
-        #expect(KeyPin(pin.digest.hex) == pin)
-        #expect(KeyPin(pin.digest.fingerprint) == pin)
+        #expect(Digest(pin: pin.pin) == pin)
+        #expect(Digest(pin: pin.hex) == pin)
+        #expect(Digest(pin: pin.fingerprint) == pin)
         for text in [
-            "", "sha256//", "sha256//YQ==", "sha1//YQ==", String(pin.digest.hex.dropLast()), pin.digest.hex + "00",
+            "", "sha256//", "sha256//YQ==", "sha1//YQ==", String(pin.hex.dropLast()), pin.hex + "00",
         ] {
-            #expect(KeyPin(text) == nil, "\(text)")
+            #expect(Digest(pin: text) == nil, "\(text)")
         }
     }
 
@@ -101,7 +101,7 @@ struct TrustTests {
     @Test func `empty lists of pins and authorities are rejected`() throws {
         #expect(throws: HTTPSClientError.self) { try HTTPSClient(HTTPSClientConfiguration(trust: .pinnedKeys([]))) }
         #expect(throws: HTTPSClientError.self) {
-            try HTTPSClient(HTTPSClientConfiguration(trust: .certificateAuthorities([])))
+            try HTTPSClient(HTTPSClientConfiguration(trust: .authorities([])))
         }
     }
 
@@ -110,7 +110,7 @@ struct TrustTests {
         let tls = try TLSConfiguration.server(Fixture.pki.identity("server"), clientCertificates: policy)
         let service = try await TestService(tls: tls, respond: { _ in [Fixture.response("x")] })
         let client = try Fixture.client { $0.identity = try Fixture.pki.identity("client") }
-        #expect(try await client.get(service.url()).response.status == 200)
+        #expect(try await client.get(service.url()).status == 200)
         let error = try await #require(throws: HTTPSClientError.self) { try await Fixture.client().get(service.url()) }
         #expect(error.code == .connectionClosed || error.code == .connectFailed, "\(error)")
         #expect(service.requests.count == 1)

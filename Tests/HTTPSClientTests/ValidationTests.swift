@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPSClient
+import OpenSSLKit
 import RealmKit
 import SeededRandom
 import Testing
@@ -89,7 +90,7 @@ struct ValidationTests {
     }
 
     @Test func `a request prints no secret`() throws {
-        var request = try HTTPSRequest("GET", HTTPSURL("https://localhost/"), body: .secret(Secret(utf8: "sesame")))
+        var request = try HTTPSRequest("GET", HTTPSURL("https://localhost/"), body: Secret(utf8: "sesame"))
         try request.addField("Authorization", prefix: "Basic ", secret: Secret(utf8: "sesame"))
         #expect(!"\(request)".contains("sesame"))
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HTTPSClient
 import HTTPSTesting
 import OpenSSLKit
 import RealmKit
@@ -28,7 +27,7 @@ struct OutageTests {
         ([.abort], "closed"),
         ([.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), .close], "closed the connection"),
         ([.send("HTTP/1.1 200 OK\r\n\r\n"), .flood(10_000_000_000)], "longer than 65536 bytes"),
-        ([.send(jsonHead + "\r\n[x")], "not valid JSON"),
+        ([.send(jsonHead + "\r\n[x"), .close], "not valid JSON"),
         ([.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi")], "type text/html"),
         ([empty("200 OK")], "type none"), ([json("{")], "not valid JSON"), ([json("")], "not valid JSON"),
         ([json(#"{"user":"ann","user":"root","groups":[]}"#)], "occurs twice"),
@@ -103,10 +102,10 @@ struct OutageTests {
         try await RemoteSetup.run(respond: { _ in [empty("204 No Content")] }) { setup in
             let strange = try setup.realm(["ca-file": [RemoteSetup.pki.file("strange.pem").path]])
             #expect(try await strange.login("ann", "secret").failure == .unavailable)
-            let pin = try KeyPin(of: RemoteSetup.pki.certificates("server")[0]).description
+            let pin = try RemoteSetup.pki.certificates("server")[0].publicKeyDigest().pin
             let pinned = try setup.realm(["ca-file": nil, "pins": [pin]])
             #expect(try await pinned.login("ann", "secret").identity != nil)
-            let other = try KeyPin(of: RemoteSetup.pki.certificates("other")[0]).digest.hex
+            let other = try RemoteSetup.pki.certificates("other")[0].publicKeyDigest().hex
             let changed = try setup.realm(["ca-file": nil, "pins": [other]])
             #expect(try await changed.login("ann", "secret").failure == .unavailable)
             let both = try setup.realm(["pins": [other]])

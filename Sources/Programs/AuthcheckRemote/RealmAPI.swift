@@ -56,8 +56,8 @@ struct RealmAPIAnswer {
 
     private let body: JSONValue
 
-    init(_ response: CollectedResponse) throws(Fault) {
-        let type = response.response["content-type"].first
+    init(_ response: HTTPSResponse) throws(Fault) {
+        let type = response["content-type"].first
         guard JSONMediaType.isJSON(type ?? "") else {
             throw Fault(reason: "it has the type \(type ?? "none"), not JSON")
         }
@@ -94,7 +94,7 @@ struct RealmAPIAnswer {
     }
 
     /// The reason for a request that was not answered; nil if the body has none.
-    static func error(in response: CollectedResponse) -> String? {
+    static func error(in response: HTTPSResponse) -> String? {
         do throws(Fault) {
             let answer = try RealmAPIAnswer(response)
             guard let error = try answer.text("error") else { return nil }

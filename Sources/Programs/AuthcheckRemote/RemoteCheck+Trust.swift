@@ -10,14 +10,14 @@ extension RemoteCheck {
     /// Requests the realms, after the user has decided about an unknown key.
     ///
     /// The password is requested later, so that no password is typed for a server that is not trusted.
-    mutating func realms() async throws(Ended) -> (realms: [RealmAPIAnswer.Realm], trust: HTTPSTrust) {
+    mutating func realms() async throws(Ended) -> (realms: [RealmAPIAnswer.Realm], trust: TLSTrust) {
         var trust = try trust()
-        var response: CollectedResponse
+        var response: HTTPSResponse
         do throws(HTTPSClientError) {
             response = try await self.response(of: url.realms, trust: trust)
         } catch {
             guard error.code == .certificateRejected else { throw unreachable(error.cause) }
-            trust = .pinnedKeys([KeyPin(try await decide(because: error.cause))])
+            trust = .pinnedKeys([try await decide(because: error.cause)])
             do throws(HTTPSClientError) {
                 response = try await self.response(of: url.realms, trust: trust)
             } catch {
@@ -30,7 +30,7 @@ extension RemoteCheck {
         return (realms, trust)
     }
 
-    private mutating func trust() throws(Ended) -> HTTPSTrust {
+    private mutating func trust() throws(Ended) -> TLSTrust {
         if let pin = options.remote.pin {
             guard let key = Digest(pin: pin) else {
                 throw Ended(.usage, "--pin takes sha256//BASE64 or 64 hexadecimal digits, not \(pin)")
@@ -38,10 +38,10 @@ extension RemoteCheck {
             (server.key, server.authorities) = (key, nil)
         }
         if let ca = options.remote.ca { (server.key, server.authorities) = (nil, Self.absolute(ca)) }
-        if let key = server.key { return .pinnedKeys([KeyPin(key)]) }
+        if let key = server.key { return .pinnedKeys([key]) }
         guard let authorities = server.authorities else { return .system }
         let pem = try bytes(of: "the authorities", authorities, as: .certificates)
-        return try Result { () throws(OpenSSLError) in try .certificateAuthorities(pem: pem, name: authorities) }
+        return try Result { () throws(OpenSSLError) in .authorities(try Certificate.chain(pem: pem, name: authorities)) }
             .mapError { unreachable("\($0)") }.get()
     }
 

@@ -6,6 +6,7 @@ internal import Files
 internal import Glibc
 internal import HTTPSClient
 internal import LoginConf
+internal import OpenSSLKit
 internal import RealmConfiguration
 internal import RealmKit
 
@@ -38,7 +39,7 @@ extension RemoteAuthcheck {
 /// `authcheck --server`: a server with a realm API checks the credentials.
 struct RemoteCheck {
     /// Sends a request to a server that is trusted; any status is an answer.
-    typealias Send = @Sendable (HTTPSRequest, HTTPSTrust) async throws(HTTPSClientError) -> CollectedResponse
+    typealias Send = @Sendable (HTTPSRequest, TLSTrust) async throws(HTTPSClientError) -> HTTPSResponse
 
     /// The end of a run.
     struct Ended: Error {
@@ -147,15 +148,15 @@ struct RemoteCheck {
     /// Sends a request with the token: GET, or POST with a JSON body.
     func response(
         of address: String,
-        trust: HTTPSTrust,
+        trust: TLSTrust,
         body: Secret? = nil
-    ) async throws(HTTPSClientError) -> CollectedResponse {
+    ) async throws(HTTPSClientError) -> HTTPSResponse {
         var request = try HTTPSRequest(body == nil ? "GET" : "POST", HTTPSURL(address))
         try request.addField("Accept", value: "application/json")
         if let token { try request.addField("Authorization", prefix: "Bearer ", secret: token) }
         if let body {
             try request.addField("Content-Type", value: "application/json")
-            request.body = .secret(body)
+            request.body = body
         }
         return try await send(request, trust)
     }
@@ -169,11 +170,11 @@ struct RemoteCheck {
 
     /// Reads the answer in a response.
     func read<Value>(
-        _ response: CollectedResponse,
+        _ response: HTTPSResponse,
         hint: String = "",
         _ read: (RealmAPIAnswer) throws(RealmAPIAnswer.Fault) -> Value
     ) throws(Ended) -> Value {
-        guard response.response.status == 200 else { throw unexpected(response) }
+        guard response.status == 200 else { throw unexpected(response) }
         do throws(RealmAPIAnswer.Fault) {
             return try read(try RealmAPIAnswer(response))
         } catch {
@@ -181,10 +182,10 @@ struct RemoteCheck {
         }
     }
 
-    private func unexpected(_ response: CollectedResponse) -> Ended {
+    private func unexpected(_ response: HTTPSResponse) -> Ended {
         // A line feed of the server must not begin a line that looks like one of this command.
         let reason = RealmAPIAnswer.error(in: response).map { ": \(Printable.line($0))" } ?? ""
-        switch response.response.status {
+        switch response.status {
         case 401:
             let hint = server.tokenFile == nil ? "name a token with --token-file FILE" : "the token is wrong"
             return Ended(.configuration, "\(url) does not know this program; \(hint)")
@@ -197,7 +198,7 @@ struct RemoteCheck {
 
     // MARK: The check
 
-    private mutating func check(among realms: [String], trust: HTTPSTrust) async throws(Ended) -> ExitStatus {
+    private mutating func check(among realms: [String], trust: TLSTrust) async throws(Ended) -> ExitStatus {
         guard let realm = options.realm else { throw Ended(.usage, "a realm is missing; --list lists the realms") }
         guard let name = options.user ?? server.user else { throw Ended(.usage, "a user is missing") }
         guard realms.contains(where: { $0.utf8.elementsEqual(realm.utf8) }) else {
@@ -215,7 +216,7 @@ struct RemoteCheck {
         guard
             let body = CheckBody.make(username: username, password: password, codes: codes, service: options.service)
         else { return print(report(.refused(.unusableCredential))) }
-        let response: CollectedResponse
+        let response: HTTPSResponse
         do throws(HTTPSClientError) {
             response = try await self.response(of: url.check(realm), trust: trust, body: body)
         } catch {
@@ -225,7 +226,7 @@ struct RemoteCheck {
     }
 
     /// Returns the result of a check, if the response is a complete answer.
-    func report(of response: CollectedResponse) throws(Ended) -> RemoteReport {
+    func report(of response: HTTPSResponse) throws(Ended) -> RemoteReport {
         report(try read(response) { answer throws(RealmAPIAnswer.Fault) in try answer.outcome() })
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import NIOCore
 internal import NIOPosix
 public import OpenSSLKit
 
 /// A client of HTTPS services: HTTP/1.1 over TLS 1.2 or 1.3, by the system's OpenSSL.
 ///
-/// It trusts the servers that its ``HTTPSTrust`` names, and no others. It follows no redirects, keeps no cookies, uses no
+/// It trusts the servers that its configuration names, and no others. It follows no redirects, keeps no cookies, uses no
 /// proxy, and accepts no compressed body. It never sends a request a second time after a byte of it may have been sent.
 /// Connections are kept for later requests. When the client is released, unused connections are closed.
 ///
@@ -34,55 +35,21 @@ public final class HTTPSClient: Sendable {
     /// Running requests are completed.
     public func close() { pool.close() }
 
-    /// Sends a request and passes the response to a delegate.
+    /// Sends a request and returns the response.
     ///
-    /// It returns when the delegate has received the end of the response or the error. If the task is cancelled, the
-    /// connection is closed at once, and the delegate receives an error with code `cancelled`.
+    /// If the task is cancelled, the connection is closed at once, and the error has the code `cancelled`.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - delegate: The receiver of the response.
-    public func send(_ request: HTTPSRequest, to delegate: some HTTPSResponseDelegate) async {
-        let exchange = HTTPSExchange(request, timeout: request.timeout ?? pool.configuration.timeout)
-        await withTaskCancellationHandler {
-            pool.assign(exchange)
-            while true {
-                for event in await exchange.nextEvents() {
-                    var progress = ResponseProgress.proceed
-                    switch event {
-                    case .response(let response): progress = await delegate.didReceive(response)
-                    case .part(let part): progress = await delegate.didReceive(part)
-                    case .end: return await delegate.didFinish()
-                    case .failed(let error): return await delegate.didFail(error)
-                    }
-                    if progress == .stop {
-                        let cause = "the response was not wanted"
-                        exchange.fail(.stopped, cause)
-                        return await delegate.didFail(HTTPSClientError(.stopped, cause, mayHaveReachedServer: true))
-                    }
-                    // An error replaces the events that are not delivered yet.
-                    if exchange.hasFailed { break }
-                }
-            }
-        } onCancel: {
-            exchange.fail(.cancelled, "the request was cancelled")
-        }
-    }
-
-    /// Sends a request and collects the response.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - maximumBody: The maximum length of the body, in bytes; nil for the limit of the configuration.
+    /// - Parameter request: The request.
     /// - Returns: The response with its body. Any status is possible; redirects are not followed.
     /// - Throws: ``HTTPSClientError``.
-    public func response(
-        to request: HTTPSRequest,
-        maximumBody: Int? = nil
-    ) async throws(HTTPSClientError) -> CollectedResponse {
-        let collector = ResponseCollector(maximumBody: maximumBody ?? pool.configuration.maximumBody)
-        await send(request, to: collector)
-        return try collector.result.get()
+    public func response(to request: HTTPSRequest) async throws(HTTPSClientError) -> HTTPSResponse {
+        let exchange = HTTPSExchange(request, timeout: request.timeout ?? pool.configuration.timeout)
+        return try await withTaskCancellationHandler {
+            pool.assign(exchange)
+            return await exchange.answer()
+        } onCancel: {
+            exchange.fail(.cancelled, "the request was cancelled")
+        }.get()
     }
 
     /// The number of connections, used and unused.
@@ -92,8 +59,8 @@ public final class HTTPSClient: Sendable {
 
 /// The configuration of an ``HTTPSClient``.
 public struct HTTPSClientConfiguration: Sendable {
-    /// The servers that are trusted.
-    public var trust: HTTPSTrust
+    /// The servers that are trusted; there is no way to trust all servers.
+    public var trust: TLSTrust
     /// The certificate and key that are presented to a server that requests a certificate; nil for none.
     public var identity: TLSIdentity?
     /// The lowest version of TLS that is accepted; the default is 1.2.
@@ -125,7 +92,26 @@ public struct HTTPSClientConfiguration: Sendable {
     /// Creates a configuration with the defaults.
     ///
     /// - Parameter trust: The servers that are trusted.
-    public init(trust: HTTPSTrust) { self.trust = trust }
+    public init(trust: TLSTrust) { self.trust = trust }
+}
+
+/// The status, the fields and the body of a response.
+///
+/// The fields come from outside. Their values may contain any text without line breaks.
+public struct HTTPSResponse: Sendable {
+    /// The status code, 200 to 599.
+    public let status: Int
+    /// The fields in the order in which they arrived.
+    public let fields: [(name: String, value: String)]
+    /// The body.
+    public let body: [UInt8]
+
+    /// The values of all fields of a name.
+    ///
+    /// - Parameter name: The name, in any case.
+    public subscript(name: String) -> [String] {
+        fields.filter { $0.name.utf8Span.span.equalsIgnoringCase(name.utf8Span.span) }.map(\.value)
+    }
 }
 
 /// The reason why a request got no complete response.
@@ -161,8 +147,6 @@ public struct HTTPSClientError: Error, Sendable {
         case tooManyRequests
         /// The caller's task was cancelled.
         case cancelled
-        /// The delegate has stopped the response.
-        case stopped
         /// The client is closed.
         case clientClosed
     }

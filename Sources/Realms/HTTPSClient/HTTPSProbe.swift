@@ -11,20 +11,20 @@ package struct HTTPSProbe: Sendable {
     /// Sends GET to the server.
     package init(_ url: HTTPSURL, userAgent: String, timeout: Duration) async throws(HTTPSClientError) {
         let presented = PresentedKey()
-        func send(trust: HTTPSTrust) async throws(HTTPSClientError) -> Int {
+        func send(trust: TLSTrust) async throws(HTTPSClientError) -> Int {
             var configuration = HTTPSClientConfiguration(trust: trust)
             configuration.userAgent = userAgent
             configuration.connectTimeout = timeout
             configuration.timeout = timeout
             let client = try HTTPSClient(configuration)
             defer { client.close() }
-            return try await client.response(to: HTTPSRequest("GET", url)).response.status
+            return try await client.response(to: HTTPSRequest("GET", url)).status
         }
         do throws(HTTPSClientError) {
             status = try await send(trust: .noServer(recording: presented))
         } catch {
             guard error.code == .certificateRejected, let digest = presented.digest else { throw error }
-            status = try await send(trust: .pinnedKeys([KeyPin(digest)]))
+            status = try await send(trust: .pinnedKeys([digest]))
         }
         certificate = presented.certificate
     }

@@ -22,45 +22,8 @@ public enum ListFault: Error, Hashable {
     case noAnswer(HTTPSClientError.Code)
 }
 
-/// Receives the answer of a service, and reads the list of devices.
-public final class DeviceList: HTTPSResponseDelegate {
-    /// The list, when the answer is complete.
-    public private(set) var result: Result<[Device], ListFault>?
-    private var body: [UInt8] = []
-
-    /// Creates an empty list.
-    public init() {}
-
-    /// Receives the status; the body is wanted only if the status is 200.
-    public func didReceive(_ response: HTTPSResponse) async -> ResponseProgress {
-        guard response.status == 200 else {
-            result = .failure(.status(response.status))
-            return .stop
-        }
-        return .proceed
-    }
-
-    /// Receives a part of the body.
-    public func didReceive(_ part: [UInt8]) async -> ResponseProgress {
-        body += part
-        return .proceed
-    }
-
-    /// Reads the list.
-    public func didFinish() async {
-        do {
-            result = .success(try JSONDecoder().decode([Device].self, from: Data(body)))
-        } catch {
-            result = .failure(.noList)
-        }
-    }
-
-    /// Receives the error.
-    public func didFail(_ error: HTTPSClientError) async {
-        // After `stop`, the result is there already.
-        if result == nil { result = .failure(.noAnswer(error.code)) }
-    }
-
+/// The list of devices of a service.
+public enum DeviceList {
     /// Asks a service for its devices.
     ///
     /// - Parameters:
@@ -76,9 +39,17 @@ public final class DeviceList: HTTPSResponseDelegate {
     ) async throws -> [Device] {
         var request = try HTTPSRequest("GET", url)
         try request.addField("Authorization", prefix: "Basic ", secret: authorization)
-        let list = DeviceList()
-        await client.send(request, to: list)
-        guard let result = list.result else { throw ListFault.noAnswer(.connectionClosed) }
-        return try result.get()
+        let response: HTTPSResponse
+        do {
+            response = try await client.response(to: request)
+        } catch {
+            throw ListFault.noAnswer(error.code)
+        }
+        guard response.status == 200 else { throw ListFault.status(response.status) }
+        do {
+            return try JSONDecoder().decode([Device].self, from: Data(response.body))
+        } catch {
+            throw ListFault.noList
+        }
     }
 }

@@ -2,11 +2,12 @@
 
 import Foundation
 import HTTPSClient
+import OpenSSLKit
 import RealmKit
 import RemoteList
 
 let arguments = CommandLine.arguments
-guard arguments.count == 4, let pin = KeyPin(arguments[3]), let password = readLine() else {
+guard arguments.count == 4, let pin = Digest(pin: arguments[3]), let password = readLine() else {
     print("usage: remote-list URL USER PIN < PASSWORD")
     exit(2)
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import HTTPSClient
+import OpenSSLKit
 import RealmKit
 import RemoteList
 import Testing
@@ -11,7 +12,7 @@ struct DeviceListTests {
     private static func devices(
         _ service: DeviceService,
         password: String = "open sesame",
-        pin: KeyPin
+        pin: Digest
     ) async throws -> [Device] {
         try await DeviceList.devices(
             at: HTTPSURL("https://localhost:\(service.port)/devices"),

@@ -2,6 +2,7 @@
 
 import Foundation
 import HTTPSClient
+import OpenSSLKit
 
 /// A service in Python with a list of devices.
 final class DeviceService {
@@ -12,7 +13,7 @@ final class DeviceService {
     struct Fault: Error {}
 
     let port: Int
-    let pin: KeyPin
+    let pin: Digest
     private let process = Process()
     private let folder: URL
 
@@ -32,7 +33,7 @@ final class DeviceService {
             ["pkey", "-in", folder.path + "/key.pem", "-pubout", "-outform", "der", "-out", folder.path + "/key.der"]
         )
         let digest = try Self.run(Self.openssl, ["dgst", "-sha256", "-r", folder.path + "/key.der"])
-        guard let pin = KeyPin(String(digest.prefix(64))) else { throw Fault() }
+        guard let pin = Digest(pin: String(digest.prefix(64))) else { throw Fault() }
         self.pin = pin
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: Self.python)

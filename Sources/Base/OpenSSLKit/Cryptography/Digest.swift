@@ -116,10 +116,13 @@ extension Digest {
     private static let pinPrefix = "sha256//"
 
     /// The digest in the form `sha256//` and Base64, as in curl's `--pinnedpubkey`.
-    package var pin: String { Self.pinPrefix + Base64.padded.encode(bytes.span) }
+    public var pin: String { Self.pinPrefix + Base64.padded.encode(bytes.span) }
 
-    /// Reads `sha256//` and Base64, or 64 hexadecimal digits, with or without colons between pairs; nil for other text.
-    package init?(pin text: String) {
+    /// Reads the digest of a public key.
+    ///
+    /// - Parameter text: `sha256//` and Base64, or 64 hexadecimal digits, with or without colons between pairs. The result
+    ///   is nil for any other text.
+    public init?(pin text: String) {
         let bytes =
             text.hasPrefix(Self.pinPrefix)
             ? Base64.padded.decode(text.dropFirst(Self.pinPrefix.count)) : Self.hexadecimalBytes(text.lowercased())

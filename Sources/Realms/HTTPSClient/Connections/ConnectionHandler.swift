@@ -16,7 +16,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         case idle
         case active(HTTPSExchange)
         /// The response is complete. Bytes of the same read may follow, which would be an error.
-        case finished(HTTPSExchange)
+        case finished(HTTPSExchange, HTTPSResponse)
         case closed
     }
 
@@ -26,10 +26,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var encoder: RequestEncoder?
     /// True if the server keeps the connection open after this response.
     private var isReusable = false
-    /// True if reading was stopped in this exchange; the caller's task may have started it again.
-    private var isPaused = false
-    /// The number of bytes of the body.
-    private var count = 0
+    private var head: (status: Int, fields: [(name: String, value: String)])?
+    private var body: [UInt8] = []
     private var informationalCount = 0
     private static let maximumInformational = 16
     /// The time for which the server keeps an unused connection.
@@ -72,7 +70,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard exchange.willSend() else { return close() }
         state = .active(exchange)
         exchange.startTimer(on: context.eventLoop)
-        (count, informationalCount) = (0, 0)
+        (head, body, informationalCount) = (nil, [], 0)
         encoder.request = exchange.request
         let head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: exchange.request.method), uri: "/")
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -96,16 +94,13 @@ final class ConnectionHandler: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head): receive(head, for: exchange)
         case .body(let bytes):
-            count += bytes.readableBytes
-            guard count <= pool.configuration.maximumBody else { return closeTooLarge() }
-            if exchange.add(.part(Array(bytes.readableBytesView))) {
-                isPaused = true
-                context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
-                exchange.wake()
-            }
+            guard body.count + bytes.readableBytes <= pool.configuration.maximumBody else { return closeTooLarge() }
+            body += bytes.readableBytesView
         case .end:
+            guard let head else { return }
             exchange.complete()
-            state = .finished(exchange)
+            state = .finished(exchange, HTTPSResponse(status: head.status, fields: head.fields, body: body))
+            (self.head, body) = (nil, [])
         }
     }
 
@@ -118,7 +113,8 @@ final class ConnectionHandler: ChannelInboundHandler {
             return close(.malformedResponse, "there are more than \(Self.maximumInformational) informational responses")
         }
         guard (200...599).contains(status) else { return close(.malformedResponse, "the status is \(status)") }
-        let response = HTTPSResponse(status: status, fields: head.headers.map { ($0.name, $0.value) })
+        let fields = head.headers.map { (name: $0.name, value: $0.value) }
+        let response = HTTPSResponse(status: status, fields: fields, body: [])
         guard response["content-encoding"].allSatisfy({ $0.utf8Span.span.equalsIgnoringCase("identity") }) else {
             return close(.malformedResponse, "the body has a content coding that was not requested")
         }
@@ -135,7 +131,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         if let time = Self.keepAliveTime(response["keep-alive"]) {
             idleTime = min(TimeAmount(pool.configuration.idleTime), .seconds(max(0, time - 1)))
         }
-        _ = exchange.add(.response(response))
+        self.head = (status, fields)
     }
 
     /// Returns the seconds of `timeout=5` in the values of `Keep-Alive` (RFC 2068 19.7.1).
@@ -157,15 +153,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        switch state {
-        case .active(let exchange): exchange.wake()
-        case .finished(let exchange):
+        if case .finished(let exchange, let response) = state {
             // The connection must be free before the caller's task learns of the end, so that its next request can use it.
             // If the exchange failed before its end, its failure closes the connection, perhaps a moment later. After
             // its end it cannot fail.
             if exchange.hasFailed { close() } else { recycle() }
-            exchange.deliverEnd()
-        case .handshaking, .idle, .closed: break
+            exchange.deliver(response)
         }
         context.fireChannelReadComplete()
     }
@@ -176,11 +169,6 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func recycle() {
         guard isReusable || isUnused, let connection, context?.channel.isActive == true else { return close() }
         state = .idle
-        if isPaused {
-            // The response may have ended before the caller's task started to read again.
-            isPaused = false
-            context?.channel.setOption(.autoRead, value: true).whenFailure { _ in }
-        }
         idleUntil = .now() + idleTime
         connection.usableUntil = idleUntil
         guard pool.release(connection) else { return close() }
@@ -213,9 +201,9 @@ final class ConnectionHandler: ChannelInboundHandler {
         switch state {
         case .handshaking: close(.connectFailed, "the server closed the connection during the TLS handshake")
         case .active: close(.connectionClosed, "the server closed the connection before the response was complete")
-        case .finished(let exchange):
+        case .finished(let exchange, let response):
             close()
-            exchange.deliverEnd()
+            exchange.deliver(response)
         case .idle: close()
         case .closed: break
         }
@@ -227,7 +215,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         close()
         switch old {
         case .handshaking(let exchange), .active(let exchange): exchange.fail(code, cause)
-        case .finished(let exchange): exchange.deliverEnd()
+        case .finished(let exchange, let response): exchange.deliver(response)
         case .idle, .closed: break
         }
     }

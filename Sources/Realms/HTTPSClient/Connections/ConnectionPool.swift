@@ -57,7 +57,7 @@ final class ConnectionPool: Sendable {
         tls = try Result { () throws(OpenSSLError) in
             try TLSContext(
                 .client(
-                    trusting: configuration.trust.tls,
+                    trusting: configuration.trust,
                     identity: configuration.identity,
                     minimumVersion: configuration.minimumVersion,
                     applicationProtocols: ["http/1.1"]

@@ -9,49 +9,24 @@ public import RealmKit
 /// The fields that describe the message itself (`Host`, `Content-Length`, `Connection` and others) are set by the
 /// client, and cannot be added.
 public struct HTTPSRequest: Sendable {
-    /// The body of a request.
-    public enum Body: Sendable {
-        /// No body.
-        case none
-        /// Bytes.
-        case bytes([UInt8])
-        /// Confidential bytes.
-        ///
-        /// They are copied into one buffer, which is wiped when it is sent.
-        case secret(Secret)
-
-        var count: Int {
-            switch self {
-            case .none: 0
-            case .bytes(let bytes): bytes.count
-            case .secret(let secret): secret.count
-            }
-        }
-    }
-
-    enum FieldValue: Sendable {
-        case text(String)
-        case secret(prefix: String, Secret)
-    }
-
     /// The method, such as `GET`.
     public let method: String
     /// The address.
     public let url: HTTPSURL
-    /// The body.
-    public var body: Body
+    /// The body, which is copied into one buffer that is wiped when it is sent; nil for none.
+    public var body: Secret?
     /// The time limit for this request; nil for the limit of the client.
     public var timeout: Duration?
-    private(set) var fields: [(name: String, value: FieldValue)] = []
+    private(set) var fields: [(name: String, prefix: String, secret: Secret?)] = []
 
     /// Creates a request.
     ///
     /// - Parameters:
     ///   - method: A token of RFC 9110 5.6.2, such as `GET` or `POST`. `CONNECT` is not supported.
     ///   - url: The address.
-    ///   - body: The body.
+    ///   - body: The body; nil for none.
     /// - Throws: ``HTTPSClientError`` with code `invalidRequest` for an invalid method.
-    public init(_ method: String = "GET", _ url: HTTPSURL, body: Body = .none) throws(HTTPSClientError) {
+    public init(_ method: String = "GET", _ url: HTTPSURL, body: Secret? = nil) throws(HTTPSClientError) {
         guard (1...32).contains(method.utf8.count), method.utf8.allSatisfy(ASCII.isToken), method != "CONNECT" else {
             throw HTTPSClientError(.invalidRequest, "the method is not valid")
         }
@@ -68,11 +43,7 @@ public struct HTTPSRequest: Sendable {
     /// - Throws: ``HTTPSClientError`` with code `invalidRequest` if the name is not allowed, or if the value contains a
     ///   control character, such as a line break, or is longer than 8,192 bytes.
     public mutating func addField(_ name: String, value: String) throws(HTTPSClientError) {
-        try Self.check(name)
-        guard value.utf8.count <= 8192, value.utf8.allSatisfy(ASCII.isFieldContent) else {
-            throw HTTPSClientError(.invalidRequest, "the value of the field \(name) is not valid")
-        }
-        fields.append((name, .text(value)))
+        try add(name, prefix: value, secret: nil)
     }
 
     /// Adds a field with a confidential value, such as `Authorization`.
@@ -84,18 +55,10 @@ public struct HTTPSRequest: Sendable {
     /// - Throws: ``HTTPSClientError`` with code `invalidRequest` if the name is not allowed, or if the value contains a
     ///   control character, such as a line break, or is longer than 8,192 bytes.
     public mutating func addField(_ name: String, prefix: String = "", secret: Secret) throws(HTTPSClientError) {
-        try Self.check(name)
-        let isValid = secret.withBytes { bytes in
-            for index in bytes.indices where !ASCII.isFieldContent(bytes[index]) { return false }
-            return true
-        }
-        guard isValid, prefix.utf8.allSatisfy(ASCII.isFieldContent), prefix.utf8.count + secret.count <= 8192 else {
-            throw HTTPSClientError(.invalidRequest, "the value of the field \(name) is not valid")
-        }
-        fields.append((name, .secret(prefix: prefix, secret)))
+        try add(name, prefix: prefix, secret: secret)
     }
 
-    static func check(_ name: String) throws(HTTPSClientError) {
+    private mutating func add(_ name: String, prefix: String, secret: Secret?) throws(HTTPSClientError) {
         guard (1...256).contains(name.utf8.count), name.utf8.allSatisfy(ASCII.isToken) else {
             throw HTTPSClientError(.invalidRequest, "the name of a field is not valid")
         }
@@ -107,6 +70,11 @@ public struct HTTPSRequest: Sendable {
         guard !reserved.contains(name.lowercased()) else {
             throw HTTPSClientError(.invalidRequest, "the field \(name) is set by the client")
         }
+        let isValid =
+            secret?.withBytes { bytes in bytes.indices.allSatisfy { ASCII.isFieldContent(bytes[$0]) } } ?? true
+        guard isValid, prefix.utf8.allSatisfy(ASCII.isFieldContent), prefix.utf8.count + (secret?.count ?? 0) <= 8192
+        else { throw HTTPSClientError(.invalidRequest, "the value of the field \(name) is not valid") }
+        fields.append((name, prefix, secret))
     }
 }
 
@@ -116,35 +84,20 @@ extension HTTPSRequest {
     func encoded(userAgent: String) -> ByteBuffer {
         var lines = "\(method) \(url.target) HTTP/1.1\r\nHost: \(url.authority)\r\nAccept-Encoding: identity\r\n"
         if !fields.contains(where: { $0.name.lowercased() == "user-agent" }) { lines += "User-Agent: \(userAgent)\r\n" }
-        let count = body.count
+        let count = body?.count ?? 0
         if count > 0 || method != "GET" && method != "HEAD" { lines += "Content-Length: \(count)\r\n" }
-        var capacity = lines.utf8.count + 2 + count
-        for field in fields {
-            switch field.value {
-            case .text(let text): capacity += field.name.utf8.count + text.utf8.count + 4
-            case .secret(let prefix, let secret):
-                capacity += field.name.utf8.count + prefix.utf8.count + secret.count + 4
-            }
+        let size = fields.reduce(0) { size, field in
+            size + field.name.utf8.count + field.prefix.utf8.count + (field.secret?.count ?? 0) + 4
         }
-        var buffer = ByteBufferAllocator().buffer(capacity: capacity)
+        var buffer = ByteBufferAllocator().buffer(capacity: lines.utf8.count + size + 2 + count)
         buffer.writeString(lines)
         for field in fields {
-            buffer.writeString(field.name)
-            buffer.writeStaticString(": ")
-            switch field.value {
-            case .text(let text): buffer.writeString(text)
-            case .secret(let prefix, let secret):
-                buffer.writeString(prefix)
-                buffer.write(secret)
-            }
+            buffer.writeString("\(field.name): \(field.prefix)")
+            if let secret = field.secret { buffer.write(secret) }
             buffer.writeStaticString("\r\n")
         }
         buffer.writeStaticString("\r\n")
-        switch body {
-        case .none: break
-        case .bytes(let bytes): buffer.writeBytes(bytes)
-        case .secret(let secret): buffer.write(secret)
-        }
+        if let body { buffer.write(body) }
         return buffer
     }
 }

@@ -107,25 +107,33 @@ final class PasswordChecks: Sendable {
             } catch {
                 return .failure(LoginFault(.unusableCredential, log: error.cause))
             }
-            let reader = AnswerReader(settings.format)
-            await client.send(request, to: reader)
-            switch reader.result {
-            case .success(let answer):
+            do throws(RemoteOutage) {
+                let answer = try await answer(to: request)
                 answered.store(now(), ordering: .relaxed)
                 return .success(answer)
-            case .failure(let outage):
+            } catch {
                 // A service that answers others meanwhile is slow for this login, or has too much to do.
-                let isSlow = outage.isTimeout && answered.load(ordering: .relaxed) > start
-                let kind = outage.isOverload || isSlow ? LoginFailure.overloaded : .unavailable
-                last = LoginFault(kind, log: "\(server): \(outage.cause)")
-                guard outage.kind != HTTPSClientError.Code.cancelled.rawValue else {
+                let isSlow = error.isTimeout && answered.load(ordering: .relaxed) > start
+                let kind = error.isOverload || isSlow ? LoginFailure.overloaded : .unavailable
+                last = LoginFault(kind, log: "\(server): \(error.cause)")
+                guard error.kind != HTTPSClientError.Code.cancelled.rawValue else {
                     return .failure(.unavailable("the login was cancelled"))
                 }
-                outages.write(outage.cause, kind: outage.kind, server: server.description)
-                guard !outage.mayHaveReachedServer || settings.asksNextIfUnavailable else { return .failure(last) }
+                outages.write(error.cause, kind: error.kind, server: server.description)
+                guard !error.mayHaveReachedServer || settings.asksNextIfUnavailable else { return .failure(last) }
             }
         }
         return .failure(last)
+    }
+
+    private func answer(to request: HTTPSRequest) async throws(RemoteOutage) -> RemoteAnswer {
+        let response: HTTPSResponse
+        do throws(HTTPSClientError) {
+            response = try await client.response(to: request)
+        } catch {
+            throw RemoteOutage(error)
+        }
+        return try settings.format.answer(response)
     }
 }
 
@@ -143,14 +151,15 @@ enum ClientSettings {
             .mapError { BadRealm($0.cause) }.get()
     }
 
-    private static func trust(_ properties: RealmProperties) throws(BadRealm) -> HTTPSTrust {
-        let authorities =
-            properties.has("ca-file")
-            ? try SettingsFile.certificates(try properties.string("ca-file"), setting: "ca-file") : nil
-        guard properties.has("pins") else { return authorities.map { .certificateAuthorities($0) } ?? .system }
-        var pins: Set<KeyPin> = []
+    private static func trust(_ properties: RealmProperties) throws(BadRealm) -> TLSTrust {
+        let file = try properties.optional("ca-file")
+        let authorities = try file.map { path throws(BadRealm) in
+            try SettingsFile.certificates(path, setting: "ca-file")
+        }
+        guard properties.has("pins") else { return authorities.map { .authorities($0) } ?? .system }
+        var pins: Set<Digest> = []
         for text in try properties.list("pins") {
-            guard let pin = KeyPin(text) else {
+            guard let pin = Digest(pin: text) else {
                 throw BadRealm("takes sha256//BASE64 or 64 hexadecimal digits, not \(text)", setting: "pins")
             }
             pins.insert(pin)

@@ -4,6 +4,7 @@ internal import Bytes
 internal import HTTPSClient
 internal import OpenSSLKit
 internal import RealmKit
+internal import ServerConnections
 
 /// The properties of a ``RemoteRealm``, checked.
 struct RemoteSettings: Sendable {
@@ -56,24 +57,20 @@ struct RemoteSettings: Sendable {
     }
 
     private static func requests(_ properties: RealmProperties, isGatehouse: Bool) throws(BadRealm) -> RequestMaker {
-        let kind = properties.has("credentials") ? try properties.string("credentials") : nil
-        let isJSON = isGatehouse || kind == "json" || kind == nil && properties.has("body-template")
+        let kind = try properties.optional("credentials")
+        let template = try properties.optional("body-template")
+        let isJSON = isGatehouse || kind.map { $0.hasBytes(of: "json") } ?? (template != nil)
         let token = properties.has("token") ? try properties.secret("token") : nil
-        guard isJSON || !properties.has("body-template") else {
-            throw BadRealm("needs credentials json", setting: "body-template")
-        }
+        guard isJSON || template == nil else { throw BadRealm("needs credentials json", setting: "body-template") }
         guard isJSON || token == nil else {
             throw BadRealm("cannot be sent together with Basic credentials", setting: "token")
         }
-        let method = properties.has("method") ? try properties.string("method") : isJSON ? "POST" : "GET"
+        let method = try properties.optional("method") ?? (isJSON ? "POST" : "GET")
         guard !isJSON || method != "GET" else { throw BadRealm("must be POST for credentials json", setting: "method") }
-        let text =
-            properties.has("body-template")
-            ? try properties.string("body-template") : #"{"username":"%u","password":"%p"}"#
         let fields = try fields(properties)
-        let credentials = try Result { () throws(BadValue) -> RequestMaker.Credentials in
-            isJSON ? .json(try BodyTemplate(text)) : .basic
-        }.mapError { BadRealm($0.description, setting: "body-template") }.get()
+        let credentials = try properties.reading("body-template") { () throws(BadValue) -> RequestMaker.Credentials in
+            isJSON ? .json(try BodyTemplate(template ?? #"{"username":"%u","password":"%p"}"#)) : .basic
+        }
         return RequestMaker(
             method: method,
             isCheck: isGatehouse,
@@ -105,28 +102,22 @@ struct RemoteSettings: Sendable {
     }
 
     private static func format(_ properties: RealmProperties) throws(BadRealm) -> AnswerFormat {
-        let outcomes = properties.has("outcomes") ? try properties.list("outcomes") : []
-        let table = try Result { () throws(BadValue) in try OutcomeTable(outcomes) }
-            .mapError { BadRealm($0.description, setting: "outcomes") }.get()
-        var format = AnswerFormat(outcomes: table)
-        if properties.has("user-path") {
-            format.userPath = try path(try properties.string("user-path"), setting: "user-path")
+        func list(_ setting: String) throws(BadRealm) -> [String] {
+            properties.has(setting) ? try properties.list(setting) : []
         }
-        if properties.has("groups-path") {
-            format.groupsPath = try path(try properties.string("groups-path"), setting: "groups-path")
+        func path(_ setting: String, _ end: String = "") throws(BadRealm) -> JSONPath? {
+            guard let text = try properties.optional(setting) else { return nil }
+            return try self.path(text + end, setting: setting)
         }
-        if properties.has("reason-path") {
-            for text in try properties.list("reason-path") {
-                format.reasonPaths.append(try path(text, setting: "reason-path"))
-            }
-        }
-        if properties.has("attributes-path") {
-            let text = try properties.string("attributes-path")
-            format.attributeMembers = try path(text + "/*", setting: "attributes-path")
-        }
-        if properties.has("attribute-paths") {
-            for word in try properties.list("attribute-paths") { format.attributes.append(try attribute(word)) }
-        }
+        let outcomes = try list("outcomes")
+        var format = AnswerFormat(
+            outcomes: try properties.reading("outcomes") { () throws(BadValue) in try OutcomeTable(outcomes) }
+        )
+        format.userPath = try path("user-path")
+        format.groupsPath = try path("groups-path")
+        for text in try list("reason-path") { format.reasonPaths.append(try self.path(text, setting: "reason-path")) }
+        format.attributeMembers = try path("attributes-path", "/*")
+        for word in try list("attribute-paths") { format.attributes.append(try attribute(word)) }
         return format
     }
 

@@ -34,8 +34,9 @@ struct RequestMaker: Sendable {
             try request.addField("Authorization", prefix: "Basic ", secret: encoded)
         case .json(let template):
             guard let body = template.filled(name: name, password: password) else { return nil }
-            guard !isCheck || body.count <= Self.maximumCheckBytes && !Self.containsNUL(password) else { return nil }
-            request.body = .secret(body)
+            let isReadable = body.count <= Self.maximumCheckBytes && !password.withBytes { $0.containsNUL }
+            guard isReadable || !isCheck else { return nil }
+            request.body = body
             try request.addField("Content-Type", value: "application/json")
         }
         return request
@@ -47,10 +48,6 @@ struct RequestMaker: Sendable {
         for field in fields { try request.addField(field.name, value: field.value) }
         if let token { try request.addField("Authorization", prefix: "Bearer ", secret: token) }
         return request
-    }
-
-    private static func containsNUL(_ secret: Secret) -> Bool {
-        secret.withBytes { bytes in bytes.indices.contains { bytes[$0] == 0 } }
     }
 
     private static func basic(_ name: Username, _ password: Secret) -> Secret? {

@@ -5,34 +5,22 @@ internal import Synchronization
 
 /// One request and its response: what the caller's task and the connection share.
 ///
-/// The connection adds events, and the caller's task takes them. The first error ends the exchange, wherever it comes
-/// from: the connection, the time limit, or the caller.
+/// The first result ends the exchange, wherever it comes from: the connection, the time limit, or the caller.
 final class HTTPSExchange: Sendable {
-    enum Event: Sendable {
-        case response(HTTPSResponse)
-        case part([UInt8])
-        case end
-        case failed(HTTPSClientError)
-    }
+    typealias Answer = Result<HTTPSResponse, HTTPSClientError>
 
     private struct State {
-        var events: [Event] = []
-        /// The number of bytes of the parts in `events`.
-        var count = 0
-        var waiter: CheckedContinuation<Void, Never>?
+        var answer: Answer?
+        var waiter: CheckedContinuation<Answer, Never>?
         /// The connection that is being opened or used.
         var channel: (any Channel)?
         var timer: Scheduled<Void>?
         var connectTimer: Scheduled<Void>?
         var isSent = false
-        var isPaused = false
         /// True after the end of the response or an error.
         var isOver = false
         var hasFailed = false
     }
-
-    /// The number of undelivered bytes at which no more bytes are read from the connection.
-    static let highWaterMark = 64 << 10
 
     let request: HTTPSRequest
     private let timeout: Duration
@@ -47,31 +35,15 @@ final class HTTPSExchange: Sendable {
 
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
-    // MARK: The caller's task
-
-    /// Waits for events, and removes and returns them; only one task may wait.
-    func nextEvents() async -> [Event] {
+    /// Waits for the response or the error; only one task may wait.
+    func answer() async -> Answer {
         await withCheckedContinuation { continuation in
-            let isReady = state.withLock { state in
-                guard state.events.isEmpty else { return true }
-                state.waiter = continuation
-                return false
+            let answer = state.withLock { state in
+                if state.answer == nil { state.waiter = continuation }
+                return state.answer
             }
-            if isReady { continuation.resume() }
+            if let answer { continuation.resume(returning: answer) }
         }
-        let (events, channel) = state.withLock { state -> ([Event], (any Channel)?) in
-            defer {
-                state.events = []
-                state.count = 0
-                state.isPaused = false
-            }
-            return (state.events, state.isPaused ? state.channel : nil)
-        }
-        channel?.setOption(.autoRead, value: true).whenFailure { _ in }
-        // The option alone reads from the socket. The rest of the response may already be in the TLS handler, which delivers
-        // it only after a read that passes through the pipeline.
-        channel?.read()
-        return events
     }
 
     // MARK: The connection
@@ -128,22 +100,9 @@ final class HTTPSExchange: Sendable {
         }
     }
 
-    /// Adds a response or a part of its body without waking the caller's task; returns true if no more bytes should be
-    /// read.
-    func add(_ event: Event) -> Bool {
-        state.withLock { state in
-            guard !state.isOver else { return false }
-            state.events.append(event)
-            if case .part(let part) = event { state.count += part.count }
-            if state.count >= Self.highWaterMark { state.isPaused = true }
-            return state.isPaused
-        }
-    }
-
     /// Records that the response is complete, so that the exchange cannot fail any more.
     ///
-    /// The caller's task receives the end by ``deliverEnd()``, not earlier: it may be running, and take events, at any
-    /// moment.
+    /// The caller's task receives it by ``deliver(_:)``, not earlier.
     func complete() {
         state.withLock { state -> Scheduled<Void>? in
             guard !state.isOver else { return nil }
@@ -153,36 +112,29 @@ final class HTTPSExchange: Sendable {
         }?.cancel()
     }
 
-    /// Adds the end of a complete response for the caller's task; does nothing if the exchange has failed.
-    func deliverEnd() {
-        state.withLock { state in if !state.hasFailed { state.events.append(.end) } }
-        wake()
-    }
-
-    /// Wakes the caller's task if there are events.
-    func wake() {
-        state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.events.isEmpty else { return nil }
+    /// Passes a complete response to the caller's task; does nothing if the exchange has failed.
+    func deliver(_ response: HTTPSResponse) {
+        state.withLock { state -> CheckedContinuation<Answer, Never>? in
+            guard !state.hasFailed else { return nil }
+            state.answer = .success(response)
             defer { state.waiter = nil }
             return state.waiter
-        }?.resume()
+        }?.resume(returning: .success(response))
     }
 
     /// Ends the exchange with an error and closes its connection; does nothing if the exchange is over.
     func fail(_ code: HTTPSClientError.Code, _ cause: @autoclosure () -> String) {
-        let (waiter, channel, timers) = state.withLock { state in
-            guard !state.isOver else { return (nil, nil, []) as Ended }
-            state.isOver = true
-            state.hasFailed = true
-            state.count = 0
-            state.events = [.failed(HTTPSClientError(code, cause(), mayHaveReachedServer: state.isSent))]
-            defer { (state.waiter, state.channel, state.timer, state.connectTimer) = (nil, nil, nil, nil) }
-            return (state.waiter, state.channel, [state.timer, state.connectTimer].compactMap(\.self))
+        let ended = state.withLock { state -> (state: State, error: HTTPSClientError)? in
+            guard !state.isOver else { return nil }
+            let (before, error) = (state, HTTPSClientError(code, cause(), mayHaveReachedServer: state.isSent))
+            (state.isOver, state.hasFailed, state.answer) = (true, true, .failure(error))
+            (state.waiter, state.channel, state.timer, state.connectTimer) = (nil, nil, nil, nil)
+            return (before, error)
         }
-        channel?.close(promise: nil)
-        for timer in timers { timer.cancel() }
-        waiter?.resume()
+        guard let (before, error) = ended else { return }
+        before.channel?.close(promise: nil)
+        before.timer?.cancel()
+        before.connectTimer?.cancel()
+        before.waiter?.resume(returning: .failure(error))
     }
-
-    private typealias Ended = (CheckedContinuation<Void, Never>?, (any Channel)?, [Scheduled<Void>])
 }
