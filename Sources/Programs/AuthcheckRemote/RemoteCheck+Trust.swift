@@ -41,8 +41,9 @@ extension RemoteCheck {
         if let key = server.key { return .pinnedKeys([key]) }
         guard let authorities = server.authorities else { return .system }
         let pem = try bytes(of: "the authorities", authorities, as: .certificates)
-        return try Result { () throws(OpenSSLError) in .authorities(try Certificate.chain(pem: pem, name: authorities)) }
-            .mapError { unreachable("\($0)") }.get()
+        return try Result { () throws(OpenSSLError) in .authorities(try Certificate.chain(pem: pem, name: authorities))
+        }
+        .mapError { unreachable("\($0)") }.get()
     }
 
     /// Asks the user about a key that is not trusted; returns it if the user trusts it, and no other key was expected.
