@@ -28,7 +28,7 @@ STATE_FOLDER = /var/lib/gatehouse
 RELEASE_BUILD = .build-release
 RELEASE_PROGRAMS = $(or $(PROGRAMS),$(RELEASE_BUILD)/release)
 
-.PHONY: help help-all swift serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
+.PHONY: help help-all swift serve check test steady test-proxies test-browser test-openapi bench-forward-auth interop fuzz soak lint format bench bench-http bench-realms bench-growth test-growth examples docs docs-check readme smoke scanners stalls flood outages timing durability release install uninstall manual package test-package test-container package-deps deps test-deps proxy-deps browser-deps openapi-deps clean
 
 help:
 	@echo "make serve       build, and serve https://localhost:8443/welcome with $(CONFIG)"
@@ -46,6 +46,7 @@ help:
 help-all: help
 	@echo "make steady             run all tests RUNS times, every second time beside a busy program, and list those that ever failed"
 	@echo "make interop            check that Gatehouse verifies password hashes of other programs, and the other way round"
+	@echo "make fuzz               fuzz all parsers, or PARSER, with libFuzzer, for SECONDS each"
 	@echo "make soak               put SOAK connections through the TLS layer under the address and leak sanitizers"
 	@echo "make bench              measure the engine and the parser, and those of the JDK if java is installed"
 	@echo "make bench-http         compare the server with nginx, Apache httpd, Caddy and Tomcat, as far as they are installed"
@@ -91,6 +92,11 @@ steady: deps test-deps
 
 interop: deps
 	Tests/Interop/passwords.sh
+
+# PARSER names some of the parsers in Tests/fuzz; UPDATE=1 writes new inputs into the corpus.
+SECONDS ?= 60
+fuzz: deps
+	Scripts/fuzz.py --seconds $(SECONDS) $(if $(UPDATE),--update) $(PARSER)
 
 # Full and resumed handshakes, aborts, invalid bytes, half-closes, key updates. 100,000 connections take ten minutes or more.
 SOAK ?= 100000

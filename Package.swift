@@ -5,17 +5,11 @@ import PackageDescription
 
 // What we use of other packages.
 let products = [
-    "GRDB.swift": ["GRDB"],
-    "Yams": ["Yams"],
-    "hummingbird": ["Hummingbird", "HummingbirdCore"],
-    "swift-argument-parser": ["ArgumentParser"],
-    "swift-collections": ["DequeModule"],
+    "GRDB.swift": ["GRDB"], "Yams": ["Yams"], "hummingbird": ["Hummingbird", "HummingbirdCore"],
+    "swift-argument-parser": ["ArgumentParser"], "swift-collections": ["DequeModule"],
     "swift-http-types": ["HTTPTypes"],
-    "swift-log": ["Logging"],
-    "swift-metrics": ["CoreMetrics"],
-    "swift-mustache": ["Mustache"],
-    "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"],
-    "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
+    "swift-log": ["Logging"], "swift-metrics": ["CoreMetrics"], "swift-mustache": ["Mustache"],
+    "swift-nio": ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"], "swift-nio-http2": ["NIOHPACK", "NIOHTTP2"],
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
 ]
 // What is built with a trait only.
@@ -77,8 +71,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
     ],
     "Sources/Realms": [
         "BuiltInRealms": [
-            "RealmKit", "RealmLDAP", "RealmPAM", "RealmRemote", "RealmSQL", "RealmStore",
-            "RealmsWithoutStore",
+            "RealmKit", "RealmLDAP", "RealmPAM", "RealmRemote", "RealmSQL", "RealmStore", "RealmsWithoutStore",
         ],
         "HTTPSClient": [
             "Bytes", "NIOOpenSSL", "OpenSSLKit", "RealmKit", "DequeModule", "NIOCore", "NIOHTTP1", "NIOPosix",
@@ -92,8 +85,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "RealmPAM": ["Bytes", "Files", "HelperProcesses", "PAMMessages", "RealmKit", "Workers"],
         "RealmRemote": ["Bytes", "Files", "HTTPSClient", "OpenSSLKit", "RealmKit", "ServerConnections", "Workers"],
         "RealmSQL": [
-            "Bytes", "CPostgres", "Files", "OpenSSLKit", "Passwords", "RealmKit", "ServerConnections",
-            "Workers", "GRDB",
+            "Bytes", "CPostgres", "Files", "OpenSSLKit", "Passwords", "RealmKit", "ServerConnections", "Workers",
+            "GRDB",
         ],
         "RealmStore": ["Bytes", "OpenSSLKit", "Passwords", "RealmKit", "Store"],
         "RealmsWithoutStore": ["RealmBasics", "RealmExec", "RealmFile", "RealmKit"],
@@ -116,14 +109,12 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "HTTPServer": [
             "Bytes", "HTTPLimits", "NIOOpenSSL", "OpenSSLKit", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHPACK",
-            "NIOHTTP2",
-            "NIOPosix",
+            "NIOHTTP2", "NIOPosix",
         ],
         "HummingbirdRealms": [
             "AccessControl", "Bytes", "ConfiguredTLS", "LoginConf", "NIOOpenSSL", "OpenSSLKit", "RealmConfiguration",
             "RealmKit", "Sessions", "SignIn", "Store", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes",
-            "ServiceLifecycle",
-            "Logging", "NIOCore",
+            "ServiceLifecycle", "Logging", "NIOCore",
         ],
         "SignIn": [
             "AccessControl", "Bytes", "LoginConf", "OpenSSLKit", "Passwords", "RealmConfiguration", "RealmKit",
@@ -147,9 +138,8 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         ],
         "GatehouseCommand": [
             "AccessControl", "Bytes", "CommandSupport", "ConfiguredTLS", "Files", "Gatehouse", "HTTPSClient",
-            "LoginConf",
-            "Passwords", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "Throttle", "ArgumentParser",
-            "ServiceLifecycle", "Logging", "UnixSignals", "Yams",
+            "LoginConf", "Passwords", "RealmConfiguration", "RealmKit", "Sessions", "SignIn", "Store", "Throttle",
+            "ArgumentParser", "ServiceLifecycle", "Logging", "UnixSignals", "Yams",
         ],
         "authcheck": ["AuthcheckCommand", "AuthcheckRemote", "BuiltInRealms", "Store"],
         "gatehouse-server": ["BuiltInRealms", "GatehouseCommand"],
@@ -165,22 +155,25 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "SeededRandom": [],
         "TLSTesting": ["OpenSSLKit"],
         "TestTools": [],
-        // Replays recorded logins of the JDK and of libpam.
         "conformance": ["LoginConf", "RealmBasics", "RealmConfiguration", "RealmKit"],
-        // Changes a file of users.
         "filewriter": ["RealmFile", "RealmKit"],
+        "fuzz": [
+            "AccessControl", "Bytes", "GatehouseCommand", "HTTPLimits", "HTTPServer", "LoginConf", "NIOCore",
+            "NIOHPACK",
+            "OpenSSLKit", "PAMMessages", "Passwords", "RealmBasics", "RealmExec", "RealmKit", "Sessions", "SignIn",
+        ],
     ],
     "Benchmarks": [
         // Measures functions that other packages cannot call: make bench-growth.
         "growth-benchmark": ["AccessControl", "BuiltInRealms", "RealmConfiguration", "RealmKit", "Sessions", "Store"]
     ],
 ]
-let programs: Set = ["authcheck", "conformance", "filewriter", "gatehouse-server", "growth-benchmark", "pam-helper"]
 
 let sources: [Target] = folders.flatMap { folder, targets in
     targets.map { name, uses in
         let (path, dependencies) = ("\(folder)/\(name)", uses.map(dependency))
-        return programs.contains(name)
+        // The names of programs begin in lower case.
+        return name.first?.isLowercase == true
             ? .executableTarget(name: name, dependencies: dependencies, path: path)
             : .target(name: name, dependencies: dependencies, path: path)
     }
@@ -268,6 +261,7 @@ let package = Package(
     ],
     targets: system + sources + tests + [
         .testTarget(name: "ConformanceTests", dependencies: ["conformance", "RealmKit", "RealmTesting"]),
+        .testTarget(name: "FuzzTests", dependencies: ["fuzz"]),
         .testTarget(name: "EndToEndTests", dependencies: ["DirectoryTesting", "TestTools"]),
     ],
     swiftLanguageModes: [.v6]
@@ -285,19 +279,22 @@ let embedded = [
 ]
 let excluded = [
     "GatehouseCommand": ["ProxyFiles/Files/envoy.yaml", "ProxyFiles/Files/traefik.yml"],
-    "ConformanceTests": ["Cases"], "EndToEndTests": ["Mistakes"], "GatehouseCommandTests": ["UserImports/readers.py"],
-    "LoginConfTests": ["Oracle"],
+    "ConformanceTests": ["Cases"], "EndToEndTests": ["Mistakes"], "FuzzTests": ["Corpus"],
+    "GatehouseCommandTests": ["UserImports/readers.py"], "LoginConfTests": ["Oracle"],
+]
+
+let features = [
+    "ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility", "NonisolatedNonsendingByDefault",
+]
+// Only the compiler may know of the sanitizer: for the linker, it would bring a function `main` of libFuzzer.
+let fuzzing = [
+    "-enable-testing", "-DFUZZING", "-enable-experimental-feature", "Extern", "-Xfrontend", "-sanitize=fuzzer",
 ]
 
 for target in package.targets where target.type != .system {
     target.resources = embedded[target.name]?.map { .embedInCode($0) }
     target.exclude = excluded[target.name] ?? []
-    target.swiftSettings = [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        .strictMemorySafety(),
-        .treatAllWarnings(as: .error),
-    ]
+    target.swiftSettings = features.map { .enableUpcomingFeature($0) }
+    target.swiftSettings?.append(contentsOf: [.strictMemorySafety(), .treatAllWarnings(as: .error)])
+    if Context.environment["GATEHOUSE_FUZZING"] != nil { target.swiftSettings?.append(.unsafeFlags(fuzzing)) }
 }
