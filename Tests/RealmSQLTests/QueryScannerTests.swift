@@ -20,6 +20,8 @@ struct QueryScannerTests {
         ("SELECT :user", "SELECT  $1 "), ("SELECT a FROM t WHERE b=:user;", "SELECT a FROM t WHERE b= $1 "),
         ("SELECT ':user', :user", "SELECT ':user',  $1 "), ("SELECT 'it''s :user'", "SELECT 'it''s :user'"),
         (#"SELECT E'it\'s :user', 'a\', :user"#, #"SELECT E'it\'s :user', 'a\',  $1 "#),
+        (#"SELECT E'a''b\'c :user', :user"#, #"SELECT E'a''b\'c :user',  $1 "#),
+        ("SELECT E'', E'a''', :user", "SELECT E'', E'a''',  $1 "),
         (#"SELECT ":user" FROM t"#, #"SELECT ":user" FROM t"#),
         ("SELECT a::text, :user::text", "SELECT a::text,  $1 ::text"),
         ("SELECT $$:user$$ || $a$ $$ :user $a$ || :user", "SELECT $$:user$$ || $a$ $$ :user $a$ ||  $1 "),

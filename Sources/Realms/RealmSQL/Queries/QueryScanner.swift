@@ -73,8 +73,9 @@ struct QueryScanner {
             return
         }
         copy(1)
-        while place < bytes.count, bytes[place] != UInt8(ascii: "'") {
-            copy(bytes[place] == UInt8(ascii: "\\") ? 2 : 1)
+        // A doubled quote does not end the escapes.
+        while place < bytes.count, bytes[place] != UInt8(ascii: "'") || follows("''") {
+            copy(bytes[place] == UInt8(ascii: "\\") || follows("''") ? 2 : 1)
         }
         copy(1)
     }
