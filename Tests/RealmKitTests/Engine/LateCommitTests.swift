@@ -24,6 +24,37 @@ struct LateCommitTests {
         #expect(report.groups == ["User"])
     }
 
+    @Test func `a late answer removes no success of another module`() async throws {
+        let clock = ManualClock()
+        let late = CapturedValue<Bool>()
+        let bob = try Username("bob")
+        // The module commits twice in time, and returns the first success after its deadline.
+        let slow = ScriptedModule(
+            .run { attempt in
+                let first = attempt.commit(groups: ["Admin"])
+                _ = attempt.commit(groups: ["Staff"])
+                while late.value == nil { await Task.yield() }
+                return first
+            }
+        )
+        let next = ScriptedModule(
+            .run { attempt in
+                let verdict = attempt.commit(as: bob, groups: ["User"])
+                late.set(true)
+                for _ in 0..<1000 { await Task.yield() }
+                return verdict
+            }
+        )
+        let stack = stack(LoginStack.Entry(slow, .optional, deadline: .seconds(5)), .required(next), clock: clock)
+        let login = Task { try await stack.login() }
+        await slow.untilCalled()
+        await clock.untilAsleep()
+        clock.advance(by: .seconds(5))
+        let report = try await login.value
+        #expect(report.identity?.username == bob)
+        #expect(report.groups == ["User"])
+    }
+
     @Test func `a commit after the decision never counts`() async throws {
         let captured = CapturedValue<LoginAttempt>()
         let stack = stack(

@@ -85,8 +85,11 @@ final class LoginRecord: Sendable {
     }
 
     /// Removes the successes of a round that the module did not return.
+    ///
+    /// After the call has ended, nothing is removed: the numbers of later successes must stay.
     func keepSuccess(_ number: Int, of round: Int) {
         state.withLock { state in
+            guard isOpen(round: round) else { return }
             for index in state.contributions.indices.reversed() where index != number {
                 let contribution = state.contributions[index]
                 if contribution.round == round, contribution.isSuccess { state.contributions.remove(at: index) }
