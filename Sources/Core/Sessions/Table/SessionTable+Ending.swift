@@ -45,8 +45,10 @@ extension SessionTable {
     ///
     /// After a restart, such a session may be valid again, so the caller can end it again.
     public func unstoredEnd(_ token: OpaqueToken, at host: SessionHost) -> Session? {
-        guard let digest = try? token.digest() else { return nil }
-        return state.withLock { $0.writes.unstored.first { $0.token == digest && $0.host == host } }
+        guard let digest = try? token.digest(), let session = state.withLock({ $0.writes.unstored(digest) }),
+            session.host == host
+        else { return nil }
+        return session
     }
 
     /// Returns the ended sessions of a user's sign-ins whose ends are not stored, in no order; the groups do not matter.

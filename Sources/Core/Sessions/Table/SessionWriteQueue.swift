@@ -16,6 +16,8 @@ struct SessionWriteQueue: Sendable {
     var lastCommand = 0
     /// The sessions that must be removed from the store.
     private var removals: [SessionID: Removal] = [:]
+    /// The unstored ends by their tokens: any client can ask for one, and there are many if the store fails.
+    private var byToken: [Digest: SessionID] = [:]
     /// The sessions whose times must be stored.
     private var touched: [SessionID: Session] = [:]
     /// The difference between the wall clock and the monotonic clock at the last write of times, in seconds.
@@ -28,7 +30,9 @@ struct SessionWriteQueue: Sendable {
     var due: [SessionID] { Array(removals.keys) }
 
     mutating func remove(_ session: Session) {
-        if hasStore { removals[session.id] = Removal(session: session) }
+        guard hasStore else { return }
+        removals[session.id] = Removal(session: session)
+        byToken[session.token] = session.id
     }
 
     /// Adds the removal of a session whose token was never sent to a client.
@@ -37,14 +41,26 @@ struct SessionWriteQueue: Sendable {
     }
 
     mutating func markRemoved(_ ids: [SessionID]) {
-        for id in ids { removals[id] = nil }
+        for id in ids {
+            forgetToken(id)
+            removals[id] = nil
+        }
     }
 
     mutating func markRecorded(_ ids: [SessionID]) {
-        for id in ids { removals[id]?.isRecorded = true }
+        for id in ids {
+            forgetToken(id)
+            removals[id]?.isRecorded = true
+        }
+    }
+
+    private mutating func forgetToken(_ id: SessionID) {
+        if let session = removals[id]?.session { byToken[session.token] = nil }
     }
 
     func unrecorded(_ ids: [SessionID]) -> [SessionID] { ids.filter { removals[$0]?.isRecorded == false } }
+
+    func unstored(_ token: Digest) -> Session? { byToken[token].flatMap { removals[$0]?.session } }
 
     /// The ended sessions that a restart would restore: there are few, unless the store fails.
     var unstored: some Sequence<Session> { removals.values.lazy.filter { !$0.isRecorded }.compactMap(\.session) }
