@@ -25,7 +25,7 @@ extension BoundRealm {
         if let identity = report.identity {
             // A login that needed more than the password ends the entries of logins with the password alone.
             if presented.usedPasswordOnly {
-                entry.store(CachedLogin(identity, subject: report.record.subject))
+                entry.store(CachedLogin(identity, subject: report.record.committedSubject))
             } else {
                 entry.remove()
             }

@@ -120,11 +120,17 @@ final class LoginRecord: Sendable {
     var establishedName: Username { countedContributions.lazy.compactMap(\.user).first ?? request.username }
 
     var subject: Subject {
+        var subject = committedSubject
+        subject.add(derivedGroups.map(Principal.group), from: nil)
+        return subject
+    }
+
+    /// What the modules committed, without ``derivedGroups``.
+    var committedSubject: Subject {
         var subject = Subject()
         for contribution in countedContributions {
             subject.add(contribution.principals, attributes: contribution.attributes, from: contribution.module)
         }
-        subject.add(derivedGroups.map(Principal.group), from: nil)
         return subject
     }
 
