@@ -118,8 +118,8 @@ struct CommandOutputTests {
         #expect(try run("xtech", "zed\u{7}") == user)
         let bad = """
             bad.conf:1:21: error: there is no realm class StartWithRaelm
-                realm xtech { class StartWithRaelm; }
-                                    ^~~~~~~~~~~~~~
+                ... class StartWithRaelm; }
+                          ^~~~~~~~~~~~~~
                 hint: did you mean StartWithRealm?
 
             """

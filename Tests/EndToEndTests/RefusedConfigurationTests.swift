@@ -193,7 +193,7 @@ import Testing
         #expect(
             finished.errors == """
                 realms.conf:3:2: error: unknown statement thread in server
-                    \tthread\t\t2;
+                    \tthread\t\t...
                     \t^~~~~~
                     hint: did you mean threads?
 

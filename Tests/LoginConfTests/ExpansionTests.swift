@@ -20,7 +20,10 @@ import Testing
     )
 
     private func option(_ value: String) -> Parsed<LoginConfFile> {
-        LoginConf.parse(SourceText(name: "f", "A { M required k=\"\(value)\"; };"), expansion: Self.expansion)
+        LoginConf.parse(
+            SourceText(name: "f", "A { M required x=\"\(value)\"; };", names: .ofTests),
+            expansion: Self.expansion
+        )
     }
 
     @Test(arguments: [
@@ -57,7 +60,7 @@ import Testing
     }
 
     private func word(_ text: String) throws -> (RealmsConfWord, SourceText) {
-        let source = SourceText(name: "realms.conf", "k \"\(text)\";")
+        let source = SourceText(name: "realms.conf", "x \"\(text)\";", names: .ofTests)
         return (try RealmsConf.parse(source).get()[0].arguments[0], source)
     }
 

@@ -7,22 +7,22 @@ import Testing
 @Suite struct LoginConfMistakesTests {
     @Test(arguments: mistakes)
     func `a mistake is reported once, at its place, with a hint`(_ mistake: Mistake) {
-        let parsed = LoginConf.parse(SourceText(name: "login.conf", mistake.text), expansion: .none)
+        let parsed = LoginConf.parse(SourceText(name: "login.conf", mistake.text, names: .ofTests), expansion: .none)
         #expect(parsed.diagnostics.map(Mistake.summary) == mistake.diagnostics)
     }
 
     static let mistakes = [
         Mistake(
             "A { M \"é\n; };",
-            "1:7+2 this string is not closed | close it with `\"`"
+            "1:7+3 this string is not closed | close it with `\"`"
         ),
         Mistake(
             "A { M required a=\"",
-            "1:18+1 this string is not closed | close it with `\"`"
+            "1:18+3 this string is not closed | close it with `\"`"
         ),
         Mistake(
             "A { M required a=\"é",
-            "1:18+2 this string is not closed | close it with `\"`"
+            "1:18+3 this string is not closed | close it with `\"`"
         ),
         Mistake(
             "A {\n M required;\n}\nB { N required; };",
@@ -102,8 +102,8 @@ import Testing
         ),
         Mistake(
             "# c\nA { # d\n M required; };",
-            "1:1+1 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf",
-            "2:5+1 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf"
+            "1:1+0 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf",
+            "2:5+3 `#` does not begin a comment here | comments are `// ...` and `/* ... */`, as in login.conf"
         ),
         Mistake(
             "A { M required a='b'; };\n'B c' { M required; };",
@@ -120,11 +120,11 @@ import Testing
         ),
         Mistake(
             "A { M include; };",
-            "1:7+7 `include` is not a control flag | `include` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+            "1:7+3 `include` is not a control flag | `include` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A { M substack common; };",
-            "1:7+8 `substack` is not a control flag | `substack` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
+            "1:7+3 `substack` is not a control flag | `substack` is a word of PAM, not of JAAS; the flags are required, requisite, sufficient, optional"
         ),
         Mistake(
             "A M required; };",
@@ -180,20 +180,20 @@ import Testing
         ),
         Mistake(
             "A { M required a=\"x\n y\"; };",
-            "1:18+2 this string is not closed on its line | a string must end on its line; write \\n for a line break"
+            "1:18+3 this string is not closed on its line | a string must end on its line; write \\n for a line break"
         ),
         Mistake(
             "A { M required a=\"x",
-            "1:18+2 this string is not closed | close it with `\"`"
+            "1:18+3 this string is not closed | close it with `\"`"
         ),
         Mistake(
             "A { M required; }; /* c",
-            "1:20+2 this comment is not closed | close it with `*/`"
+            "1:20+0 this comment is not closed | close it with `*/`"
         ),
         Mistake(
             "﻿A { M required; };\nB﻿ { M required; };",
-            "1:1+1 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark",
-            "2:2+1 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark"
+            "1:1+0 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark",
+            "2:2+0 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark"
         ),
         Mistake(
             "A { M requıred; };",
@@ -205,7 +205,7 @@ import Testing
         ),
         Mistake(
             "A { \"\" required; };",
-            "1:5+2 the class name is empty"
+            "1:5+0 the class name is empty"
         ),
         Mistake(
             "A { com . foo . M required; };",
@@ -217,7 +217,7 @@ import Testing
         ),
         Mistake(
             "include \"x.conf\";\nA { M required; };",
-            "1:1+7 login.conf has no `include` | name each file in a `login-config` statement of realms.conf"
+            "1:1+0 login.conf has no `include` | name each file in a `login-config` statement of realms.conf"
         ),
         Mistake(
             "my app { M required; };",
@@ -273,7 +273,7 @@ import Testing
         ),
         Mistake(
             "A { M required; };\nB { M required; };\n\"A\" { M required; };",
-            "3:1+3 a second login context `A` | the first one is at login.conf:1:1"
+            "3:1+0 a second login context `A` | the first one is at login.conf:1:1"
         ),
         Mistake(
             "A { M required a=b x=y a=c; };",
@@ -308,7 +308,7 @@ import Testing
         ),
         Mistake(
             "A { M required key:1=x; };",
-            "1:16+0 `:` is not allowed in an unquoted option key | write \"key:1\""
+            "1:16+5 `:` is not allowed in an unquoted option key | write \"key:1\""
         ),
         Mistake(
             "A { M required don't=x; };",

@@ -77,14 +77,14 @@ import Testing
     @Test func `a context name that occurs in two files is an error`() {
         var names = LoginContextNames()
         let one = SourceText(name: "one.conf", "A { M required; };\nB { M required; };")
-        let two = SourceText(name: "two.conf", "C { M required; };\n  B { M required; };")
+        let two = SourceText(name: "two.conf", "C { M required; };\n  B { M required; };", names: .ofTests)
         #expect(!LoginConf.parse(one, expansion: .none, names: &names).hasErrors)
         let parsed = LoginConf.parse(two, expansion: .none, names: &names)
         #expect(
             parsed.diagnostics.map(\.rendered) == [
                 """
                 two.conf:2:3: error: a second login context `B`
-                      B { M required; };
+                      B ...
                       ^
                     hint: the first one is at one.conf:2:1
                 """

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RealmsConfMistakesTests {
     @Test(arguments: mistakes)
     func `a mistake is reported once, at its place, with a hint`(_ mistake: Mistake) {
-        let parsed = RealmsConf.parse(SourceText(name: "realms.conf", mistake.text))
+        let parsed = RealmsConf.parse(SourceText(name: "realms.conf", mistake.text, names: .ofTests))
         #expect(parsed.diagnostics.map(Mistake.summary) == mistake.diagnostics)
     }
 
@@ -50,15 +50,15 @@ import Testing
         ),
         Mistake(
             "\"a\" b;",
-            "1:1+3 a keyword in quotes | a statement begins with an unquoted word"
+            "1:1+0 a keyword in quotes | a statement begins with an unquoted word"
         ),
         Mistake(
             "a \"b\"c;",
-            "1:3+4 a quoted text touches another word | put white space between them, or write one quoted text"
+            "1:3+3 a quoted text touches another word | put white space between them, or write one quoted text"
         ),
         Mistake(
             "a b\"c\"d \"e\";",
-            "1:3+4 a quoted text touches another word | put white space between them, or write one quoted text"
+            "1:3+3 a quoted text touches another word | put white space between them, or write one quoted text"
         ),
         Mistake(
             "a \"b;\nc;",
@@ -66,7 +66,7 @@ import Testing
         ),
         Mistake(
             "a \"b",
-            "1:3+2 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
+            "1:3+3 this quoted text is not closed | close it with `\"`; it cannot continue on the next line"
         ),
         Mistake(
             "a \"C:\\dir\";",
@@ -79,11 +79,11 @@ import Testing
         ),
         Mistake(
             "// c\na;",
-            "1:1+2 `//` does not begin a comment here | comments are `# ...`, except in login blocks"
+            "1:1+0 `//` does not begin a comment here | comments are `# ...`, except in login blocks"
         ),
         Mistake(
             "/* c */ a;",
-            "1:1+2 `/*` does not begin a comment here | comments are `# ...`, except in login blocks"
+            "1:1+0 `/*` does not begin a comment here | comments are `# ...`, except in login blocks"
         ),
         Mistake(
             "state ${env:HOME};\nb;",
@@ -103,7 +103,7 @@ import Testing
         ),
         Mistake(
             "realm x { }",
-            "1:6+1 an invisible character (U+00A0) in a word | replace it with a space, or put the word in double quotes"
+            "1:6+0 an invisible character (U+00A0) in a word | replace it with a space, or put the word in double quotes"
         ),
         Mistake(
             "a ​b;",
@@ -111,11 +111,11 @@ import Testing
         ),
         Mistake(
             "a \u{07};",
-            "1:3+1 an invisible character (U+0007) in a word | replace it with a space, or put the word in double quotes"
+            "1:3+3 an invisible character (U+0007) in a word | replace it with a space, or put the word in double quotes"
         ),
         Mistake(
             "﻿a;",
-            "1:1+1 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark"
+            "1:1+0 a byte order mark (U+FEFF) | save the file as UTF-8 without a byte order mark"
         ),
         Mistake(
             "login x;",
@@ -135,7 +135,7 @@ import Testing
         ),
         Mistake(
             "login x {\n  # c\n  M required;\n}",
-            "2:3+1 `#` does not begin a comment in a login block | comments are `// ...` and `/* ... */`, as in login.conf"
+            "2:3+0 `#` does not begin a comment in a login block | comments are `// ...` and `/* ... */`, as in login.conf"
         ),
         Mistake(
             "login x { M requierd; };\na;",
@@ -159,11 +159,11 @@ import Testing
         ),
         Mistake(
             "login x { M required a=\"b }\nc;",
-            "1:24+4 this string is not closed | close it with `\"`"
+            "1:24+3 this string is not closed | close it with `\"`"
         ),
         Mistake(
             "login x { M required; /* c }\nc;",
-            "1:23+2 this comment is not closed | close it with `*/`"
+            "1:23+0 this comment is not closed | close it with `*/`"
         ),
         Mistake(
             "login x { M required a=1; }\nb \"\\q\";\n",

@@ -110,7 +110,7 @@ extension MistakesTests {
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; nonsense z; }",
-            "etc/realms.conf:2:37: error: unknown statement nonsense in a StartWithRealm | known names: assign-groups, cache, class, group-mapping, jaas-context, startWith"
+            "etc/realms.conf:2:37: error: unknown statement in a StartWithRealm | known names: assign-groups, cache, class, group-mapping, jaas-context, startWith"
         ),
         Mistake(
             login + "realm xtech { class StartWithRealm; startWith; }",

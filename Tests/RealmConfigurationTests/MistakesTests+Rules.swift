@@ -47,7 +47,7 @@ extension MistakesTests {
         Mistake("protect /a { open up; }", "etc/realms.conf:1:19: error: open takes no words | end it with ;"),
         Mistake(
             "protect /a { open\n nosuch; }",
-            "etc/realms.conf:2:2: error: a ; is missing before nosuch | open takes no words"
+            "etc/realms.conf:2:2: error: a ; is missing before this word | open takes no words"
         ),
         Mistake(
             "protect /a { nobody\n methods GET; }",

@@ -51,7 +51,7 @@ extension MistakesTests {
         ),
         Mistake(
             "login xtechMyRealm { StartWithLoginModule required debug=true; }\n" + realm,
-            "etc/realms.conf:1:52: error: StartWithLoginModule has no option debug | known names: deadline"
+            "etc/realms.conf:1:52: error: StartWithLoginModule has no such option | known names: deadline"
         ),
         Mistake(
             "login xtechMyRealm { StartWithLoginModule required deadlin=\"3s\"; }\n" + realm,

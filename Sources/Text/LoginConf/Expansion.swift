@@ -55,14 +55,7 @@ extension SourceText {
         let end = min(Int(range.end), bytes.count)
         var rest = bytes[min(Int(range.start), end)..<end]
         if rest.first == .quote, rest.last == .quote { rest = rest.dropFirst().dropLast() }
-        guard !rest.isEmpty else { return false }
-        while !rest.isEmpty {
-            guard rest.starts(with: "${".utf8), !rest.starts(with: "${{".utf8),
-                let close = rest.firstIndex(of: .closeBrace)
-            else { return false }
-            rest = rest[(close + 1)...]
-        }
-        return true
+        return rest.consistsOfReferences
     }
 
     /// Returns the place of a reference in a value; the whole value if there is no reference or if it is not found.
@@ -108,6 +101,8 @@ struct Expander {
 
     let syntax: Syntax
     let expansion: Expansion
+    /// True for a value that messages may not quote: they name a reference in it only if there is nothing else in the value.
+    var isSecret = false
 
     /// Returns the value, which stands at a place in a text, with every reference replaced.
     ///
@@ -145,12 +140,14 @@ struct Expander {
             if isDouble {
                 result += source[open..<copied]
             } else {
-                result += try replacement(of: String(decoding: source[inside..<close], as: UTF8.self))
+                let name = source[inside..<close]
+                let mayQuote = !isSecret || source[...].consistsOfReferences
+                result += try replacement(of: String(decoding: name, as: UTF8.self), mayQuote: mayQuote)
             }
         }
         result += source[copied...]
         guard !result.isEmpty || source.isEmpty else {
-            let message = "\(DiagnosticText.word(value)) expands to nothing"
+            let message = "\(shown(value)) expands to nothing"
             throw Fault(message: message, hint: "write \"\" if an empty value is meant")
         }
         return result
@@ -159,30 +156,36 @@ struct Expander {
     private func string(of value: String) throws(Fault) -> String {
         let bytes = try bytes(of: value)
         guard let string = String(validating: bytes, as: UTF8.self) else {
-            throw Fault(message: "\(DiagnosticText.word(value)) expands to bytes that are not UTF-8")
+            throw Fault(message: "\(shown(value)) expands to bytes that are not UTF-8")
         }
         return string
     }
 
-    private func replacement(of name: String) throws(Fault) -> [UInt8] {
+    private func shown(_ value: String) -> String { isSecret ? "the value" : DiagnosticText.word(value) }
+
+    private func replacement(of name: String, mayQuote: Bool) throws(Fault) -> [UInt8] {
         if name == "/" { return [.slash] }
         let reference = "${\(name)}"
         let source = syntax == .jdk ? nil : Source(name)
         let key = String(name.dropFirst(source?.rawValue.count ?? 0))
         guard !key.isEmpty else { throw Fault(reference: reference, message: "`\(reference)` has no name") }
+        // A password may be within the reference, as in `${env:NAME:-default}` of a shell.
+        let bareKey = name.utf8.dropFirst(Source(name)?.rawValue.utf8.count ?? 0)
+        let isNamed = !isSecret || mayQuote && bareKey.allSatisfy { $0.isNamePart || $0 == .slash }
+        let shownKey = isNamed ? " \(DiagnosticText.word(key))" : ""
         let message: String
         switch source {
         case .environment?:
             if let value = expansion.environment(key) { return Array(value.utf8) }
-            message = "the environment variable \(DiagnosticText.word(key)) is not set"
+            message = "the environment variable\(shownKey) is not set"
         case .file?:
             switch expansion.file(key) {
             case .success(let content): return content.withoutLastLineEnd
-            case .failure(let fault): message = "cannot read the file \(DiagnosticText.word(key)): \(fault.reason)"
+            case .failure(let fault): message = "cannot read the file\(shownKey): \(fault.reason)"
             }
         case nil:
             if let value = expansion.property(key) { return Array(value.utf8) }
-            message = "the property \(DiagnosticText.word(key)) is not defined"
+            message = "the property\(shownKey) is not defined"
         }
         throw Fault(reference: reference, message: message, hint: source == nil ? hint(for: key) : nil)
     }
@@ -203,6 +206,20 @@ struct Expander {
             index += 1
         }
         return nil
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// True for a text of references `${...}` and nothing else.
+    fileprivate var consistsOfReferences: Bool {
+        var rest = self
+        while !rest.isEmpty {
+            guard rest.starts(with: "${".utf8), !rest.starts(with: "${{".utf8),
+                let close = rest.firstIndex(of: .closeBrace)
+            else { return false }
+            rest = rest[(close + 1)...]
+        }
+        return !isEmpty
     }
 }
 

@@ -21,3 +21,19 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         return "\(diagnostic.line):\(diagnostic.column)+\(diagnostic.length) \(severity)\(diagnostic.message)\(hint)"
     }
 }
+
+extension KnownNames {
+    /// The names of the texts of tests.
+    static let ofTests = KnownNames(
+        harmless: [
+            "a", "b", "base", "d", "debug", "file", "list", "mail", "p", "port", "refresh", "url", "x", "c", "class",
+            "listen", "realm", "server", "state", "login", "key", "note", "size",
+        ],
+        secret: ["password", "token"],
+        words: [
+            "A", "B", "M", "N", "O", "auth", "required", "optional", "my app", "my:app", "1app", "<config>",
+            "com/foo/M",
+            "B c", "5", "key:1", "don't", "mandatory", ".",
+        ]
+    )
+}

@@ -27,18 +27,20 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     public let column: Int
     /// The line to show, with control characters replaced and tabs kept.
     ///
-    /// A long line is cut to the 100 columns around the place. It is empty if the line may contain a password.
+    /// It is the statement before the place, with `...` for what may not be shown (see ``KnownNames``), and empty if nothing may
+    /// be shown. A long line is cut to the 100 columns around the place.
     public let lineText: String
     /// The number of characters in ``lineText`` before the place.
     public let indent: Int
-    /// The number of characters to underline, at least 1; 0 if the line is not shown, because it may contain a password.
+    /// The number of characters to underline, at least 1; 0 if no line is shown.
     ///
     /// If the place has several lines, only the first line is underlined.
     public let length: Int
+    let isAboutFile: Bool
 
     /// The diagnostic as text: place and message, the line, the underline and the hint, without a final newline.
     ///
-    /// A diagnostic about a whole file has no line and no underline, nor has one about a line that may contain a password.
+    /// A diagnostic about a whole file has no line and no underline, nor has one about a line that may not be shown.
     ///
     ///     realms.conf:3:14: error: message
     ///         class   StartWithRaelm;
@@ -46,7 +48,7 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     ///         hint: did you mean `StartWithRealm`?
     public var rendered: String {
         var text = "\(file):\(line):\(column): \(severity.rawValue): \(message)"
-        if line == 1, column == 1, lineText.isEmpty {
+        if isAboutFile {
             text = "\(file): \(severity.rawValue): \(message)"
         } else if length > 0 {
             text += "\n    \(lineText)\n    "
@@ -62,7 +64,7 @@ public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
     ///
     /// More people may read a log than the configuration, so no line of the configuration is shown.
     public var logLine: String {
-        let place = line == 1 && column == 1 && lineText.isEmpty ? file : "\(file):\(line):\(column)"
+        let place = isAboutFile ? file : "\(file):\(line):\(column)"
         return "\(place): \(severity.rawValue): \(message)" + (hint.map { "; hint: \($0)" } ?? "")
     }
 

@@ -28,9 +28,14 @@ struct Diagnostics {
     }
 
     @inline(never)
-    mutating func error(_ message: String, at range: SourceRange, hint: String? = nil) {
+    mutating func error(
+        _ message: String,
+        at range: SourceRange,
+        hint: String? = nil,
+        showing place: ShownPlace = .ifKnown
+    ) {
         guard !dropsErrors else { return }
-        add(text.error(at: range, message, hint: hint), at: range)
+        add(text.error(at: range, message, hint: hint, showing: place), at: range)
     }
 
     @inline(never)

@@ -14,30 +14,28 @@ public struct SourceText: Sendable {
     public let name: String
     /// The bytes, expected to be UTF-8.
     public let bytes: [UInt8]
+    /// The names that messages about this text may quote.
+    public let names: KnownNames
     /// The copies of a text share it.
     private let lines = LineIndex()
-    /// The parts that messages do not show; the copies of a text share them.
-    let confidential: ConfidentialText
     /// The values of references, which messages show as they are written; the copies of a text share them.
-    let hiddenValues = HiddenValues()
+    let expandedValues = ExpandedValues()
 
     /// Creates a text from bytes.
     ///
     /// - Parameters:
     ///   - name: The name for diagnostics.
     ///   - bytes: The bytes.
-    ///   - secretNames: The names of settings whose values messages do not show, in addition to names such as `password`.
-    public init(name: String, bytes: [UInt8], secretNames: Set<String> = []) {
+    ///   - names: The names that messages may quote.
+    public init(name: String, bytes: [UInt8], names: KnownNames = .none) {
         self.name = name
         self.bytes = bytes
-        // The only error about a larger text is shown at its first line.
-        let end = bytes.count > Self.maximumSize ? 1 << 16 : bytes.count
-        confidential = ConfidentialText(bytes, end: end, names: secretNames)
+        self.names = names
     }
 
     /// Creates a text from a string.
-    public init(name: String, _ text: String) {
-        self.init(name: name, bytes: Array(text.utf8))
+    public init(name: String, _ text: String, names: KnownNames = .none) {
+        self.init(name: name, bytes: Array(text.utf8), names: names)
     }
 
     /// Returns the line and column of a byte offset; an offset past the end is treated as the end.
@@ -56,11 +54,13 @@ public struct SourceText: Sendable {
     ///   - range: The place of the value.
     public func hide(_ value: String, writtenAs written: String, at range: SourceRange) {
         guard written.contains("${env:") || written.contains("${file:") else { return }
-        hiddenValues.add(value, writtenAs: written, line: Int(location(of: range.start).line))
+        expandedValues.add(value, writtenAs: written, line: Int(location(of: range.start).line))
     }
 
     /// Returns a diagnostic about another text without the values that are hidden in diagnostics about this one.
-    public func hidingValues(in diagnostic: Diagnostic) -> Diagnostic { hiddenValues.hiding(in: diagnostic, line: nil) }
+    public func hidingValues(in diagnostic: Diagnostic) -> Diagnostic {
+        expandedValues.hiding(in: diagnostic, line: nil)
+    }
 
     /// Returns the characters of a range, with malformed bytes replaced.
     ///
@@ -82,11 +82,6 @@ extension SourceText {
         let offset: Int
         /// The column of the offset, from 1.
         let column: Int
-    }
-
-    /// Returns whether a place is in a value that may be a secret.
-    public func isConfidential(_ range: SourceRange) -> Bool {
-        !confidential.parts.values(from: Int(range.start), to: Int(range.end)).isEmpty
     }
 
     func line(around offset: Int) -> Line {

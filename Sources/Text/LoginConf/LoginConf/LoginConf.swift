@@ -154,11 +154,12 @@ extension ModuleEntry {
     /// - Returns: The module; the ranges of its parts stay the same.
     /// - Throws: One error for each value that cannot be expanded.
     public func expanded(by expansion: Expansion, in text: SourceText) throws(ConfigurationErrors) -> ModuleEntry {
-        let expander = Expander(syntax: .jdkWithSources, expansion: expansion)
         var diagnostics: [Diagnostic] = []
         var expanded: [ModuleOption] = []
         for option in options {
             do throws(Diagnostic) {
+                let isSecret = !text.names.isHarmless(option.key)
+                let expander = Expander(syntax: .jdkWithSources, expansion: expansion, isSecret: isSecret)
                 let value = try expander.string(of: option.value, at: option.valueRange, in: text)
                 expanded.append(option.with(value: value))
             } catch {
@@ -188,7 +189,9 @@ extension ModuleOption {
     /// - Returns: The bytes; the content of a file may be any bytes.
     /// - Throws: An error if the value cannot be expanded.
     public func expandedBytes(by expansion: Expansion, in text: SourceText) throws(Diagnostic) -> [UInt8] {
-        try Expander(syntax: .jdkWithSources, expansion: expansion).bytes(of: value, at: valueRange, in: text)
+        let isSecret = !text.names.isHarmless(key)
+        return try Expander(syntax: .jdkWithSources, expansion: expansion, isSecret: isSecret)
+            .bytes(of: value, at: valueRange, in: text)
     }
 
     fileprivate func with(value: String) -> ModuleOption {

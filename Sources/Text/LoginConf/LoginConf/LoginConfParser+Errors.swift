@@ -27,8 +27,25 @@ extension LoginConfParser {
         diagnostics.error(error.message, at: error.range, hint: error.hint)
     }
 
-    func shown(_ token: LoginConfToken) -> String {
-        text.isConfidential(token.range) ? HiddenWords.replacement : DiagnosticText.word(string(of: token))
+    /// Returns a name for a message; nil if it may not be quoted.
+    private func quoted(_ name: LoginConfToken) -> String? {
+        let word = string(of: name)
+        return text.names.mayQuote(word) ? DiagnosticText.word(word) : nil
+    }
+
+    /// Returns a noun with the name that it stands for, if the name may be quoted.
+    private func named(_ noun: String, _ name: LoginConfToken) -> String {
+        [noun, quoted(name)].compactMap(\.self).joined(separator: " ")
+    }
+
+    /// Returns the name of a context for a message; nil if it may not be quoted.
+    ///
+    /// The name of a `login` block is a value of a harmless statement of realms.conf.
+    private func quoted(_ block: Block) -> String? {
+        switch dialect {
+        case .file: quoted(block.name)
+        case .inlineBlock: DiagnosticText.word(string(of: block.name))
+        }
     }
 
     /// The empty range after the previous token, at which a missing token is reported.
@@ -68,12 +85,13 @@ extension LoginConfParser {
             return SyntaxError("login.conf has no `include`", at: name.range, hint: hint)
         }
         if token.isText, peek().kind == .openBrace {
-            let hint = "write \(LoginConfEscapes.quoted(string(of: name) + " " + string(of: token)))"
+            let whole = LoginConfEscapes.quoted(string(of: name) + " " + string(of: token))
+            let hint = quoted(name) == nil || quoted(token) == nil ? "quote the whole name" : "write \(whole)"
             let both = SourceRange(name.start, token.end)
             return SyntaxError("a context name with a space needs double quotes", at: both, hint: hint)
         }
-        let hint = "write `\(DiagnosticText.text(string(of: name))) {`"
-        return SyntaxError("missing `{` after the context name \(shown(name))", at: rangeAfterPrevious, hint: hint)
+        let hint = "write `\(quoted(name) == nil ? "NAME" : DiagnosticText.text(string(of: name))) {`"
+        return SyntaxError("missing `{` after \(named("the context name", name))", at: rangeAfterPrevious, hint: hint)
     }
 
     @inline(never)
@@ -84,7 +102,8 @@ extension LoginConfParser {
     @inline(never)
     func emptyBlock(_ block: Block) -> SyntaxError {
         let hint = "the JDK ignores an empty context and uses `other`; remove it or add a module"
-        return SyntaxError("the context \(shown(block.name)) has no modules", at: block.name.range, hint: hint)
+        let context = ["the context", quoted(block)].compactMap(\.self).joined(separator: " ")
+        return SyntaxError("\(context) has no modules", at: block.name.range, hint: hint)
     }
 
     private func unclosed(_ block: Block, at range: SourceRange) -> SyntaxError {
@@ -94,7 +113,12 @@ extension LoginConfParser {
             case .inlineBlock: "}"
             }
         let hint = "the block begins at \(text.place(of: block.open.range)); close it with `\(close)`"
-        return SyntaxError("the block of \(shown(block.name)) is not closed", at: range, hint: hint, endsBlock: true)
+        return SyntaxError(
+            "the block of \(quoted(block) ?? "the context") is not closed",
+            at: range,
+            hint: hint,
+            endsBlock: true
+        )
     }
 
     /// Returns an error about a block without a `}`, and goes back to the token that begins the next context or statement.
@@ -170,18 +194,22 @@ extension LoginConfParser {
         let word = string(of: token)
         let flags = ControlFlag.allCases.map(\.rawValue)
         var hint = Self.flagsHint
+        var isNear = true
         if Self.pamKeywords.contains(word) {
             hint = "`\(word)` is a word of PAM, not of JAAS; \(Self.flagsHint)"
         } else if let meant = flags.first(where: { $0.uppercased() == word.uppercased() }) {
             hint = "write `\(meant)` in ASCII letters"
         } else if let meant = NearestName.suggest(word, among: flags) {
             hint = "did you mean `\(meant)`?"
+        } else {
+            isNear = text.names.mayQuote(word)
         }
-        return SyntaxError("\(DiagnosticText.word(word)) is not a control flag", at: token.range, hint: hint)
+        let shown = isNear ? DiagnosticText.word(word) : "this word"
+        return SyntaxError("\(shown) is not a control flag", at: token.range, hint: hint)
     }
 
     private func missingFlag(of className: LoginConfToken) -> SyntaxError {
-        let message = "the control flag of \(shown(className)) is missing"
+        let message = "the control flag of \(quoted(className) ?? "the module") is missing"
         return SyntaxError(message, at: rangeAfterPrevious, hint: Self.flagsHint)
     }
 
@@ -192,12 +220,12 @@ extension LoginConfParser {
         let error =
             isFirst
             ? SyntaxError(
-                "the option \(shown(key)) is not in a module",
+                "\(named("the option", key)) is not in a module",
                 at: key.range,
                 hint: "a module begins with its class name and its control flag"
             )
             : SyntaxError(
-                "the option \(shown(key)) comes after the end of its module",
+                "\(named("the option", key)) comes after the end of its module",
                 at: key.range,
                 hint: "remove the `;` before it: a `;` ends the module; options are separated by white space"
             )
@@ -233,8 +261,13 @@ extension LoginConfParser {
         case .invalidCharacter where isSeparatingComma:
             return SyntaxError("unexpected `,`", at: token.range, hint: "options are separated by white space")
         default:
-            return unquoted(touchesPrevious ? (options.isEmpty ? .flag : .value) : .key)
+            guard isAfterValue else { return unquoted(touchesPrevious ? .flag : .key) }
+            return unquoted(.value, of: options.key(ofValueAt: previous.range))
         }
+    }
+
+    private func shownKey(_ key: LoginConfToken) -> String {
+        quoted(key) == nil ? "KEY" : DiagnosticText.text(string(of: key))
     }
 
     private var isSeparatingComma: Bool {
@@ -255,16 +288,16 @@ extension LoginConfParser {
         case .endOfFile:
             return unclosed(block, at: rangeAfterPrevious)
         case .semicolon, .closeBrace:
-            let hint = "write \(DiagnosticText.text(string(of: key)))=\"true\", for example"
-            return SyntaxError("the option \(shown(key)) has no value", at: key.range, hint: hint)
+            let hint = "write \(shownKey(key))=\"true\", for example"
+            return SyntaxError("\(named("the option", key)) has no value", at: key.range, hint: hint)
         case .openBrace:
             return unclosed(block, before: key)
         case .word where controlFlag(of: token) != nil, .string where controlFlag(of: token) != nil:
-            let hint = "every module ends with `;`, and \(shown(key)) begins the next module"
+            let hint = "every module ends with `;`" + (quoted(key).map { ", and \($0) begins the next module" } ?? "")
             let place = SourceRange(UInt32(endBefore), UInt32(endBefore))
             return SyntaxError("missing `;` after the module", at: place, hint: hint)
         default:
-            let message = "missing `=` after the option key \(shown(key))"
+            let message = "missing `=` after \(named("the option key", key))"
             return SyntaxError(message, at: rangeAfterPrevious, hint: "an option is KEY=VALUE")
         }
     }
@@ -275,10 +308,10 @@ extension LoginConfParser {
         case .endOfFile:
             return unclosed(block, at: rangeAfterPrevious)
         case .semicolon, .closeBrace:
-            let hint = "write \(DiagnosticText.text(string(of: key)))=\"\" if an empty value is meant"
-            return SyntaxError("the option \(shown(key)) has no value", at: rangeAfterPrevious, hint: hint)
+            let hint = "write \(shownKey(key))=\"\" if an empty value is meant"
+            return SyntaxError("\(named("the option", key)) has no value", at: rangeAfterPrevious, hint: hint)
         default:
-            return unquoted(.value)
+            return unquoted(.value, of: string(of: key))
         }
     }
 
@@ -294,8 +327,8 @@ extension LoginConfParser {
     mutating func warnOfDuplicate(_ option: ModuleOption, earlier: ModuleOption) {
         if diagnostics.dropsWarnings { return }
         let hint = "the last value is used; the earlier one is at \(text.place(of: earlier.keyRange))"
-        let message = "the option \(DiagnosticText.word(option.key)) is set twice in this module"
-        diagnostics.warning(message, at: option.keyRange, hint: hint)
+        let shown = text.names.mayQuote(option.key) ? "the option \(DiagnosticText.word(option.key))" : "an option"
+        diagnostics.warning("\(shown) is set twice in this module", at: option.keyRange, hint: hint)
     }
 }
 

@@ -114,15 +114,15 @@ extension LoginConfParser {
 
     // MARK: Texts that need quotes
 
-    /// Returns an error about a text with the current character, which needs quotes.
+    /// Returns an error about a text with the current character, which needs quotes: a name, or the value of the option `key`.
     @inline(never)
-    func unquoted(_ role: TextRole) -> SyntaxError {
+    func unquoted(_ role: TextRole, of key: String? = nil) -> SyntaxError {
         let end = UInt32(endOfUnquotedText(role))
         let character = DiagnosticText.word(text.string(in: token.range))
         let rest = text.string(in: SourceRange(token.start, end))
         if touchesPrevious {
             let message = "\(character) is not allowed in an unquoted \(role.rawValue)"
-            let hint = "write \(quoted(string(of: previous) + rest))"
+            let hint = correction(string(of: previous) + rest, of: key)
             return SyntaxError(message, at: SourceRange(previous.start, end), hint: hint)
         }
         let range = SourceRange(token.start, end)
@@ -131,18 +131,24 @@ extension LoginConfParser {
         {
             let content = text.string(in: SourceRange(token.end, UInt32(close)))
             let place = SourceRange(token.start, UInt32(close + 1))
-            return SyntaxError("single quotes around the \(role.rawValue)", at: place, hint: "write \(quoted(content))")
+            return SyntaxError(
+                "single quotes around the \(role.rawValue)",
+                at: place,
+                hint: correction(content, of: key)
+            )
         }
         if role == .flag {
-            let message = "\(DiagnosticText.word(rest)) is not a control flag"
-            return SyntaxError(message, at: range, hint: Self.flagsHint)
+            let word = text.names.mayQuote(rest) ? DiagnosticText.word(rest) : "this word"
+            return SyntaxError("\(word) is not a control flag", at: range, hint: Self.flagsHint)
         }
         let message = "an unquoted \(role.rawValue) cannot begin with \(character)"
-        return SyntaxError(message, at: range, hint: "write \(quoted(rest))")
+        return SyntaxError(message, at: range, hint: correction(rest, of: key))
     }
 
-    private func quoted(_ content: String) -> String {
-        content.unicodeScalars.count <= 80 ? LoginConfEscapes.quoted(content) : "it in double quotes"
+    private func correction(_ content: String, of key: String?) -> String {
+        let mayQuote = key.map(text.names.isHarmless) ?? text.names.mayQuote(content)
+        guard mayQuote, content.unicodeScalars.count <= 80 else { return "write it in double quotes" }
+        return "write \(LoginConfEscapes.quoted(content))"
     }
 
     /// Returns the end of an unquoted text that begins with the current token.

@@ -16,9 +16,9 @@ extension LoginConfParser {
 
     /// Returns the value of an option; in login.conf its references are expanded.
     @inline(__always)
-    mutating func value(of token: LoginConfToken) -> String {
+    mutating func value(of token: LoginConfToken, key: LoginConfToken) -> String {
         let value = string(of: token)
-        return token.content == .plain ? value : expanded(value, at: token)
+        return token.content == .plain ? value : expanded(value, at: token, key: key)
     }
 
     /// Returns the control flag in a token, in upper or lower case; nil if the token is not a flag.
@@ -60,12 +60,14 @@ extension LoginConfParser {
     }
 
     @inline(never)
-    private mutating func expanded(_ value: String, at token: LoginConfToken) -> String {
+    private mutating func expanded(_ value: String, at token: LoginConfToken, key: LoginConfToken) -> String {
         guard case .file(let expansion) = dialect, token.content != .replacement, !diagnostics.isFull else {
             return value
         }
         do throws(Diagnostic) {
-            return try Expander(syntax: .jdk, expansion: expansion).string(of: value, at: token.range, in: text)
+            let isSecret = !text.names.isHarmless(string(of: key))
+            let expander = Expander(syntax: .jdk, expansion: expansion, isSecret: isSecret)
+            return try expander.string(of: value, at: token.range, in: text)
         } catch {
             diagnostics.add(error, at: token.range)
             return value

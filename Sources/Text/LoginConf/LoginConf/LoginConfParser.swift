@@ -159,7 +159,7 @@ struct LoginConfParser {
         let option = ModuleOption(
             key: string(of: keyToken),
             keyRange: keyToken.range,
-            value: value(of: valueToken),
+            value: value(of: valueToken, key: keyToken),
             valueRange: valueToken.range
         )
         if let earlier = options.add(option) { warnOfDuplicate(option, earlier: earlier) }

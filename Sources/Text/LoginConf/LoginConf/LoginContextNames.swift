@@ -85,6 +85,8 @@ struct ModuleOptionList {
 
     var isEmpty: Bool { options.isEmpty }
 
+    func key(ofValueAt range: SourceRange) -> String? { options.first { $0.valueRange == range }?.key }
+
     /// Returns the options in an array without spare capacity.
     func array() -> [ModuleOption] { Array(options[...]) }
 

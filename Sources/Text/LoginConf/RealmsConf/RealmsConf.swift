@@ -119,6 +119,6 @@ public struct RealmsConfWord: Sendable, Hashable {
     /// - Returns: The bytes; the content of a file may be any bytes.
     /// - Throws: An error if a reference is undefined, if a file cannot be read, or if the word expands to nothing.
     public func expandedBytes(by expansion: Expansion, in source: SourceText) throws(Diagnostic) -> [UInt8] {
-        try Expander(syntax: .strict, expansion: expansion).bytes(of: text, at: range, in: source)
+        try Expander(syntax: .strict, expansion: expansion, isSecret: true).bytes(of: text, at: range, in: source)
     }
 }

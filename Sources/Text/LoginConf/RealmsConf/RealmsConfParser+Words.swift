@@ -19,10 +19,10 @@ extension RealmsConfParser {
             let whole = SourceRange(UInt32(current.start), UInt32(token.end))
             if token.kind == .word, text.bytes[token.start] == UInt8(ascii: ",") {
                 let hint = "words are separated by blanks: remove the comma"
-                diagnostics.error("a comma follows a quoted text", at: whole, hint: hint)
+                diagnostics.error("a comma follows a quoted text", at: whole, hint: hint, showing: .never)
             } else {
                 let hint = "put white space between them, or write one quoted text"
-                diagnostics.error("a quoted text touches another word", at: whole, hint: hint)
+                diagnostics.error("a quoted text touches another word", at: whole, hint: hint, showing: .never)
             }
             // Further words without white space before them are not reported again.
             while isWord(token.kind), token.start == previousEnd { advance() }
@@ -117,10 +117,15 @@ extension RealmsConfParser {
         !word.isQuoted && word.text.hasSuffix("$") && Int(word.range.end) == token.start
     }
 
-    mutating func skipUnquotedReference(after word: RealmsConfWord) {
+    private static func endsReference(_ byte: UInt8) -> Bool {
+        byte == .closeBrace || byte == .semicolon || byte == .quote || byte.isBlank || byte.isLineEnd
+    }
+
+    /// Reports a `${...}` outside of quotes; the hint shows the word only in a harmless statement.
+    mutating func skipUnquotedReference(after word: RealmsConfWord, isHarmless: Bool) {
         repeat {
             var end = token.start
-            while end < text.bytes.count, text.bytes[end] != .closeBrace, !text.bytes[end].isLineEnd { end += 1 }
+            while end < text.bytes.count, !Self.endsReference(text.bytes[end]) { end += 1 }
             if end < text.bytes.count, text.bytes[end] == .closeBrace { end += 1 }
             scanner.position = end
             token.end = end
@@ -134,7 +139,8 @@ extension RealmsConfParser {
         let variables = written.replacing(/\$\{([A-Z_]+)\}/) { "${env:\($0.1)}" }
         let isSame = variables.utf8.elementsEqual(written.utf8)
         let hint = "write \"\(written)\"" + (isSame ? "" : ", or \"\(variables)\" for the environment variable")
-        diagnostics.error("`${...}` outside of quotes", at: range, hint: hint)
+        let shownHint = isHarmless ? hint : "put the whole word in double quotes"
+        diagnostics.error("`${...}` outside of quotes", at: range, hint: shownHint)
     }
 }
 

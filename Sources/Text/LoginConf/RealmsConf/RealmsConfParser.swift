@@ -86,13 +86,15 @@ struct RealmsConfParser {
                 return statement(keyword, arguments: arguments, body: .none, from: start)
             case .openBrace:
                 if let last = arguments.last, isUnquotedReference(after: last) {
-                    skipUnquotedReference(after: last)
+                    let isHarmless =
+                        text.names.isHarmless(keyword.text) && !arguments.contains { text.names.isSecret($0.text) }
+                    skipUnquotedReference(after: last, isHarmless: isHarmless)
                     continue
                 }
                 let body = keyword.text == "login" ? parseLogin(keyword, arguments: arguments) : parseBlock(of: keyword)
                 return statement(keyword, arguments: arguments, body: body, from: start)
             case .closeBrace, .endOfFile:
-                let message = "missing `;` after the statement \(shown(keyword))"
+                let message = "missing `;` after the statement\(named(keyword, after: " "))"
                 diagnostics.error(message, at: rangeAfterPrevious, hint: "a statement ends with `;`")
                 // At the end of the file, unclosed blocks are probably consequences of this mistake.
                 if token.kind == .endOfFile { diagnostics.isMuted = true }
@@ -111,8 +113,9 @@ struct RealmsConfParser {
         return Statement(keyword: keyword, arguments: arguments, body: body, range: range)
     }
 
-    private func shown(_ word: RealmsConfWord) -> String {
-        text.isConfidential(word.range) ? HiddenWords.replacement : DiagnosticText.word(word.text)
+    /// Returns a keyword for a message; nothing if it may not be quoted.
+    private func named(_ keyword: RealmsConfWord, after words: String) -> String {
+        text.names.mayQuote(keyword.text) ? words + DiagnosticText.word(keyword.text) : ""
     }
 
     private mutating func checkKeyword(_ keyword: RealmsConfWord) {
@@ -121,7 +124,11 @@ struct RealmsConfParser {
             diagnostics.error("a keyword in quotes", at: keyword.range, hint: hint)
         } else if keyword.text.hasPrefix("//") || keyword.text.hasPrefix("/*") {
             let hint = "comments are `# ...`, except in login blocks"
-            diagnostics.error("\(shown(keyword)) does not begin a comment here", at: keyword.range, hint: hint)
+            diagnostics.error(
+                "`\(keyword.text.prefix(2))` does not begin a comment here",
+                at: keyword.range,
+                hint: hint
+            )
         }
     }
 
@@ -146,7 +153,7 @@ struct RealmsConfParser {
     private mutating func closeBlock(of keyword: RealmsConfWord, open: RealmsConfToken) {
         guard token.kind != .closeBrace else { return advance() }
         let hint = "the block begins at \(text.place(of: open.range)); close it with `}`"
-        diagnostics.error("the block of \(shown(keyword)) is not closed", at: rangeAfterPrevious, hint: hint)
+        diagnostics.error("the block\(named(keyword, after: " of ")) is not closed", at: rangeAfterPrevious, hint: hint)
         // The outer blocks are probably unclosed because of the same mistake, so they are not reported.
         diagnostics.isMuted = true
     }

@@ -65,13 +65,11 @@ extension Block {
         builder: ConfigurationBuilder
     ) {
         let (name, range) = (statement.keyword.text, statement.keyword.range)
-        let message = "unknown statement \(name) in \(place)"
-        if let hint = hint(statement, in: place, among: keywords, builder: builder) {
-            builder.error(at: range, message, hint: hint)
-        } else {
-            let value = SourceRange(range.end, max(range.end, statement.argumentsEnd))
-            builder.reportUnknown(name, at: range, value: value, in: builder.text, message, among: keywords)
-        }
+        let special = hint(statement, in: place, among: keywords, builder: builder)
+        let isNamed = special != nil || builder.text.names.mayQuote(name)
+        let message = isNamed ? "unknown statement \(name) in \(place)" : "unknown statement in \(place)"
+        let general = ConfigurationBuilder.hint(name, among: keywords)
+        builder.error(at: range, message, hint: special ?? general, showing: isNamed ? .ifKnown : .never)
     }
 
     /// Returns a hint for a statement that belongs in another block, or has no meaning here; nil for another statement.
@@ -122,7 +120,9 @@ extension Block {
             let place = arguments.firstIndex { $0.beginsLine && !$0.isQuoted && keywords.contains($0.text) }
             guard let place else { return [statement] }
             let next = arguments[place]
-            let hint = "quote it if it is meant as a word of \(statement.keyword.text)"
+            let name = statement.keyword.text
+            let shownName = builder.text.names.mayQuote(name) ? name : "the statement before it"
+            let hint = "quote it if it is meant as a word of \(shownName)"
             builder.error(at: next.range, "a ; is missing before \(next.text)", hint: hint)
             let first = Statement(keyword: statement.keyword, arguments: Array(arguments[..<place]))
             let second = Statement(keyword: next, arguments: Array(arguments[(place + 1)...]), body: statement.body)

@@ -14,6 +14,8 @@ struct BlockSchema<Settings>: Sendable {
     var check: @Sendable (Block, inout Settings) -> Void = { _, _ in }
 
     var keywords: [String] { statements.map(\.keyword) }
+    /// The keywords of the statements and of those in their blocks.
+    var allKeywords: [String] { statements.flatMap { [$0.keyword] + $0.innerKeywords } }
 
     /// Reads a statement that takes a block and no words.
     func read(_ statement: Statement, into settings: inout Settings, in builder: ConfigurationBuilder) {
@@ -41,6 +43,8 @@ struct StatementSchema<Settings>: Sendable {
 
     let keyword: String
     var isRepeated = false
+    /// The keywords in the block of the statement, for messages; see ``KnownNames``.
+    var innerKeywords: [String] = []
     /// Reads the statements of the keyword, of which there is at least one; reports a mistake.
     let read: @Sendable (Block, inout Settings) -> Void
 
@@ -79,7 +83,7 @@ struct StatementSchema<Settings>: Sendable {
     }
 
     static func block<Inner>(_ keyword: String, _ setting: Setting<Inner>, _ schema: BlockSchema<Inner>) -> Self {
-        Self(keyword: keyword) { block, settings in
+        Self(keyword: keyword, innerKeywords: schema.allKeywords) { block, settings in
             guard let statement = block.first(keyword) else { return }
             schema.read(statement, into: &settings[keyPath: setting], in: block.builder)
         }

@@ -14,7 +14,7 @@ extension ConfigurationBuilder {
             return nil
         }
         guard !word.hasOuterComma else {
-            reportComma(in: word, hint: "\(statement.keyword.text) takes one word")
+            reportComma(in: word, of: statement, hint: "\(statement.keyword.text) takes one word")
             return nil
         }
         return word
@@ -25,9 +25,9 @@ extension ConfigurationBuilder {
         guard hasNoBlock(statement), let word = statement.arguments.first else { return }
         let message = "\(statement.keyword.text) takes no words"
         if word.beginsLine {
-            error(at: word.range, "a ; is missing before \(word.text)", hint: message)
+            reportMissingSemicolon(before: word, hint: message)
         } else {
-            error(at: word.range, message, hint: "end it with ;")
+            error(at: word.range, message, hint: "end it with ;", showing: .never)
         }
     }
 
@@ -43,7 +43,7 @@ extension ConfigurationBuilder {
             return nil
         }
         if word.hasComma {
-            reportComma(in: word, hint: several)
+            reportComma(in: word, of: statement, hint: several)
             return nil
         }
         return (word, block)
@@ -68,11 +68,19 @@ extension ConfigurationBuilder {
         let message = "\(statement.keyword.text) takes \(expected)"
         // A word at the beginning of a line is probably the next statement.
         if let next = statement.arguments.dropFirst().first(where: \.beginsLine) {
-            error(at: next.range, "a ; is missing before \(next.text)", hint: message)
+            reportMissingSemicolon(before: next, hint: message)
+        } else if let superfluous = statement.arguments.dropFirst().first {
+            error(at: superfluous.range, message, hint: hint, showing: .never)
         } else {
-            let place = statement.arguments.dropFirst().first?.range ?? statement.keyword.range
-            error(at: place, message, hint: statement.arguments.isEmpty ? nil : hint)
+            error(at: statement.keyword.range, message, hint: statement.arguments.isEmpty ? nil : hint)
         }
+    }
+
+    /// Reports a missing `;` before a word that begins a line; an unknown word may be a value.
+    func reportMissingSemicolon(before word: RealmsConfWord, hint: String) {
+        let isName = !word.isQuoted && text.names.mayQuote(word.text)
+        let message = "a ; is missing before \(isName ? word.text : "this word")"
+        error(at: word.range, message, hint: hint, showing: isName ? .ifKnown : .never)
     }
 }
 
@@ -96,12 +104,17 @@ extension ConfigurationBuilder {
         guard let first = statement.arguments.first(where: isWrong) else { return statement.arguments }
         let words = statement.arguments.flatMap { word in isWrong(word) ? word.parts : [word] }
         let corrected = Statement(keyword: statement.keyword, arguments: words).correction(in: text)
-        reportComma(in: first, hint: words.isEmpty ? "words are separated by blanks" : "write \(corrected)")
+        reportComma(
+            in: first,
+            of: statement,
+            hint: words.isEmpty ? "words are separated by blanks" : "write \(corrected)"
+        )
         return words
     }
 
-    private func reportComma(in word: RealmsConfWord, hint: String) {
-        let message = "\(word.text) contains a comma, and words are separated by blanks"
+    private func reportComma(in word: RealmsConfWord, of statement: Statement, hint: String) {
+        let shown = statement.mayQuoteArguments(in: text) && !word.beginsLine ? word.text : "this word"
+        let message = "\(shown) contains a comma, and words are separated by blanks"
         error(at: word.range, message, hint: "\(hint) (quote a word if the comma is a part of it)")
     }
 }
@@ -130,15 +143,20 @@ extension Statement {
     /// The place of the first argument, or of the keyword if there is none.
     var valueRange: SourceRange { (arguments.first ?? keyword).range }
 
-    /// The end of the arguments, for messages that may contain several of them.
-    var argumentsEnd: UInt32 { arguments.last?.range.end ?? keyword.range.end }
+    /// Returns whether messages may quote the arguments: those of a harmless statement, without the name of a secret among
+    /// them, before which a `;` is probably missing.
+    func mayQuoteArguments(in text: SourceText) -> Bool {
+        text.names.isHarmless(keyword.text) && !arguments.contains { !$0.isQuoted && text.names.isSecret($0.text) }
+    }
 
     /// The statement as an administrator should write it, for a hint.
     ///
-    /// The contents of quoted words and of those that may be secrets are left out, because a hint may go to a log.
+    /// The contents of quoted words and of those that may not be quoted are left out.
     func correction(in text: SourceText) -> String {
+        let mayQuote = mayQuoteArguments(in: text)
+        let isOneLine = !arguments.dropFirst().contains(where: \.beginsLine)
         let words =
-            [keyword.text] + arguments.map { $0.isQuoted || text.isConfidential($0.range) ? "\"...\"" : $0.text }
+            [keyword.text] + arguments.map { mayQuote && isOneLine && !$0.isQuoted ? $0.text : "\"...\"" }
         return words.joined(separator: " ") + (body == .none ? ";" : " { ... }")
     }
 }

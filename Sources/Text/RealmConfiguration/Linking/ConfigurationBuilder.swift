@@ -161,44 +161,34 @@ struct ConfigurationBuilder {
 // MARK: Messages
 
 extension ConfigurationBuilder {
-    /// Adds an error; `end` is the end of the values that the message may contain, if they go on after the place.
-    ///
-    /// It depends on others if a mistake in another statement may be the cause. It is confidential if its line, which is
-    /// then not shown, contains a secret.
+    /// Adds an error, which depends on others if a mistake in another statement may be the cause.
     func error(
         at range: SourceRange,
         _ message: String,
         hint: String? = nil,
         dependsOnOthers: Bool = false,
-        isConfidential: Bool = false,
-        valuesUntil end: UInt32 = 0
+        showing place: ShownPlace = .ifKnown
     ) {
-        let error = text.error(at: range, message, hint: hint, isConfidential: isConfidential, valuesUntil: end)
+        guard !isAfterSecretName(range) else { return }
+        let error = text.error(at: range, message, hint: hint, showing: place)
         log.add(error, dependsOnOthers: dependsOnOthers)
     }
 
     func warn(at range: SourceRange, _ message: String, hint: String? = nil) {
+        guard !isAfterSecretName(range) else { return }
         log.add(text.warning(at: range, message, hint: hint))
+    }
+
+    /// Reports the missing `;` before the name of a secret, instead of a message about a place behind it.
+    private func isAfterSecretName(_ range: SourceRange) -> Bool {
+        guard let name = text.secretName(before: range) else { return false }
+        let message = "a ; is missing before \(text.string(in: name))"
+        log.add(text.error(at: name, message, hint: "quote it if it is meant as a value"))
+        return true
     }
 
     func reportSecond(_ name: String, at range: SourceRange, first: SourceRange) {
         error(at: range, "a second \(name)", hint: "the first one is at \(text.place(of: first))")
-    }
-
-    /// Adds an error about the name of an unknown statement or option.
-    ///
-    /// The value is hidden, here and in later errors, unless a known name is similar that is none of a secret.
-    func reportUnknown(
-        _ name: String,
-        at range: SourceRange,
-        value: SourceRange,
-        in text: SourceText,
-        _ message: String,
-        among names: [String]
-    ) {
-        let meant = NearestName.suggest(name, among: names)
-        log.add(text.error(unknownName: range, message, meant: meant, hint: Self.hint(name, among: names)))
-        text.hideValue(ofUnknownName: range, at: value, meant: meant)
     }
 
     /// Returns a hint for an unknown class of realms or modules: the most similar name, or all names without a package.

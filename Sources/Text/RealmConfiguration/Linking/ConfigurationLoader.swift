@@ -63,7 +63,7 @@ public struct ConfigurationLoader: Sendable {
     ) throws(ConfigurationErrors) -> (configuration: Configuration, errors: ConfigurationErrors?) {
         switch files.read(path) {
         case .success(let contents):
-            return link(SourceText(name: path, bytes: contents.bytes, secretNames: secretNames))
+            return link(SourceText(name: path, bytes: contents.bytes, names: names))
         case .failure(let fault):
             let text = SourceText(name: path, bytes: [])
             var message = "the configuration cannot be read: \(fault.reason)"
@@ -80,12 +80,6 @@ public struct ConfigurationLoader: Sendable {
         let configuration = builder.build(parsed.partial)
         let diagnostics = parsed.hasErrors ? SyntaxErrors(parsed, in: text).withIndependent(log) : log.diagnostics
         return (configuration, ConfigurationErrors(diagnostics))
-    }
-
-    /// The names of properties and options whose values are secrets.
-    var secretNames: Set<String> {
-        let schemas = kinds.map(\.properties) + kinds.flatMap(\.modules).map(\.options)
-        return Set(schemas.flatMap(\.properties).filter { $0.kind == .secret }.map(\.name))
     }
 
     /// Returns the values of the references `${...}` in a file; `onRead` receives the path of each file that a reference

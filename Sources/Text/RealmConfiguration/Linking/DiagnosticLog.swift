@@ -78,18 +78,11 @@ struct SyntaxErrors {
         // There are at most a hundred errors. Many statements of one line are one range.
         var hidden = Set(statements.filter { lines in errors.contains { lines.contains($0.line) } })
         let outside = errors.first { error in
-            !Self.isExtraSemicolon(error) && !statements.contains { $0.contains(error.line) }
+            // An extra `;` has no effect on other statements.
+            error.message != "unexpected `;`" && !statements.contains { $0.contains(error.line) }
         }
         if let outside { hidden.insert(outside.line...Int.max) }
         self.hidden = hidden
-    }
-
-    /// Returns whether an error is about a `;` that belongs to no statement, which has no effect on other statements.
-    private static func isExtraSemicolon(_ error: Diagnostic) -> Bool {
-        // The line of some errors is not shown.
-        if error.message == "unexpected `;`" { return true }
-        let scalars = error.lineText.unicodeScalars.dropFirst(error.indent)
-        return error.length == 1 && scalars.first == ";"
     }
 
     /// Returns the syntax errors and the errors of the linker that do not depend on them, in the order of the lines, with

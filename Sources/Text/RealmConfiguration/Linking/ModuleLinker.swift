@@ -32,7 +32,9 @@ struct ModuleLinker {
         let kinds = builder.loader.kinds.flatMap(\.modules)
         guard let kind = kinds.first(where: { $0.names.contains(module.className) }) else {
             let hint = ConfigurationBuilder.hint(className: module.className, among: kinds.flatMap(\.names))
-            report("there is no login module \(module.className)", at: module.classRange, in: entry, hint: hint)
+            // Nothing but a class can stand before a control flag.
+            let message = "there is no login module \(module.className)"
+            builder.log.add(entry.text.error(at: module.classRange, message, hint: hint, showing: .always))
             return nil
         }
         if let hint = kind.buildHint {
@@ -67,8 +69,7 @@ struct ModuleLinker {
         } catch {
             let option = error.setting.flatMap { name in module.options.last { $0.key == name } }
             let message = "\(module.className) for realm \(realmName): \(error)"
-            let isSecret = option.flatMap { kind.options[$0.key]?.kind } == .secret
-            report(message, at: option?.valueRange ?? module.classRange, in: entry, isConfidential: isSecret)
+            report(message, at: option?.valueRange ?? module.classRange, in: entry)
             return nil
         }
     }
@@ -96,10 +97,9 @@ struct ModuleLinker {
             if let property = schema[option.key] {
                 values[option.key] = value(of: option, property: property, in: entry)
             } else {
-                let (key, range, text) = (option.key, option.keyRange, entry.text)
-                let known = schema.properties.map(\.name)
-                let message = "\(module.className) has no option \(key)"
-                builder.reportUnknown(key, at: range, value: option.valueRange, in: text, message, among: known)
+                let shown = entry.text.names.mayQuote(option.key) ? "option \(option.key)" : "such option"
+                let hint = ConfigurationBuilder.hint(option.key, among: schema.properties.map(\.name))
+                report("\(module.className) has no \(shown)", at: option.keyRange, in: entry, hint: hint)
             }
             if values[option.key] == nil { isComplete = false }
         }
@@ -132,14 +132,8 @@ struct ModuleLinker {
         }
     }
 
-    private func report(
-        _ message: String,
-        at range: SourceRange,
-        in entry: Entry,
-        hint: String? = nil,
-        isConfidential: Bool = false
-    ) {
-        builder.log.add(entry.text.error(at: range, message, hint: hint, isConfidential: isConfidential))
+    private func report(_ message: String, at range: SourceRange, in entry: Entry, hint: String? = nil) {
+        builder.log.add(entry.text.error(at: range, message, hint: hint))
     }
 }
 
@@ -181,7 +175,7 @@ struct LoginContextTable {
             builder.error(at: word.range, "\(path) cannot be read: \(fault.reason)")
             isComplete = false
         case .success(let contents):
-            let text = SourceText(name: path, bytes: contents.bytes, secretNames: builder.loader.secretNames)
+            let text = SourceText(name: path, bytes: contents.bytes, names: builder.text.names)
             let expansion = builder.loader.expansion(for: builder.text.name)
             let parsed = LoginConf.parse(text, expansion: expansion, names: &names)
             builder.log.add(parsed.diagnostics)

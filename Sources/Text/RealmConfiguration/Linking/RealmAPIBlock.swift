@@ -7,6 +7,9 @@ internal import OpenSSLKit
 internal import RealmKit
 
 extension RealmAPISettings {
+    /// The keywords in the `realm-api` block and in its blocks.
+    static let keywords = ["client"] + Client.schema(earlier: [], requestsCertificates: false).keywords
+
     /// The schema of the `realm-api` block, whose setting is its programs.
     static func schema(requestsCertificates: Bool) -> BlockSchema<[Client]> {
         let example = #"realm-api { client mail { realm people; token "${file:mail.token}"; networks 10.0.0.0/8; } }"#
@@ -133,16 +136,16 @@ extension Block {
     fileprivate func tokens(_ keyword: String, among earlier: [RealmAPISettings.Client]) -> [Digest] {
         let words = words(keyword)
         if let third = words.dropFirst(2).first {
-            reportToken(at: third, "token takes one token, or two while the token is changed")
+            builder.error(at: third.range, "token takes one token, or two while the token is changed")
         }
         var digests: [Digest] = []
         for word in words {
             guard let digest = token(word) else { continue }
             if let other = earlier.first(where: { $0.tokens.contains(digest) }) {
                 let message = "client \(other.name) has the same token"
-                reportToken(at: word, message, hint: "each program needs a token of its own")
+                builder.error(at: word.range, message, hint: "each program needs a token of its own")
             } else if digests.contains(digest) {
-                reportToken(at: word, "the two tokens are equal")
+                builder.error(at: word.range, "the two tokens are equal")
             }
             digests.append(digest)
         }
@@ -155,22 +158,16 @@ extension Block {
             var bytes = try builder.secret(word)
             defer { for index in bytes.indices { bytes[index] = 0 } }
             if let fault = TokenRules.fault(of: bytes) {
-                reportToken(at: word, "the token \(fault)", hint: "make one with: openssl rand -hex 32")
+                builder.error(at: word.range, "the token \(fault)", hint: "make one with: openssl rand -hex 32")
                 return nil
             }
             return try Digest.sha256(bytes)
         } catch let error as Diagnostic {
             builder.log.add(error)
         } catch {
-            reportToken(at: word, "the token cannot be read: \(error)")
+            builder.error(at: word.range, "the token cannot be read: \(error)")
         }
         return nil
-    }
-
-    /// Reports an error about a token, and shows the token only if it consists of references.
-    private func reportToken(at word: RealmsConfWord, _ message: String, hint: String? = nil) {
-        let isWritten = !builder.text.consistsOfReferences(in: word.range)
-        builder.error(at: word.range, message, hint: hint, isConfidential: isWritten)
     }
 }
 

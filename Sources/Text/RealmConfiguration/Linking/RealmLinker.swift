@@ -11,6 +11,9 @@ struct RealmLinker {
     /// The place of the `state` statement, or of the `server` block if the statement is missing; nil without a block.
     let stateFolderRange: SourceRange?
 
+    /// The statements that the blocks of all classes have.
+    static let keywords = ["class", "assign-groups", "group-mapping", "cache"]
+
     /// Returns the realms without errors in the order of the file; a realm that another realm refers to is created first.
     func link(_ statements: [Statement]) -> [BoundRealm] {
         var declarations: [RealmDeclaration] = []
@@ -42,8 +45,7 @@ struct RealmLinker {
 
     private func realm(_ declaration: RealmDeclaration, references: RealmReferences) -> BoundRealm? {
         let (name, nameWord) = (declaration.name, declaration.word)
-        let common = ["class", "assign-groups", "group-mapping", "cache"]
-        let block = Block.separated(declaration.block, by: common, in: builder)
+        let block = Block.separated(declaration.block, by: Self.keywords, in: builder)
         guard let statement = block.first(where: { $0.keyword.text == "class" }) else {
             builder.error(at: nameWord.range, "realm \(name) has no class", hint: "as in: class StartWithRealm;")
             return nil
@@ -58,7 +60,7 @@ struct RealmLinker {
             return nil
         }
         let article = className.first.map { "AEIOU".contains($0) } == true ? "an" : "a"
-        let keywords = common + kind.properties.properties.map(\.name)
+        let keywords = Self.keywords + kind.properties.properties.map(\.name)
         let reader = Block(block, of: "\(article) \(className)", keywords, at: nameWord.range, in: builder)
         let groups = reader.first("assign-groups").map { builder.userOrGroupNames(builder.list($0)[...]) } ?? []
         let mapping = mapping(reader.first("group-mapping"))
@@ -110,7 +112,7 @@ struct RealmLinker {
             return try GroupMapping(rules: builder.words(statement).compactMap(builder.expanded))
         } catch {
             let message = "group-mapping \(error)"
-            builder.error(at: statement.valueRange, message, valuesUntil: statement.argumentsEnd)
+            builder.error(at: statement.valueRange, message)
             return .none
         }
     }
@@ -151,9 +153,9 @@ struct RealmLinker {
         } catch {
             let message = "\(property.name) \(error)"
             if let next = words.dropFirst().first(where: \.beginsLine) {
-                builder.error(at: next.range, "a ; is missing before \(next.text)", hint: message)
+                builder.reportMissingSemicolon(before: next, hint: message)
             } else {
-                builder.error(at: first.range, message, valuesUntil: statement.argumentsEnd)
+                builder.error(at: first.range, message)
             }
             return nil
         }
@@ -162,7 +164,7 @@ struct RealmLinker {
     private func secret(of property: Property, in words: [RealmsConfWord]) -> PropertyValue? {
         guard let word = words.first, words.count == 1 else {
             let message = "\(property.name) takes one value"
-            builder.error(at: words[1].range, message, hint: "quote it if it holds blanks", isConfidential: true)
+            builder.error(at: words[1].range, message, hint: "quote it if it holds blanks", showing: .never)
             return nil
         }
         do throws(Diagnostic) {
@@ -195,14 +197,7 @@ struct RealmLinker {
             }
             let statement = error.setting.flatMap { block.first($0) }
             let place = statement?.arguments.first?.range ?? range
-            let property = error.setting.flatMap { kind.properties[$0] }
-            builder.error(
-                at: place,
-                "realm \(name): \(error)",
-                hint: error.hint,
-                isConfidential: property?.kind == .secret && statement != nil,
-                valuesUntil: statement?.argumentsEnd ?? place.end
-            )
+            builder.error(at: place, "realm \(name): \(error)", hint: error.hint)
             return nil
         }
     }

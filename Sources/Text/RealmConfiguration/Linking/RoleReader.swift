@@ -11,6 +11,8 @@ struct RoleReader {
     /// The realms without errors.
     let linked: [BoundRealm]
 
+    static let keywords = ["group", "user", "realm", "required-by"]
+
     func read(_ statements: [Statement]) -> [Role] {
         var roles: [Role] = []
         var rangesByName: [String: SourceRange] = [:]
@@ -32,7 +34,7 @@ struct RoleReader {
         let block = Block(
             statements,
             of: "role",
-            ["group", "user", "realm", "required-by"],
+            Self.keywords,
             repeated: ["group", "user"],
             at: word.range,
             in: builder

@@ -15,7 +15,7 @@ struct RuleReader {
     let hasDefault: Bool
     let server: ServerSettings
 
-    private static let keywords = [
+    static let keywords = [
         "realm", "auth", "require", "methods", "networks", "open", "nobody", "when-unavailable", "application",
         "identity-fields", "ambiguous-paths",
     ]
@@ -212,11 +212,11 @@ struct RuleReader {
             }
             return .attribute(name, values: builder.userOrGroupNames(names.dropFirst()))
         default:
-            let texts = words.compactMap(builder.expanded)
             let hint =
                 "require any;  require user ann zed;  require group User Staff;  require role admin;  or: require attribute department sales;"
+            let texts = statement.mayQuoteArguments(in: builder.text) ? words.compactMap(builder.expanded) : [kind]
             let message = "unknown requirement: \(texts.joined(separator: " "))"
-            builder.error(at: first.range, message, hint: hint, valuesUntil: words.last?.range.end ?? first.range.end)
+            builder.error(at: first.range, message, hint: hint)
             return nil
         }
     }

@@ -28,7 +28,7 @@ extension ServerSettings {
             .block("sign-in", \.signIn, SignInSettings.schema),
             .value("identity-token", \.identityToken) { $0.identityToken($1) },
             .block("tls", \.tls, TLSSettings.schema),
-            StatementSchema(keyword: "realm-api") { block, settings in
+            StatementSchema(keyword: "realm-api", innerKeywords: RealmAPISettings.keywords) { block, settings in
                 let requestsCertificates = settings.tls.clientCertificates != .none
                 let schema = RealmAPISettings.schema(requestsCertificates: requestsCertificates)
                 var clients: [RealmAPISettings.Client] = []

@@ -38,7 +38,7 @@ extension SignInSettings {
             StatementSchema(keyword: "languages") { block, settings in
                 settings.translations = block.languages(among: settings.translations)
             },
-            StatementSchema(keyword: "brand") { block, settings in
+            StatementSchema(keyword: "brand", innerKeywords: SignInBrand.keywords) { block, settings in
                 guard let statement = block.first("brand") else { return }
                 SignInBrand.schema(settings.translations).read(statement, into: &settings.brand, in: block.builder)
             },
@@ -70,6 +70,8 @@ extension SignInSettings.Origin {
 // MARK: The brand
 
 extension SignInBrand {
+    static let keywords = schema(Translations()).keywords
+
     /// The schema of the `brand` block, whose texts may be in the languages of the pages.
     fileprivate static func schema(_ translations: Translations) -> BlockSchema<SignInBrand> {
         BlockSchema(

@@ -50,7 +50,8 @@ extension Block {
         case .failure(let fault):
             builder.error(at: words[1].range, "the translation cannot be read: \(fault.reason)")
         case .success(let contents):
-            let text = SourceText(name: name, bytes: contents.bytes)
+            let names = KnownNames(harmless: Set(MessageKey.allCases.map(\.rawValue)))
+            let text = SourceText(name: name, bytes: contents.bytes, names: names)
             let index = known.firstIndex { $0.language.utf8.elementsEqual(tag.utf8) }
             var translation = index.map { known[$0] } ?? Translation(language: tag, copying: .english)
             let missing = TranslationFile(text, builder: builder).read(into: &translation)
