@@ -37,7 +37,7 @@ import Testing
         Case(
             configuration: "login xtechMyRealm { StartWithLoginModule required debug=\"x\"; }\n" + realm,
             place: "realms.conf:1:52",
-            words: ["debug"]
+            words: ["StartWithLoginModule has no such option", "deadline"]
         ),
         Case(
             configuration: "login xtechMyRealm { StartWithLoginModule require; }\n" + realm,
