@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Bytes
-internal import RealmKit
+package import RealmKit
 
 extension ProtectionRules {
     /// A rule as an object, with tables of its names; rules are compared by identity, which is faster than by content.
@@ -86,6 +86,11 @@ private enum Requirement: Sendable {
         case .attribute(let name, let values): user.attributes.values(of: name).contains { values.contains($0) }
         }
     }
+}
+
+extension ProtectRule.Requirement {
+    /// Returns whether a user meets the requirement.
+    package func isMet(by user: SignedInUser) -> Bool { Requirement(self).isMet(by: user) }
 }
 
 /// Names that are looked up byte by byte, in a time that does not depend on their number.

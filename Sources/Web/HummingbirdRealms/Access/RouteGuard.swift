@@ -46,7 +46,7 @@ struct RouteGuard: Sendable {
 
         /// Returns whether the user meets at least one of the requirements.
         func meets(_ requirements: [ProtectRule.Requirement]) -> Bool {
-            ProtectRule(path: "/", realms: [user.realm], schemes: [], requirements: requirements).allows(user)
+            requirements.contains { $0.isMet(by: user) }
         }
     }
 
