@@ -33,22 +33,20 @@ struct ThrottleState: Sendable {
     init(_ settings: ThrottleSettings, isStored: Bool) {
         self.settings = settings
         presentedPasswords = PresentedPasswords(window: settings.window.boundedNanoseconds, capacity: settings.accounts)
-        func table(limit: Int, window: Duration, lock: Duration, capacity: Int) -> FailureTable {
-            let (window, lock) = (window.boundedNanoseconds, lock.boundedNanoseconds)
-            return FailureTable(.init(limit: limit, window: window, lock: lock, capacity: capacity), isStored: isStored)
-        }
-        accounts = table(
+        let forAccounts = FailureTable.Rules(
             limit: settings.failures,
-            window: settings.window,
-            lock: settings.lock,
+            window: settings.window.boundedNanoseconds,
+            lock: settings.lock.boundedNanoseconds,
             capacity: settings.accounts
         )
-        sources = table(
+        let forSources = FailureTable.Rules(
             limit: settings.sourceFailures,
-            window: settings.sourceWindow,
-            lock: settings.sourceLock,
+            window: settings.sourceWindow.boundedNanoseconds,
+            lock: settings.sourceLock.boundedNanoseconds,
             capacity: settings.sources
         )
+        accounts = FailureTable(forAccounts, isStored: isStored)
+        sources = FailureTable(forSources, isStored: isStored)
     }
 
     /// The table that counts the failures of a key.
@@ -215,7 +213,7 @@ struct ThrottleState: Sendable {
             } else {
                 if let failure = login.counted[account] { accounts.withdraw(failure, of: account, at: now) }
                 for case .acceptedElsewhere(let password) in own
-                where presentedPasswords.record(password, of: account, at: now) == .failure {
+                where presentedPasswords.addsGuess(password, of: account, at: now) {
                     _ = fail(account, by: login, at: now, locked: &settled.locked)
                     break
                 }
@@ -223,7 +221,8 @@ struct ThrottleState: Sendable {
         }
         // A login is one failure of its source, even if several realms have rejected it, and if its accounts are locked.
         let isGuessAtLock = results.contains { !login.reserved.contains($0.key) && $0.result == .failure }
-        if settled.failures > 0 || isGuessAtLock, let source = login.source, let key = login.sourceKey {
+        if settled.failures > 0 || isGuessAtLock, let source = login.source {
+            let key = ThrottleKey.source(source)
             if sources.fail(key, owner: source.surroundingNetwork, at: now).hasLocked { settled.locked.append(key) }
         }
         for key in login.reserved { settled.endedWaits += admitWaiting(for: key, at: now) }

@@ -11,12 +11,6 @@ internal import RealmKit
 ///
 /// Passwords are recorded for accepted logins only, so there are at most as many entries as users.
 struct PresentedPasswords: Sendable {
-    /// The decision whether a wrong password counts as a failure.
-    enum Decision {
-        case exempt
-        case failure
-    }
-
     private struct Entry: Sendable {
         /// The fingerprints of the passwords, the oldest first.
         var fingerprints: [PasswordFingerprint]
@@ -34,8 +28,8 @@ struct PresentedPasswords: Sendable {
         self.capacity = max(1, capacity)
     }
 
-    /// Records a password; it is exempt if it is the first within the window, or was recorded before.
-    mutating func record(_ fingerprint: PasswordFingerprint, of account: ThrottleKey, at now: Int) -> Decision {
+    /// Records a password; returns true if it counts as a failure: another one within the window, presented for the first time.
+    mutating func addsGuess(_ fingerprint: PasswordFingerprint, of account: ThrottleKey, at now: Int) -> Bool {
         if var entry = entries[account], now - entry.newest <= window {
             let known = entry.fingerprints.firstIndex(of: fingerprint)
             if let known {
@@ -46,11 +40,11 @@ struct PresentedPasswords: Sendable {
             entry.fingerprints.append(fingerprint)
             entry.newest = now
             entries[account] = entry
-            return known == nil ? .failure : .exempt
+            return known == nil
         }
         if entries.count >= capacity { removeOlderHalf() }
         entries[account] = Entry(fingerprints: [fingerprint], newest: now)
-        return .exempt
+        return false
     }
 
     /// Removes the older half of the entries, so that at least capacity/2 logins pass until the next removal.
