@@ -88,6 +88,16 @@ import Testing
         #expect(try await status(arguments, realms: (code, body), answer: (200, Self.accepted)) == expected)
     }
 
+    @Test func `a file of authorities without a certificate is a wrong configuration`() async throws {
+        let folder = try TemporaryFolder(["empty": "", "key": "-----BEGIN PRIVATE KEY-----\n"])
+        let remote = RemoteAuthcheck { (_, _) throws(HTTPSClientError) in throw HTTPSClientError(.connectionClosed, "")
+        }
+        for file in ["empty", "key", "missing"] {
+            let arguments = ["--server", "https://a.example", "--quiet", "--ca", folder.path(file), "people", "ann"]
+            #expect(await Authcheck.run(arguments, kinds: [], remote: remote) == .configuration, "\(file)")
+        }
+    }
+
     @Test func `options for a server need --server, and --server needs a client`() async throws {
         for option in [["--list"], ["--ca", "x"], ["--pin", "x"], ["--remember"], ["--code"], ["--token-file", "x"]] {
             #expect(await Authcheck.run(option + ["people", "ann"], kinds: []) == .usage)

@@ -43,7 +43,7 @@ extension RemoteCheck {
         let pem = try bytes(of: "the authorities", authorities, as: .certificates)
         return try Result { () throws(OpenSSLError) in .authorities(try Certificate.chain(pem: pem, name: authorities))
         }
-        .mapError { unreachable("\($0)") }.get()
+        .mapError { Ended(.configuration, Printable.line("\($0)")) }.get()
     }
 
     /// Asks the user about a key that is not trusted; returns it if the user trusts it, and no other key was expected.
