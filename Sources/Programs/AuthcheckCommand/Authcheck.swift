@@ -30,7 +30,8 @@ public enum Authcheck {
         state: ProgramState = .none,
         remote: RemoteAuthcheck? = nil
     ) async -> Never {
-        exit(await run(CommandStart.arguments(), kinds: kinds, state: state, remote: remote).rawValue)
+        let status = await run(CommandProcess.arguments(), kinds: kinds, state: state, remote: remote)
+        CommandProcess.end(status.rawValue)
     }
 
     static func run(
@@ -46,10 +47,8 @@ public enum Authcheck {
         } catch {
             let isHelp = AuthcheckOptions.exitCode(for: error) == .success
             let full = AuthcheckOptions.fullMessage(for: error)
-            let password = isHelp ? nil : PasswordArgument.message(arguments, insteadOf: full)
-            let unexpected = isHelp ? nil : UnexpectedArgument.message(insteadOf: full)
-            let message = Printable.text(password ?? unexpected ?? full)
-            Output.write(message, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
+            let message = isHelp ? full : RejectedArgument.message(arguments, parser: full)
+            Output.write(Printable.text(message), to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             // In a script, status 0 may grant access, and a user may have the name --help. Therefore --help returns 0
             // only if it is the single argument.
             return isHelp && arguments.count == 1 ? .accepted : .usage

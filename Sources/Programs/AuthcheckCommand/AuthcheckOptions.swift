@@ -26,7 +26,7 @@ package struct AuthcheckOptions: ParsableCommand {
 
             Exit status: 0 accepted, 1 refused, 2 wrong arguments, 3 wrong configuration, 4 the realm could not decide.
             """,
-        version: CommandStart.version(of: "authcheck")
+        version: CommandProcess.version(of: "authcheck")
     )
 
     @OptionGroup var source: ConfigurationOptions

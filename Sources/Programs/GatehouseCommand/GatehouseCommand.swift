@@ -26,10 +26,10 @@ public enum GatehouseCommand {
     ///
     /// - Parameter kinds: The types of realms and modules that the program contains.
     public static func main(_ kinds: [RealmKind]) async -> Never {
-        let status = await run(CommandStart.arguments(), kinds: kinds)
+        let status = await run(CommandProcess.arguments(), kinds: kinds)
         LineWriter.standardOutput.flush()
         LineWriter.standardError.flush()
-        exit(status)
+        CommandProcess.end(status)
     }
 
     static func run(_ arguments: [String], kinds: [RealmKind]) async -> Int32 {
@@ -50,11 +50,12 @@ public enum GatehouseCommand {
             let isHelp = GatehouseOptions.exitCode(for: error) == .success
             // The message quotes the arguments, so control characters must be replaced.
             let full = GatehouseOptions.fullMessage(for: error)
-            let unknown = isHelp ? nil : UnknownSubcommand.message(arguments, of: GatehouseOptions.self)
-            let password = isHelp ? nil : PasswordArgument.message(arguments, insteadOf: full)
-            let unexpected = isHelp ? nil : UnexpectedArgument.message(insteadOf: full)
-            let message = Printable.text(unknown ?? password ?? unexpected ?? full)
-            print(message, on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
+            let message =
+                isHelp
+                ? full
+                : UnknownSubcommand.message(arguments, of: GatehouseOptions.self)
+                    ?? RejectedArgument.message(arguments, parser: full)
+            print(Printable.text(message), on: isHelp ? STDOUT_FILENO : STDERR_FILENO)
             return isHelp ? 0 : 2
         }
         do {

@@ -22,7 +22,7 @@ struct GatehouseOptions: CommandGroup {
             Exit status: 0 success, 1 the command failed, 2 wrong arguments, 3 wrong configuration, \
             4 a realm or the store is not available now, 5 success, but the output could not be written.
             """,
-        version: CommandStart.version(of: "gatehouse"),
+        version: CommandProcess.version(of: "gatehouse"),
         subcommands: [
             Init.self, Serve.self, Check.self, Health.self, Explain.self, User.self, RealmTests.self, Hash.self,
             Lockouts.self, Sessions.self, Message.self, Log.self, TranslationTexts.self,

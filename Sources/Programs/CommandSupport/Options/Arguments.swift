@@ -2,11 +2,12 @@
 
 internal import Bytes
 internal import GatehouseVersion
+internal import Glibc
 internal import HelperProcesses
 internal import OpenSSLKit
 
-/// What every command does first.
-package enum CommandStart {
+/// The begin and the end of a command.
+package enum CommandProcess {
     /// Prevents other processes of the user from reading the memory of this one, and returns its arguments.
     package static func arguments() -> [String] {
         ProcessMemory.protect()
@@ -17,13 +18,21 @@ package enum CommandStart {
     package static func version(of program: String) -> String {
         BuildVersion.line(program) + "\n" + OpenSSLVersion.loaded
     }
+
+    /// Ends the process without the exit handlers of libraries, such as that of OpenSSL: they free what other threads of the
+    /// process may still use. Output has no buffer that would be lost.
+    package static func end(_ status: Int32) -> Never { _exit(status) }
 }
 
-/// The argument `--password`, which the commands reject, because every user of a machine can read arguments.
-package enum PasswordArgument {
-    /// Returns the message for a rejected `--password` in place of that of the argument parser, which has the usage; nil if
-    /// that is about another argument.
-    package static func message(_ arguments: [String], insteadOf message: String) -> String? {
+/// The messages about rejected arguments in place of those of the argument parser, which repeats arguments that may be passwords.
+package enum RejectedArgument {
+    /// Returns the message for arguments that the parser has rejected with a message, which ends with the usage.
+    package static func message(_ arguments: [String], parser message: String) -> String {
+        password(arguments, message) ?? unexpected(message) ?? message
+    }
+
+    /// The message for `--password`, because every user of a machine can read arguments; nil for another argument.
+    private static func password(_ arguments: [String], _ message: String) -> String? {
         let isGiven = arguments.prefix { $0 != "--" }.contains { $0 == "--password" || $0.hasPrefix("--password=") }
         guard isGiven, message.contains("Unknown option '--password'"), message.contains("--password-stdin") else {
             return nil
@@ -35,14 +44,11 @@ package enum PasswordArgument {
             """
         return ([error[...]] + lines).joined(separator: "\n")
     }
-}
 
-package enum UnexpectedArgument {
-    /// Returns the message for an argument too many, or for `-c`, in place of that of the argument parser, which has the
-    /// usage; nil if that is about something else.
+    /// The message for an argument too many, or for `-c`; nil for another mistake.
     ///
     /// If the command reads a password, the argument may be one, and is not repeated.
-    package static func message(insteadOf message: String) -> String? {
+    private static func unexpected(_ message: String) -> String? {
         // The argument may contain any bytes; the usage comes after it.
         guard let usage = lastUsage(in: message) else { return nil }
         let rest = String(message[usage...])
