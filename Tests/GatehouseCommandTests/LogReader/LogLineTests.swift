@@ -98,6 +98,12 @@ import Testing
         #expect(
             locked.kind == .locked && locked[.user] == "ann@b" && locked[.realm] == "town" && locked.level == "warning"
         )
+        let elsewhere = try #require(
+            Self.entry(
+                #"\#(Self.time) warning gatehouse: the code of a hand-over was presented in the wrong place reason="another host" session=s"#
+            )
+        )
+        #expect(elsewhere.kind == .presentedElsewhere && elsewhere.remarks == ["reason=another host"])
         let other = try #require(Self.entry("\(Self.time) notice gatehouse: the configuration was reloaded"))
         #expect(other.kind == .other && other.text == "the configuration was reloaded" && other.level == "notice")
         for event in LoggedEvent.allCases {

@@ -64,7 +64,10 @@ import Testing
         _ = try await attacker.open("https://app.example/")
         #expect(!beginsSession(try await enter(url, attacker)))
         #expect(server.sessions.count == 1)
-        #expect(server.log.text.contains("presented in the wrong place") && server.log.text.contains("another browser"))
+        #expect(
+            server.log.text.contains("presented in the wrong place")
+                && server.log.text.contains(#"reason="another browser""#)
+        )
         // The victim gets there nevertheless: the host begins again.
         let arrived = try await victim.open(url)
         #expect(arrived.url == "https://app.example/x" && arrived.status == 200)

@@ -38,7 +38,7 @@ struct SessionLog: Sendable {
                 ? "the code of a hand-over was presented by another tab, or by another browser of the same address"
                 : LoggedEvent.handOverElsewhere.rawValue,
             session,
-            ["presented-at": "\(origin)", "presented-by": "\(address ?? "-")", "reason": "\(reason)"],
+            ["presented-at": "\(origin)", "presented-by": "\(address ?? "-")", "reason": "\(LogText.quoted(reason))"],
             level: isSameAddress ? .info : .warning
         )
     }
