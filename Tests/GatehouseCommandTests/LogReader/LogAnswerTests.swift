@@ -158,7 +158,7 @@ import Testing
             let isRepeated = repeated.isRepeated(refused)
             #expect(!isRepeated)
         }
-        #expect(Mirror(reflecting: repeated).children.first { $0.label == "count" }?.value as? Int == 4096)
+        #expect(repeated.waiting.count == RepeatedFailures.maximumWaiting)
     }
 
     @Test func `the most frequent values are counted exactly while there are counters`() {

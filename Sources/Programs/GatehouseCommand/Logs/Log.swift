@@ -7,6 +7,7 @@ internal import Files
 internal import Glibc
 internal import RealmConfiguration
 internal import RealmKit
+internal import SignIn
 
 extension GatehouseOptions {
     /// `gatehouse log`: the requests, sign-ins and sessions in a log of the server.
@@ -33,29 +34,29 @@ extension GatehouseOptions {
         var files: [String] = []
 
         func perform(_ kinds: [RealmKind]) async throws {
-            let filter = try filter(now: LogTime(milliseconds: WallClock.system.seconds * 1000))
+            let now = LogTime(milliseconds: WallClock.system.seconds * 1000)
+            let filter = LogFilter(
+                user: try user.map { name in UTF8Text(try Username(argument: name).text) },
+                address: address.map { UTF8Text($0) },
+                since: try since.map { text in try Self.time(text, of: "--since", now: now) },
+                until: try until.map { text in try Self.time(text, of: "--until", now: now) },
+                onlyFailures: failed
+            )
             guard !files.isEmpty || isatty(STDIN_FILENO) == 0 else {
                 throw CommandError(
                     .usage,
                     "a log is missing; for example: journalctl -u gatehouse -o cat | gatehouse log"
                 )
             }
-            var reading = LogReading(filter: filter, output: summary ? .summary : json ? .json : .lines)
+            var reading = LogReading(
+                filter: filter,
+                output: summary ? .summary(asJSON: json) : json ? .json : .lines
+            )
             for file in files.isEmpty ? ["-"] : files { try reading.read(file) }
-            reading.finish(summaryAsJSON: json)
+            reading.finish()
             guard reading.entries > 0 || reading.unreadable == 0 else {
                 throw CommandError(.failed, "none of the lines is of a log of Gatehouse")
             }
-        }
-
-        private func filter(now: LogTime) throws -> LogFilter {
-            var filter = LogFilter()
-            filter.user = try user.map { name in UTF8Text(try Username(argument: name).text) }
-            filter.address = address.map { UTF8Text($0) }
-            filter.since = try since.map { text in try Self.time(text, of: "--since", now: now) }
-            filter.until = try until.map { text in try Self.time(text, of: "--until", now: now) }
-            filter.onlyFailures = failed
-            return filter
         }
 
         private static func time(_ text: String, of option: String, now: LogTime) throws -> LogTime {
@@ -70,11 +71,28 @@ extension GatehouseOptions {
     }
 }
 
+struct LogFilter: Sendable {
+    var user: UTF8Text?
+    var address: UTF8Text?
+    var since: LogTime?
+    /// The time before which the entries must be.
+    var until: LogTime?
+    var onlyFailures = false
+
+    func includes(_ entry: LogEntry) -> Bool {
+        if let since, entry.time < since { return false }
+        if let until, entry.time >= until { return false }
+        if let user, entry[.user] != user { return false }
+        if let address, entry[.address] != address { return false }
+        return !onlyFailures || entry.isFailure
+    }
+}
+
 private struct LogReading {
     enum Output {
         case lines
         case json
-        case summary
+        case summary(asJSON: Bool)
     }
 
     let filter: LogFilter
@@ -126,7 +144,10 @@ private struct LogReading {
             entries += 1
             // A refusal with two lines is counted once, and is one of the refusals once.
             let isRepeated = repeated.isRepeated(entry)
-            guard filter.includes(entry), !isRepeated || output == .lines && !filter.onlyFailures else { return nil }
+            guard filter.includes(entry) else { return nil }
+            if isRepeated {
+                guard case .lines = output, !filter.onlyFailures else { return nil }
+            }
             selected += 1
             switch output {
             case .lines: return entry.line
@@ -137,18 +158,20 @@ private struct LogReading {
         return nil
     }
 
-    func finish(summaryAsJSON: Bool) {
+    func finish() {
         switch output {
-        case .summary where summaryAsJSON:
+        case .summary(asJSON: true):
             GatehouseCommand.print(summary.json(unreadable: unreadable, lost: lost).text(.terminal))
         case .summary: GatehouseCommand.print(summary.text)
         case .lines where selected == 0: GatehouseCommand.print("there are no such entries")
         case .lines, .json: break
         }
         if unreadable > 0 {
-            let lines = unreadable == 1 ? "1 line is not an entry" : "\(unreadable) lines are not entries"
-            let cut = unreadable == 1 ? "is cut off" : "are cut off"
-            GatehouseCommand.print("\(lines) of a log of Gatehouse, or \(cut)", on: STDERR_FILENO)
+            let text =
+                unreadable == 1
+                ? "1 line is not an entry of a log of Gatehouse, or is cut off"
+                : "\(unreadable) lines are not entries of a log of Gatehouse, or are cut off"
+            GatehouseCommand.print(text, on: STDERR_FILENO)
         }
         if lost > 0 {
             let lines = lost == 1 ? "1 line" : "\(lost) lines"

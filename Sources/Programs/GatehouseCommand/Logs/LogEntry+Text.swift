@@ -4,6 +4,24 @@ internal import Bytes
 internal import SignIn
 
 extension LogEntry {
+    /// The entry as JSON for programs, one object on a line; a key without a value is left out.
+    var json: JSONValue {
+        func text(_ value: UTF8Text?) -> JSONValue? { (value?.string).map(JSONValue.text) }
+        return [
+            "time": .text(time.description), "kind": .text(kind.rawValue),
+            "level": level.isEmpty ? nil : .text(level), "user": text(self[.user]), "realm": text(self[.realm]),
+            "address": text(self[.address]), "method": text(method), "path": text(path),
+            "status": status.map(JSONValue.number), "reason": text(reason),
+            "module": (self[.module]?.string).flatMap(Int.init).map(JSONValue.number),
+            "explanation": explanation.map(JSONValue.text), "fault": text(fault), "rule": text(self[.rule]),
+            "deniedBy": text(self[.deniedBy]), "needs": text(self[.needs]), "has": text(self[.has]),
+            "original": text(self[.original]), "host": text(self[.host]), "session": text(self[.session]),
+            "cause": text(self[.cause]), "text": text(self.text), "failed": .boolean(isFailure),
+            "page": isPage ? .boolean(true) : nil,
+            "remarks": remarks.isEmpty ? nil : .texts(remarks.map(\.string)),
+        ]
+    }
+
     /// The explanation of a failure for an administrator; nil if the entry is not a failure.
     var explanation: String? {
         guard isFailure else { return nil }
@@ -37,12 +55,9 @@ extension LogEntry {
     ///
     /// Texts of clients are in quotes and escaped, as in the log, so that they cannot forge a line or control a terminal.
     var line: String {
-        var words = [time.description]
-        if !level.isEmpty { words.append(level) }
-        words.append(self[.user].map { "\(Self.quoted($0))@\(Self.quoted(self[.realm] ?? "-"))" } ?? "-")
-        words.append(self[.address].map(Self.plain) ?? "-")
-        words.append(event)
-        return words.joined(separator: " ")
+        let user = self[.user].map { "\(Self.quoted($0))@\(Self.quoted(self[.realm] ?? "-"))" } ?? "-"
+        let address = self[.address].map(Self.plain) ?? "-"
+        return "\(time) \(level)\(level.isEmpty ? "" : " ")\(user) \(address) \(event)"
     }
 
     private var event: String {
@@ -62,9 +77,8 @@ extension LogEntry {
     }
 
     private var name: String {
-        [self[.session].map(Self.plain), self[.host].map { "at \(Self.plain($0))" }].compactMap(\.self).joined(
-            separator: " "
-        )
+        let parts = [self[.session].map(Self.plain), self[.host].map { "at \(Self.plain($0))" }]
+        return parts.compactMap(\.self).joined(separator: " ")
     }
 
     /// The explanation of a failure, with the code, the fault and the rule.

@@ -15,28 +15,23 @@ enum LogLine: Sendable, Hashable {
 
     /// Reads a line without its end; text of clients follows the time and the source, so it cannot look like a line.
     init(_ bytes: [UInt8]) {
-        let last = min(Self.maximumPrefix, bytes.count - LogTime.length)
-        var start = 0
-        while start <= last {
-            if ASCII.isDigit(bytes[start]), let time = LogTime(bytes, at: start) {
-                // A later time in the line may be text of a client.
-                let cursor = ByteCursor(bytes, from: start + LogTime.length)
-                self = LogEntry(cursor, at: time).map { .entry($0) } ?? .unreadable
-                return
-            }
-            start += 1
+        let starts = 0..<max(0, min(Self.maximumPrefix, bytes.count - LogTime.length) + 1)
+        for start in starts where ASCII.isDigit(bytes[start]) {
+            guard let time = LogTime(bytes, at: start) else { continue }
+            // A later time in the line may be text of a client.
+            let cursor = ByteCursor(bytes, from: start + LogTime.length)
+            self = LogEntry(cursor, at: time).map { .entry($0) } ?? .unreadable
+            return
         }
-        if let count = Self.lost(bytes) { self = .lost(count) } else { self = .unreadable }
+        self = Self.lost(bytes).map { .lost($0) } ?? .unreadable
     }
 
     /// Reads `gatehouse: 12 lines were lost: this stream was not read`.
     private static func lost(_ bytes: [UInt8]) -> Int? {
         guard let place = bytes.prefix(maximumPrefix).firstRange(of: "gatehouse: ".utf8) else { return nil }
         var cursor = ByteCursor(bytes, from: place.upperBound)
-        guard let digits = cursor.word(), digits.count <= 9, let count = Int(String(decoding: digits, as: UTF8.self)),
-            cursor.skip("lines were lost: ")
-        else { return nil }
-        return count
+        guard let digits = cursor.word(), digits.count <= 9, cursor.skip("lines were lost: ") else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 }
 
@@ -79,24 +74,30 @@ struct ByteCursor {
 
     init(_ bytes: [UInt8], from index: Int = 0) { (self.bytes, self.index) = (bytes, index) }
 
-    var isAtEnd: Bool { index >= bytes.count }
-
     var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// Skips a text, if it comes next.
-    mutating func skip(_ text: String) -> Bool {
-        guard bytes[index...].starts(with: text.utf8) else { return false }
-        index += text.utf8.count
+    /// Skips a text, if it comes next, and `end` after it, which is not skipped.
+    mutating func skip(_ text: String, before end: UInt8? = nil) -> Bool {
+        let after = index + text.utf8.count
+        guard bytes[index...].starts(with: text.utf8), end == nil || after < bytes.count && bytes[after] == end else {
+            return false
+        }
+        index = after
         return true
+    }
+
+    /// Skips the bytes before the first that does not meet a condition, and returns them.
+    mutating func skip(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let skipped = bytes[index...].prefix(while: condition)
+        index = skipped.endIndex
+        return skipped
     }
 
     /// Reads the bytes before the next blank, and skips the blank; nil if there are none.
     mutating func word() -> ArraySlice<UInt8>? {
-        let start = index
-        while index < bytes.count, bytes[index] != ASCII.space { index += 1 }
-        guard index > start else { return nil }
-        defer { if index < bytes.count { index += 1 } }
-        return bytes[start..<index]
+        let word = skip { $0 != ASCII.space }
+        _ = skip(" ")
+        return word.isEmpty ? nil : word
     }
 
     /// Reads a text in quotes, as the log writes it; nil if there is none, or if it is malformed.

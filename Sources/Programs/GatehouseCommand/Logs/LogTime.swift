@@ -37,51 +37,38 @@ extension LogTime {
     /// `10:00` or `10:00:30` is the last time that it was this time of the day; `90s`, `30m`, `2h` or `7d` is before now; a
     /// date and time of ISO 8601 is such as `2026-11-22`, `2026-11-22T10:00` or `2026-11-22T10:00:00+01:00`.
     init?(_ text: String, now: LogTime) {
-        let bytes = Array(text.utf8)
-        guard bytes.count <= 40 else { return nil }
-        guard let time = Self.beforeNow(bytes, now: now) ?? Self.timeOfDay(bytes, now: now) ?? Self.date(bytes) else {
-            return nil
-        }
+        guard text.utf8.count <= 40 else { return nil }
+        let before = Self.length(text).map { LogTime(milliseconds: now.milliseconds - $0) }
+        guard let time = before ?? Self.timeOfDay(text, now: now) ?? Self.date(text) else { return nil }
         self = time
     }
 
     /// Reads `90s`, `30m`, `2h` or `7d` after now, or a date and time of ISO 8601, which may be before now.
     init?(after now: LogTime, _ text: String) {
-        let bytes = Array(text.utf8)
-        guard bytes.count <= 40 else { return nil }
-        if let length = Self.seconds(bytes) {
-            self.init(milliseconds: now.milliseconds + length * 1000)
-        } else {
-            guard let time = Self.date(bytes) else { return nil }
-            self = time
-        }
+        guard text.utf8.count <= 40 else { return nil }
+        let after = Self.length(text).map { LogTime(milliseconds: now.milliseconds + $0) }
+        guard let time = after ?? Self.date(text) else { return nil }
+        self = time
     }
 
-    private static func beforeNow(_ bytes: [UInt8], now: LogTime) -> LogTime? {
-        seconds(bytes).map { LogTime(milliseconds: now.milliseconds - $0 * 1000) }
-    }
-
-    /// Reads `90s`, `30m`, `2h` or `7d`.
-    private static func seconds(_ bytes: [UInt8]) -> Int? {
-        let units: [UInt8: Int] = [
-            UInt8(ascii: "s"): 1, UInt8(ascii: "m"): 60, UInt8(ascii: "h"): 3600, UInt8(ascii: "d"): 86_400,
-        ]
-        guard (2...8).contains(bytes.count), let unit = bytes.last.flatMap({ units[$0] }),
-            let count = number(bytes.dropLast())
+    /// Reads `90s`, `30m`, `2h` or `7d`, in milliseconds.
+    private static func length(_ text: String) -> Int? {
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        let digits = text.dropLast()
+        guard text.utf8.count <= 8, let unit = text.last.flatMap({ units[$0] }), digits.utf8.allSatisfy(ASCII.isDigit)
         else { return nil }
-        return count * unit
+        return Int(digits).map { $0 * unit * 1000 }
     }
 
-    private static func timeOfDay(_ bytes: [UInt8], now: LogTime) -> LogTime? {
-        var reader = UTCTimeReader(bytes)
+    private static func timeOfDay(_ text: String, now: LogTime) -> LogTime? {
+        var reader = UTCTimeReader(Array(text.utf8))
         guard let second = reader.timeOfDay(), reader.isAtEnd else { return nil }
-        let day = now.milliseconds - now.milliseconds % 86_400_000
-        let today = day + second * 1000
+        let today = now.milliseconds - now.milliseconds % 86_400_000 + second * 1000
         return LogTime(milliseconds: today <= now.milliseconds ? today : today - 86_400_000)
     }
 
-    private static func date(_ bytes: [UInt8]) -> LogTime? {
-        var reader = UTCTimeReader(bytes)
+    private static func date(_ text: String) -> LogTime? {
+        var reader = UTCTimeReader(Array(text.utf8))
         guard let day = reader.day() else { return nil }
         var (second, fraction) = (0, 0)
         if reader.skip("T") {
@@ -100,11 +87,5 @@ extension LogTime {
             }
         }
         return reader.isAtEnd ? LogTime(milliseconds: (day + second) * 1000 + fraction) : nil
-    }
-
-    /// Reads up to nine digits.
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int? {
-        guard (1...9).contains(bytes.count), bytes.allSatisfy(ASCII.isDigit) else { return nil }
-        return bytes.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 }
