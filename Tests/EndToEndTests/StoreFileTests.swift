@@ -81,6 +81,28 @@ import Testing
         #expect(try await people.names() == ["ann", "bob"])
     }
 
+    @Test(.enabled(if: Program.system("sqlite3") != nil, "sqlite3 is not installed"))
+    func `check finds a broken page that no other part of the configuration needs`() async throws {
+        let people = try People()
+        #expect(try await people.add("ann").status == 0)
+        let sqlite = try #require(Program.system("sqlite3"))
+        let statements = """
+            CREATE TABLE other (text TEXT); INSERT INTO other VALUES (hex(zeroblob(20000)));
+            PRAGMA wal_checkpoint(TRUNCATE); PRAGMA page_size; SELECT rootpage FROM sqlite_schema WHERE name = 'other'
+            """
+        let made = try await Program.run(sqlite, [people.store.path, statements])
+        let numbers = made.output.split(separator: "\n").suffix(2).compactMap { UInt64($0) }
+        let (size, page) = (try #require(numbers.first), try #require(numbers.last))
+        #expect(try await people.gatehouse("check").status == 0)
+        let file = try FileHandle(forUpdating: people.store)
+        try file.seek(toOffset: (page - 1) * size)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size)))
+        try file.close()
+        let checked = try await people.gatehouse("check")
+        #expect(checked.status == 3 && checked.errors.contains("var"), "\(checked)")
+        #expect(checked.errors.contains("damaged") || checked.errors.contains("malformed"), "\(checked)")
+    }
+
     @Test func `a folder or a link in place of the store is refused`() async throws {
         let people = try People()
         #expect(try await people.add("ann").status == 0)

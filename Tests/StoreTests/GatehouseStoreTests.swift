@@ -33,6 +33,34 @@ import Throttle
         #expect(try await store.user(try name("Ann"), in: "r") == nil)
     }
 
+    @Test func `a broken page is found`() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = "\(folder)/\(GatehouseStore.fileName)"
+        do {
+            let store = try GatehouseStore.open(folder: folder)
+            for number in 0..<200 { try await store.add([try row("user \(number)", groups: ["Staff"])], to: "r") }
+            #expect(try await store.damage() == nil)
+        }
+        try await DatabaseQueue(path: path).writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        let size = try file.seekToEnd()
+        // The first page stays, without which the file is not opened.
+        for page in UInt64(4)..<size / 4096 {
+            try file.seek(toOffset: page * 4096)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 512))
+        }
+        try file.close()
+        var found: String?
+        do throws(StoreFault) {
+            found = try await GatehouseStore.open(folder: folder).damage()
+        } catch {
+            found = error.description
+        }
+        #expect(found != nil)
+    }
+
     @Test func `the store contains one message to all users, which is cut to its maximum length`() async throws {
         let store = try GatehouseStore.inMemory()
         #expect(try await store.announcement() == nil)

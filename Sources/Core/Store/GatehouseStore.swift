@@ -186,6 +186,12 @@ public final class GatehouseStore: Sendable {
         }
     }
 
+    /// Returns the first damage that SQLite finds in the whole file; nil if there is none.
+    package func damage() async throws(StoreFault) -> String? {
+        let found = try await read { database in try String.fetchOne(database, sql: "PRAGMA quick_check(1)") }
+        return found == "ok" ? nil : found
+    }
+
     /// Blocks the thread of the caller.
     func readBlocking<Value>(_ body: (Database) throws -> Value) throws(StoreFault) -> Value {
         try checkFileIsNotReplaced()

@@ -31,7 +31,7 @@ extension GatehouseOptions {
             let configuration = try options.load(kinds, services: services)
             configuration.warnings.forEach(GatehouseCommand.warn)
             let tls = try ServerTLS.check(configuration.server, files: .system, clock: .system)
-            let storeWarning = try Self.checkStore(of: configuration)
+            let storeWarning = try await Self.checkStore(of: configuration)
             try Self.checkStateFolder(of: configuration)
             let expiring = ExpiringCertificates(configuration, files: .system).warnings(at: .system)
             let others = (tls?.warnings ?? []) + [storeWarning, configuration.emptinessWarning].compactMap(\.self)
@@ -43,20 +43,28 @@ extension GatehouseOptions {
             }
         }
 
-        /// Checks that an existing store can be opened, even if no realm uses it, because the server keeps locks and sessions
-        /// in it; returns a warning about a store that the next start upgrades.
-        private static func checkStore(of configuration: Configuration) throws(ConfigurationErrors) -> Diagnostic? {
+        /// Checks that an existing store can be opened and is not damaged, even if no realm uses it, because the server keeps
+        /// locks and sessions in it; returns a warning about a store that the next start upgrades.
+        private static func checkStore(
+            of configuration: Configuration
+        ) async throws(ConfigurationErrors) -> Diagnostic? {
             guard let store = configuration.services[LazyStore.self] else { return nil }
+            let folder = configuration.server.stateFolder
+            let damage: String?
             do throws(StoreFault) {
-                _ = try store.present()
-                guard store.isOfOlderVersion else { return nil }
-                return configuration.server.stateFolder.warning(
-                    "the store in \(store.folder) is of an older version; the next start of gatehouse serve upgrades it",
-                    hint: "older versions of gatehouse cannot open it after that; make a backup first"
-                )
+                damage = try await store.present()?.damage()
             } catch {
-                throw configuration.server.stateFolder.errors(error.description)
+                throw folder.errors(error.description)
             }
+            if let damage {
+                let hint = "stop the server, and restore the store from a backup"
+                throw folder.errors("the store in \(store.folder) is damaged: \(damage)", hint: hint)
+            }
+            guard store.isOfOlderVersion else { return nil }
+            return folder.warning(
+                "the store in \(store.folder) is of an older version; the next start of gatehouse serve upgrades it",
+                hint: "older versions of gatehouse cannot open it after that; make a backup first"
+            )
         }
 
         /// Checks that a missing state folder can be created; nothing is created.
