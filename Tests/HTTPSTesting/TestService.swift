@@ -89,7 +89,7 @@ package final class TestService: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let handler = ScriptHandler(recorder, onAccept: onAccept, respond: respond)
                     if let context {
-                        try channel.pipeline.syncOperations.addHandler(makeServerHandler(context: context))
+                        try channel.pipeline.syncOperations.addHandler(OpenSSLServerHandler(context: context))
                     }
                     try channel.pipeline.syncOperations.addHandler(handler)
                 }

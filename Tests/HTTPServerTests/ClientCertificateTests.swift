@@ -41,7 +41,7 @@ struct ClientCertificateTests {
             limits: HTTPLimits(),
             responder: ChainPage(),
             clock: { 0 },
-            makeTLS: { try makeServerHandler(context: context) },
+            makeTLS: { try OpenSSLServerHandler(context: context) },
             onError: { _, _ in }
         )
         let channel = try await server.listen(host: "127.0.0.1", port: 0)

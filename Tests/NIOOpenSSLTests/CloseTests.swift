@@ -187,13 +187,13 @@ import Testing
     @Test func `a removed handler fails its pending writes`() throws {
         let loop = EmbeddedEventLoop()
         let channel = EmbeddedChannel(loop: loop)
-        let handler = try makeServerHandler(context: Fixture.shared.get().server)
+        let handler = try OpenSSLServerHandler(context: Fixture.shared.get().server)
         try channel.pipeline.syncOperations.addHandler(handler)
         let written = channel.writeAndFlush(ByteBuffer(string: "x"))
         _ = try channel.finish(acceptAlreadyClosed: true)
         loop.run()
         #expect(throws: (any Error).self) { try written.wait() }
-        #expect(handler.connectionInfo == nil)
+        #expect(handler.connection == nil)
     }
 
     @Test(arguments: ["open", "handshaking", "failed", "closing", "timed out"])
@@ -201,7 +201,7 @@ import Testing
         weak var handler: OpenSSLHandler?
         let loop = EmbeddedEventLoop()
         try {
-            let tls = try makeServerHandler(
+            let tls = try OpenSSLServerHandler(
                 context: Fixture.shared.get().server,
                 configuration: .init(closeTimeout: ending == "closing" ? .seconds(1) : nil)
             )

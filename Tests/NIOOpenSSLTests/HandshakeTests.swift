@@ -4,6 +4,7 @@ import NIOCore
 import NIOEmbedded
 import NIOOpenSSL
 import OpenSSLKit
+import TLSTesting
 import Testing
 
 @Suite struct HandshakeTests {

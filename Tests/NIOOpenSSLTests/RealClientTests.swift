@@ -2,11 +2,12 @@
 
 import Foundation
 import NIOCore
-import NIOOpenSSL
 import NIOPosix
 import OpenSSLKit
 import TLSTesting
 import Testing
+
+@testable import NIOOpenSSL
 
 /// Connections of curl and s_client to a server that has several certificates and requests client certificates.
 @Suite(.serialized, .enabled(if: TestPKI.isPossible && Tool.isInstalled(Tool.curl), "needs openssl and curl"))
@@ -155,7 +156,7 @@ private final class PeerPageHandler: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if let tls = try? context.pipeline.syncOperations.handler(type: OpenSSLServerHandler.self) {
             let chain = tls.verifiedPeerChain().map(\.subject).joined(separator: " ")
-            seen.append("\(tls.connectionInfo?.serverName ?? "-"): \(chain)")
+            seen.append("\(tls.connection?.info.serverName ?? "-"): \(chain)")
         }
         let page = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello"
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

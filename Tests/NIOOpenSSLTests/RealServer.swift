@@ -48,7 +48,7 @@ struct Server {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers([
-                        makeServerHandler(context: context), EventLog(events), application(),
+                        OpenSSLServerHandler(context: context), EventLog(events), application(),
                     ])
                 }
             }
@@ -101,7 +101,7 @@ final class EventLog: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let error = error as? NIOOpenSSLError
-        list.append("error \(error?.code.rawValue ?? "other")")
+        list.append("error \(error.map { "\($0.code)" } ?? "other")")
     }
 }
 

@@ -5,6 +5,7 @@ import NIOCore
 import NIOEmbedded
 import NIOOpenSSL
 import OpenSSLKit
+import TLSTesting
 
 /// A certificate for localhost, and contexts for the server and the client.
 ///
@@ -188,7 +189,7 @@ final class TLSPair {
         self.loop = loop
         self.server = try Endpoint(
             loop,
-            makeServerHandler(context: serverContext ?? fixture.server, configuration: server)
+            OpenSSLServerHandler(context: serverContext ?? fixture.server, configuration: server)
         )
         self.client = try Endpoint(
             loop,

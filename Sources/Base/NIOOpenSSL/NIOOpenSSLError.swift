@@ -7,24 +7,24 @@ public import OpenSSLKit
 /// The pipeline gets it through `errorCaught`, and open promises fail with it. The channel is then closed or is being
 /// closed. Two errors are equal if their ``code`` is equal.
 public struct NIOOpenSSLError: Error, Sendable {
-    /// The kind of error, for programs.
+    /// The kind of error, and its text for the log.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The handshake was not complete by its deadline.
-        case handshakeTimeout
+        case handshakeTimeout = "the TLS handshake timed out"
         /// The handshake failed; ``NIOOpenSSLError/cause`` has the reason.
-        case handshakeFailed
+        case handshakeFailed = "the TLS handshake failed"
         /// The peer sent a plain HTTP request.
-        case plainHTTP
+        case plainHTTP = "plain HTTP was sent to a TLS port"
         /// The peer disconnected before the handshake was complete.
-        case closedDuringHandshake
+        case closedDuringHandshake = "the peer disconnected during the TLS handshake"
         /// The peer's stream ended without close_notify, so data may be missing (RFC 8446 section 6.1).
-        case uncleanShutdown
+        case uncleanShutdown = "the peer closed without close_notify"
         /// The connection failed after the handshake; ``NIOOpenSSLError/cause`` has the reason.
-        case connectionFailed
+        case connectionFailed = "the TLS connection failed"
         /// The peer sends messages that need an answer, and does not read the answers.
-        case unreadAnswers
+        case unreadAnswers = "the peer does not read the answers to its TLS messages"
         /// The handler was removed from the pipeline before everything was written.
-        case handlerRemoved
+        case handlerRemoved = "the TLS handler was removed"
     }
 
     /// The kind of error.
@@ -47,18 +47,6 @@ extension NIOOpenSSLError: Equatable {
 extension NIOOpenSSLError: CustomStringConvertible {
     /// One line for the log.
     public var description: String {
-        let text =
-            switch code {
-            case .handshakeTimeout: "the TLS handshake timed out"
-            case .handshakeFailed: "the TLS handshake failed"
-            case .plainHTTP: "plain HTTP was sent to a TLS port"
-            case .closedDuringHandshake: "the peer disconnected during the TLS handshake"
-            case .uncleanShutdown: "the peer closed without close_notify"
-            case .connectionFailed: "the TLS connection failed"
-            case .unreadAnswers: "the peer does not read the answers to its TLS messages"
-            case .handlerRemoved: "the TLS handler was removed"
-            }
-        guard let cause else { return text }
-        return "\(text): \(cause)"
+        cause.map { "\(code.rawValue): \($0)" } ?? code.rawValue
     }
 }

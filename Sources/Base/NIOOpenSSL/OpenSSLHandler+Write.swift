@@ -43,17 +43,11 @@ extension OpenSSLHandler {
 
     /// Encrypts all flushed plaintext, unless OpenSSL must first read the rest of a message of the peer.
     func encrypt(_ context: ChannelHandlerContext) {
-        guard case .open = state, !hasSentEnd, let connection else { return }
-        if let entry = pendingWrites.takeSingle(upTo: Self.chunkSize) {
-            return encrypt(entry, by: connection, context: context)
-        }
-        guard pendingWrites.hasFlushedData else { return }
+        guard case .open = state, !hasSentEnd, pendingWrites.hasFlushedData else { return }
         var promises = PromiseChain()
         do throws(OpenSSLError) {
             // The conditions are checked in each round, because a write may call back into this handler.
-            while case .open = state, !hasSentEnd, let connection = self.connection,
-                let data = pendingWrites.frontData()
-            {
+            while case .open = state, !hasSentEnd, let connection, let data = pendingWrites.frontData() {
                 let count = min(data.readableBytes, Self.chunkSize)
                 let plaintext = data.readableBytesSpan.extracting(first: count)
                 let step = try encrypt(plaintext, by: connection, context: context)
@@ -71,21 +65,6 @@ extension OpenSSLHandler {
             return fail(context, with: failure)
         }
         sendCiphertext(context, for: promises.first)
-    }
-
-    /// Encrypts a single piece and writes it, which is the usual case.
-    private func encrypt(_ entry: PendingWrites.Entry, by connection: TLSConnection, context: ChannelHandlerContext) {
-        do throws(OpenSSLError) {
-            guard try encrypt(entry.data.readableBytesSpan, by: connection, context: context) == .written else {
-                pendingWrites.putBack(entry)
-                return sendCiphertext(context)
-            }
-        } catch {
-            let failure = NIOOpenSSLError(.connectionFailed, cause: error)
-            entry.promise?.fail(failure)
-            return fail(context, with: failure)
-        }
-        sendCiphertext(context, for: entry.promise)
     }
 
     private func encrypt(

@@ -78,14 +78,6 @@ public class OpenSSLHandler: ChannelDuplexHandler {
         self.connection = connection
     }
 
-    /// The negotiated parameters; nil before the handshake is complete and after the handler is removed.
-    public var connectionInfo: TLSConnectionInfo? {
-        switch state {
-        case .idle, .handshaking: nil
-        case .open, .closing, .closed: connection?.info
-        }
-    }
-
     /// Returns the verified chain of the peer's certificate, see ``TLSConnection/verifiedPeerChain()``; empty before
     /// the handshake is complete.
     public func verifiedPeerChain() -> [Certificate] {

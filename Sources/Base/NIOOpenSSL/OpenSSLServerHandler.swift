@@ -5,11 +5,8 @@ public import OpenSSLKit
 
 /// The TLS handler of an accepted connection, which must be the first handler of the channel.
 public final class OpenSSLServerHandler: OpenSSLHandler {
-    /// Makes the handler of one channel.
+    /// Makes the handler of one channel with a server's context, which all connections of a listener share.
     ///
-    /// - Parameters:
-    ///   - context: A server's context. All connections of a listener share it.
-    ///   - configuration: The time limits, and whether an end without close_notify is accepted.
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a client's, or with code
     ///   `libraryFailure`.
     public init(
@@ -18,16 +15,6 @@ public final class OpenSSLServerHandler: OpenSSLHandler {
     ) throws(OpenSSLError) {
         super.init(configuration: configuration, connection: try TLSConnection.server(context: context))
     }
-}
-
-/// Makes the TLS handler of an accepted connection.
-///
-/// - Throws: The errors of ``OpenSSLServerHandler/init(context:configuration:)``.
-public func makeServerHandler(
-    context: TLSContext,
-    configuration: OpenSSLHandlerConfiguration = OpenSSLHandlerConfiguration()
-) throws(OpenSSLError) -> OpenSSLServerHandler {
-    try OpenSSLServerHandler(context: context, configuration: configuration)
 }
 
 /// The TLS handler of a connection to a server, which must be the first handler of the channel.

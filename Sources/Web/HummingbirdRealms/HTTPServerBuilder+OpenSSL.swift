@@ -61,7 +61,7 @@ private struct OpenSSLChannel<Base: ServerChildChannel>: ServerChildChannel {
                 halfCloseTimeout: .seconds(5),
                 toleratesUncleanShutdown: true
             )
-            let handler = try makeServerHandler(context: context, configuration: configuration)
+            let handler = try OpenSSLServerHandler(context: context, configuration: configuration)
             let recorder = HandshakeRecorder(handler, storingIn: certificate)
             try channel.pipeline.syncOperations.addHandlers([handler, recorder])
         }.flatMap {

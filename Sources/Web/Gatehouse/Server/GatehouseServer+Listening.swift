@@ -122,7 +122,7 @@ extension GatehouseServer {
             responder: try makeResponder(configuration, tls),
             clock: { Int(time(nil)) },
             makeTLS: {
-                try makeServerHandler(
+                try OpenSSLServerHandler(
                     context: contexts.current,
                     // HTTP detects truncated requests, so TLS does not have to require `close_notify`. The listener
                     // sets the deadlines of all connections, including the deadline of the handshake.
