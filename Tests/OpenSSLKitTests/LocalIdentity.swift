@@ -2,6 +2,7 @@
 
 import Foundation
 import OpenSSLKit
+import TLSTesting
 
 /// The current time in seconds since 1970-01-01 00:00 UTC.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TLSTesting
 import Testing
 
 @testable import OpenSSLKit
@@ -137,17 +138,14 @@ import Testing
         )
     }
 
-    @Test func `a client accepts a pinned certificate under any name, and no other certificate`() throws {
-        let pinned = TLSConfiguration.client(trusting: .pinned([identity.leaf.digest]))
+    @Test func `a client accepts a pinned key under any name, and no other key`() throws {
+        let pinned = try TLSConfiguration.client(trusting: .pinnedKeys([identity.leaf.publicKeyDigest()]))
         try Pair(server: .server(identity), client: pinned, name: "elsewhere.test").shakeHands()
         let stranger = try localIdentity()
         let other = try Pair(server: .server(stranger), client: pinned)
         let error = #expect(throws: OpenSSLError.self) { try other.shakeHands() }
         #expect(error?.code == .certificateRejected)
-        let fingerprint = stranger.leaf.digest.fingerprint
-        #expect(
-            error?.reasons.last == "the certificate with the SHA-256 fingerprint \(fingerprint) is not pinned"
-        )
+        #expect(error?.reasons.last == "the key \(try stranger.leaf.publicKeyDigest().pin) is not pinned")
     }
 
     @Test func `invalid configurations, wrong contexts and invalid server names are rejected`() throws {
@@ -156,7 +154,7 @@ import Testing
             .server(identity, applicationProtocols: [""]),
             .server(identity, applicationProtocols: [long]),
             .client(trusting: .authorities([])),
-            .client(trusting: .pinned([])),
+            .client(trusting: .pinnedKeys([])),
         ]
         for configuration in configurations {
             #expect(throws: OpenSSLError(.invalidConfiguration, context: "")) { try TLSContext(configuration) }

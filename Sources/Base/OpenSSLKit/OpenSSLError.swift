@@ -7,58 +7,61 @@ internal import COpenSSL
 /// Two errors are equal if their ``code`` is equal. The text is for logs and administrators. It never contains key
 /// material. ``reasons`` may contain data of the peer, so the text must not be sent to the peer.
 public struct OpenSSLError: Error, Sendable {
-    /// The kind of error, for programs.
+    /// The kind of error, and its explanation.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The text contains no PEM certificate.
-        case noCertificate
+        case noCertificate = "contains no certificate; expected a PEM block \"BEGIN CERTIFICATE\""
         /// A PEM certificate cannot be read.
-        case malformedCertificate
+        case malformedCertificate = "the certificate cannot be read"
         /// The text contains no PEM private key.
-        case noPrivateKey
+        case noPrivateKey = "contains no private key; expected a PEM block \"BEGIN PRIVATE KEY\""
         /// A PEM private key cannot be read.
-        case malformedPrivateKey
+        case malformedPrivateKey = "the private key cannot be read"
         /// The private key is encrypted with a pass phrase. This library does not prompt for pass phrases.
-        case encryptedPrivateKey
+        case encryptedPrivateKey = "the private key is encrypted; store it decrypted, readable only by the server"
         /// The private key does not belong to the certificate.
-        case keyMismatch
+        case keyMismatch = "the key does not belong to the certificate"
         /// The private key is not an EC key on the curve P-256.
-        case notP256
+        case notP256 = "the key is not an EC key on the curve P-256"
         /// The text contains no PEM revocation list.
-        case noRevocationList
+        case noRevocationList = "contains no revocation list; expected a PEM block \"BEGIN X509 CRL\""
         /// A PEM revocation list cannot be read.
-        case malformedRevocationList
+        case malformedRevocationList = "the revocation list cannot be read"
         /// A revocation list has only the changes to a complete list.
-        case deltaRevocationList
+        case deltaRevocationList = """
+            the revocation list is a delta of a complete list, and cannot be used; name the complete list only, \
+            and publish it as often as the delta
+            """
         /// An OCSP response cannot be read.
-        case malformedOCSPResponse
+        case malformedOCSPResponse = "the response cannot be read; expected DER, as openssl ocsp -respout writes it"
         /// An OCSP response is about another certificate, or does not report the certificate as good.
-        case rejectedOCSPResponse
+        case rejectedOCSPResponse = "the response cannot be sent to clients"
         /// The certificate has expired.
-        case certificateExpired
+        case certificateExpired = "the certificate has expired"
         /// The certificate is not valid yet.
-        case certificateNotYetValid
+        case certificateNotYetValid = "the certificate is not valid yet; check the clock"
         /// A DNS name or IP address is malformed.
-        case invalidName
+        case invalidName = "not allowed as a DNS name or IP address"
         /// A TLS setting is rejected, such as an unknown protocol name, a weak key or an empty list.
-        case invalidConfiguration
+        case invalidConfiguration = "rejected"
         /// The peer speaks plain HTTP instead of TLS.
-        case plainHTTP
+        case plainHTTP = "the peer speaks plain HTTP, not TLS"
         /// The peer does not speak TLS.
-        case notTLS
+        case notTLS = "the peer does not speak TLS"
         /// The peer offers only versions of TLS that are not accepted.
-        case unsupportedVersion
+        case unsupportedVersion = "the peer offers no accepted version of TLS"
         /// The two sides have no cipher suite, group or signature algorithm in common.
-        case noSharedParameters
+        case noSharedParameters = "no cipher suite, group or signature algorithm in common with the peer"
         /// The two sides have no application protocol in common (RFC 7301 3.2).
-        case noApplicationProtocol
+        case noApplicationProtocol = "no application protocol in common with the peer"
         /// The peer's certificate was rejected.
-        case certificateRejected
+        case certificateRejected = "the peer's certificate was rejected"
         /// The peer ended the connection with an alert.
-        case alertReceived
+        case alertReceived = "the peer ended the connection with an alert"
         /// The peer violated the protocol, for example by a record that is forged, out of order or too long.
-        case protocolViolation
+        case protocolViolation = "the peer violated the TLS protocol"
         /// OpenSSL failed, for example without memory, random bytes or a provider.
-        case libraryFailure
+        case libraryFailure = "OpenSSL failed"
     }
 
     /// The kind of error.
@@ -96,41 +99,7 @@ extension OpenSSLError: CustomStringConvertible {
     /// One line with the operation, the error, a remedy and OpenSSL's reasons.
     public var description: String {
         let details = reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
-        return "\(context): \(code.explanation)\(details)"
-    }
-}
-
-extension OpenSSLError.Code {
-    fileprivate var explanation: String {
-        switch self {
-        case .noCertificate: "contains no certificate; expected a PEM block \"BEGIN CERTIFICATE\""
-        case .malformedCertificate: "the certificate cannot be read"
-        case .noPrivateKey: "contains no private key; expected a PEM block \"BEGIN PRIVATE KEY\""
-        case .malformedPrivateKey: "the private key cannot be read"
-        case .encryptedPrivateKey: "the private key is encrypted; store it decrypted, readable only by the server"
-        case .keyMismatch: "the key does not belong to the certificate"
-        case .notP256: "the key is not an EC key on the curve P-256"
-        case .noRevocationList: "contains no revocation list; expected a PEM block \"BEGIN X509 CRL\""
-        case .malformedRevocationList: "the revocation list cannot be read"
-        case .deltaRevocationList:
-            "the revocation list is a delta of a complete list, and cannot be used; name the complete list only, and "
-                + "publish it as often as the delta"
-        case .malformedOCSPResponse: "the response cannot be read; expected DER, as openssl ocsp -respout writes it"
-        case .rejectedOCSPResponse: "the response cannot be sent to clients"
-        case .certificateExpired: "the certificate has expired"
-        case .certificateNotYetValid: "the certificate is not valid yet; check the clock"
-        case .invalidName: "not allowed as a DNS name or IP address"
-        case .invalidConfiguration: "rejected"
-        case .plainHTTP: "the peer speaks plain HTTP, not TLS"
-        case .notTLS: "the peer does not speak TLS"
-        case .unsupportedVersion: "the peer offers no accepted version of TLS"
-        case .noSharedParameters: "no cipher suite, group or signature algorithm in common with the peer"
-        case .noApplicationProtocol: "no application protocol in common with the peer"
-        case .certificateRejected: "the peer's certificate was rejected"
-        case .alertReceived: "the peer ended the connection with an alert"
-        case .protocolViolation: "the peer violated the TLS protocol"
-        case .libraryFailure: "OpenSSL failed"
-        }
+        return "\(context): \(code.rawValue)\(details)"
     }
 }
 

@@ -34,7 +34,7 @@ public final class Certificate: @unchecked Sendable {
             issuer = try unsafe Self.text(of: X509_get_issuer_name(x509), context: context)
             notBefore = try unsafe Self.seconds(of: X509_get0_notBefore(x509), context: context)
             notAfter = try unsafe Self.seconds(of: X509_get0_notAfter(x509), context: context)
-            dnsNames = names.dnsNames
+            dnsNames = names.hosts
             ipAddresses = names.ipAddresses
             digest = try unsafe Digest { output throws(OpenSSLError) in
                 guard unsafe X509_digest(x509, Algorithms.shared.sha256, output, nil) == 1 else {
@@ -48,11 +48,8 @@ public final class Certificate: @unchecked Sendable {
         }
     }
 
-    /// Reads a certificate in DER form.
+    /// Reads a certificate in DER form, which no further bytes follow; `context` is its origin, for error messages.
     ///
-    /// - Parameters:
-    ///   - der: The bytes of one certificate, without further bytes.
-    ///   - context: The origin of the bytes, for error messages.
     /// - Throws: ``OpenSSLError`` with code `malformedCertificate`.
     public convenience init(der: [UInt8], context: String) throws(OpenSSLError) {
         ErrorQueue.clear()
@@ -91,9 +88,8 @@ public final class Certificate: @unchecked Sendable {
         return try unsafe body(x509)
     }
 
-    /// Checks that a time is in the certificate's validity period.
+    /// Checks that a time, in seconds since 1970-01-01 00:00 UTC, is in the certificate's validity period.
     ///
-    /// - Parameter now: Seconds since 1970-01-01 00:00 UTC.
     /// - Throws: ``OpenSSLError`` with code `certificateExpired` or `certificateNotYetValid`.
     public func checkValidity(at now: Int64) throws(OpenSSLError) {
         if now > notAfter { throw OpenSSLError(.certificateExpired, context: "certificate \(subject)") }
@@ -109,10 +105,9 @@ public final class Certificate: @unchecked Sendable {
         }
     }
 
-    /// Returns whether the key of another certificate, or of this one, has signed this certificate.
+    /// Returns whether another certificate, or this one, has issued this certificate: its subject is the issuer, and its
+    /// key has made the signature.
     ///
-    /// - Parameter issuer: The other certificate.
-    /// - Returns: True if its subject is the issuer and the signature is right.
     /// - Throws: ``OpenSSLError`` if the certificate cannot be read.
     public func isIssued(by issuer: Certificate) throws(OpenSSLError) -> Bool {
         ErrorQueue.clear()
@@ -146,8 +141,7 @@ public final class Certificate: @unchecked Sendable {
 }
 
 extension Certificate {
-    /// Returns the SHA-256 digest of the public key, in the form that RFC 7469 pins: the DER form of the
-    /// SubjectPublicKeyInfo (RFC 5280 4.1.2.7).
+    /// Returns the SHA-256 digest of the SubjectPublicKeyInfo (RFC 5280 4.1.2.7), which RFC 7469 pins.
     ///
     /// A new certificate for the same key has the same digest.
     ///
@@ -184,10 +178,6 @@ extension Certificate {
     ///
     /// Other PEM blocks and text between blocks are skipped, so that one file may contain the key and the certificates.
     ///
-    /// - Parameters:
-    ///   - pem: The text.
-    ///   - name: The name of the file, for error messages.
-    /// - Returns: One certificate or more.
     /// - Throws: ``OpenSSLError`` with code `noCertificate` or `malformedCertificate`. Its context contains `name`.
     public static func chain(pem: Span<UInt8>, name: String) throws(OpenSSLError) -> [Certificate] {
         let context = "certificate file \(name)"

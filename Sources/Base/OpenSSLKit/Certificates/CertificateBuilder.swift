@@ -4,7 +4,7 @@ internal import COpenSSL
 
 /// Builds and signs a certificate.
 @safe
-struct CertificateBuilder: ~Copyable {
+package struct CertificateBuilder: ~Copyable {
     private static let context = "new certificate"
 
     private let x509: OpaquePointer
@@ -15,7 +15,7 @@ struct CertificateBuilder: ~Copyable {
     }
 
     /// Begins a certificate of version 3 with 128 random bits as its serial number; times are seconds since 1970.
-    static func begin(
+    package static func begin(
         for key: PrivateKey,
         from start: Int64,
         to end: Int64
@@ -47,7 +47,7 @@ struct CertificateBuilder: ~Copyable {
     }
 
     /// Sets the subject and the issuer; an issuer of nil means that the certificate issues itself.
-    func setName(commonName: String, issuer: Certificate? = nil) throws(OpenSSLError) {
+    package func setName(commonName: String, issuer: Certificate? = nil) throws(OpenSSLError) {
         let name = unsafe X509_get_subject_name(x509)
         let text = Array(commonName.utf8)
         try check(unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, text, Int32(text.count), -1, 0))
@@ -84,7 +84,7 @@ struct CertificateBuilder: ~Copyable {
         try check(unsafe X509_add_ext(x509, made, -1))
     }
 
-    func addServerExtensions(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
+    package func addServerExtensions(dnsNames: [String], ipAddresses: [String]) throws(OpenSSLError) {
         try add(NID_basic_constraints, value: "critical,CA:FALSE")
         try add(NID_key_usage, value: "critical,digitalSignature")
         try add(NID_ext_key_usage, value: "serverAuth")
@@ -112,7 +112,7 @@ struct CertificateBuilder: ~Copyable {
         try check(unsafe X509_add1_ext_i2d(x509, NID_subject_alt_name, UnsafeMutableRawPointer(names), 0, 0))
     }
 
-    consuming func sign(with key: PrivateKey) throws(OpenSSLError) -> Certificate {
+    package consuming func sign(with key: PrivateKey) throws(OpenSSLError) -> Certificate {
         let signed = try unsafe key.withKey { key throws(OpenSSLError) in
             unsafe X509_sign(x509, key, Algorithms.shared.sha256)
         }

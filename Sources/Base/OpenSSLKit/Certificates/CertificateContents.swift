@@ -42,7 +42,7 @@ extension Certificate {
             guard flags & UInt32(EXFLAG_INVALID) == 0 else { throw .draining(.malformedCertificate, context: context) }
             let hasUsage = flags & UInt32(EXFLAG_XKUSAGE) != 0
             let usage = unsafe X509_get_extended_key_usage(x509)
-            let names = try unsafe AlternativeTexts(of: x509, context: context)
+            let names = try unsafe SubjectAlternativeNames(of: x509, context: context)
             return CertificateContents(
                 subject: try unsafe Self.parts(of: X509_get_subject_name(x509), context: context),
                 emails: names.emails,
@@ -86,54 +86,6 @@ extension Certificate {
         defer { unsafe gatehouse_OPENSSL_free(digits) }
         return unsafe String(cString: digits)
     }
-}
-
-/// The texts of a certificate's subjectAltName extension (RFC 5280 4.2.1.6), except DNS names for servers.
-private struct AlternativeTexts {
-    private(set) var emails: [CertificateText] = []
-    private(set) var userPrincipalNames: [CertificateText] = []
-    private(set) var uris: [CertificateText] = []
-    private(set) var dnsNames: [CertificateText] = []
-
-    /// Microsoft's szOID_NT_PRINCIPAL_NAME.
-    private static let principalName = "1.3.6.1.4.1.311.20.2.3"
-
-    init(of x509: OpaquePointer, context: String) throws(OpenSSLError) {
-        try unsafe GeneralNames.forEach(in: x509, context: context) { type, value, name throws(OpenSSLError) in
-            switch type {
-            case GEN_EMAIL: emails.append(unsafe Self.text(value))
-            case GEN_URI: uris.append(unsafe Self.text(value))
-            case GEN_DNS: dnsNames.append(unsafe Self.text(value))
-            case GEN_OTHERNAME: try unsafe addOther(name)
-            default: break
-            }
-        }
-    }
-
-    private mutating func addOther(_ name: UnsafeMutablePointer<GENERAL_NAME>) throws(OpenSSLError) {
-        var type: OpaquePointer?
-        var value: UnsafeMutablePointer<ASN1_TYPE>?
-        guard unsafe GENERAL_NAME_get0_otherName(name, &type, &value) == 1,
-            unsafe identifier(of: type) == Self.principalName
-        else { return }
-        guard let string = unsafe gatehouse_ASN1_TYPE_utf8(value) else {
-            userPrincipalNames.append(.unusable("is not a UTF8String"))
-            return
-        }
-        userPrincipalNames.append(unsafe CertificateText(string))
-    }
-
-    private static func text(_ value: UnsafeMutableRawPointer) -> CertificateText {
-        unsafe CertificateText(value.assumingMemoryBound(to: ASN1_STRING.self))
-    }
-}
-
-/// Returns an object identifier as numbers with dots; empty if it is too long.
-private func identifier(of object: OpaquePointer?) -> String {
-    var buffer = [CChar](repeating: 0, count: 128)
-    let count = unsafe OBJ_obj2txt(&buffer, Int32(buffer.count), object, 1)
-    guard count > 0, count < buffer.count else { return "" }
-    return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 /// A text of a certificate, or the reason why it cannot be used as a name.

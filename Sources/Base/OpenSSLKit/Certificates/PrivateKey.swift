@@ -23,13 +23,10 @@ public final class PrivateKey: @unchecked Sendable {
         return unsafe PrivateKey(owning: key)
     }
 
-    /// Reads the first private key of a PEM text.
+    /// Reads the first private key of a PEM text: PKCS#8 (RFC 5958), or one of the older forms for RSA and EC keys.
     ///
-    /// Other blocks are skipped. The caller must wipe the text.
+    /// Other blocks are skipped. The caller must wipe the text. `name` is that of the file, for error messages.
     ///
-    /// - Parameters:
-    ///   - pem: The text, in the form of PKCS#8 (RFC 5958) or in one of the older forms for RSA and EC keys.
-    ///   - name: The name of the file, for error messages.
     /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
     public init(pem: Span<UInt8>, name: String) throws(OpenSSLError) {
         let context = "private key file \(name)"
@@ -62,10 +59,6 @@ public final class PrivateKey: @unchecked Sendable {
     }
 
     /// Reads the first private key of a PEM text.
-    ///
-    /// Other blocks are skipped. The caller must wipe the text.
-    ///
-    /// - Throws: ``OpenSSLError`` with code `noPrivateKey`, `malformedPrivateKey` or `encryptedPrivateKey`.
     public convenience init(pem: [UInt8], name: String) throws(OpenSSLError) {
         try self.init(pem: pem.span, name: name)
     }

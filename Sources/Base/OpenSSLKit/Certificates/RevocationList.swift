@@ -37,10 +37,6 @@ public final class RevocationList: @unchecked Sendable {
 
     /// Reads all PEM revocation lists of a text, in order; other PEM blocks are skipped.
     ///
-    /// - Parameters:
-    ///   - pem: The text.
-    ///   - name: The name of the file, for error messages.
-    /// - Returns: One list or more.
     /// - Throws: ``OpenSSLError`` with code `noRevocationList`, `malformedRevocationList` or `deltaRevocationList`. Its
     ///   context contains `name`.
     public static func lists(pem: [UInt8], name: String) throws(OpenSSLError) -> [RevocationList] {

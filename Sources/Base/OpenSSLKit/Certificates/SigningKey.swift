@@ -7,9 +7,9 @@ internal import COpenSSL
 /// The object can be used from any thread. It has no description, so the key cannot get into a log.
 public final class SigningKey: Sendable {
     /// The length of a coordinate, and of each of the two numbers of a signature, in bytes.
-    public static let coordinateBytes = 32
+    static let coordinateBytes = 32
     /// The length of a signature in bytes.
-    public static let signatureBytes = 2 * coordinateBytes
+    static let signatureBytes = 2 * coordinateBytes
 
     /// The x coordinate of the public key: 32 bytes, the most significant first (RFC 7518 section 6.2.1.2).
     public let x: [UInt8]
@@ -17,11 +17,8 @@ public final class SigningKey: Sendable {
     public let y: [UInt8]
     private let key: PrivateKey
 
-    /// Takes a private key for signatures, and makes and verifies one signature with it.
+    /// Takes a private key of a file for signatures, and makes and verifies one signature with it.
     ///
-    /// - Parameters:
-    ///   - key: The private key.
-    ///   - name: The name of its file, for error messages.
     /// - Throws: ``OpenSSLError`` with code `notP256` for a key of another kind or on another curve,
     ///   `malformedPrivateKey` if the file contains a public key that does not belong to the private key, or
     ///   `libraryFailure`.
@@ -47,11 +44,10 @@ public final class SigningKey: Sendable {
 
     // MARK: Signatures
 
-    /// Signs a message.
+    /// Signs a message, and returns the two numbers of the signature, 32 bytes each, the most significant byte first.
     ///
-    /// - Parameter message: The message, which is hashed with SHA-256.
-    /// - Returns: The two numbers of the signature, 32 bytes each, the most significant byte first. Each call returns
-    ///   another signature.
+    /// Each call returns another signature.
+    ///
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func signature(of message: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
         ErrorQueue.clearIfNeeded()
@@ -68,12 +64,8 @@ public final class SigningKey: Sendable {
         return try Self.numbers(ofDER: Array(der[..<count]))
     }
 
-    /// Returns whether this key has made a signature.
+    /// Returns whether this key has made a signature, in the form of ``signature(of:)``, of a message.
     ///
-    /// - Parameters:
-    ///   - signature: The signature in the form of ``signature(of:)``.
-    ///   - message: The message.
-    /// - Returns: True if the signature is valid for the message.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public func verifies(_ signature: Span<UInt8>, of message: Span<UInt8>) throws(OpenSSLError) -> Bool {
         guard signature.count == Self.signatureBytes else { return false }

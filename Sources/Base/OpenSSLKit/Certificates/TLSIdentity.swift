@@ -13,12 +13,8 @@ public struct TLSIdentity: Sendable {
     /// The OCSP response about the leaf, which a server sends to clients that request it; nil if there is none.
     public let ocspResponse: OCSPResponse?
 
-    /// Creates an identity.
+    /// Creates an identity with a chain of the leaf and the intermediates, and the key of the leaf.
     ///
-    /// - Parameters:
-    ///   - certificateChain: The leaf first, then the intermediates.
-    ///   - privateKey: The key of the leaf.
-    ///   - ocspResponse: The OCSP response about the leaf; nil for no response.
     /// - Throws: ``OpenSSLError`` with code `noCertificate` for an empty chain, or with code `keyMismatch` if the key
     ///   does not belong to the leaf.
     public init(

@@ -57,7 +57,8 @@ extension ClientCertificatePolicy {
     /// has the private key, by a signature that the server must accept; see
     /// ``versions(acceptingKeyOf:minimumVersion:groups:)``.
     ///
-    /// - Parameter certificates: The client's certificate, then the intermediates that the client sends.
+    /// The intermediates that the client sends follow its certificate.
+    ///
     /// - Throws: ``OpenSSLError`` with code `certificateRejected` and OpenSSL's reason if a server rejects the
     ///   certificate; with code `noCertificate` if there is none.
     public func verify(_ certificates: [Certificate]) throws(OpenSSLError) {
@@ -84,11 +85,7 @@ extension ClientCertificatePolicy {
     /// TLS 1.3 has signature algorithms for the curves P-256, P-384 and P-521, and none for DSA (RFC 8446 4.2.3). In
     /// TLS 1.2, OpenSSL accepts the curves of the server's groups.
     ///
-    /// - Parameters:
-    ///   - certificate: The client's certificate.
-    ///   - minimumVersion: The minimum version of the server.
-    ///   - groups: The groups of the server; see ``TLSParameters/groups``.
-    /// - Returns: The versions; empty if every handshake with the certificate fails.
+    /// - Returns: The versions, not below the minimum; empty if every handshake with the certificate fails.
     /// - Throws: ``OpenSSLError`` if the certificate cannot be read.
     public static func versions(
         acceptingKeyOf certificate: Certificate,

@@ -129,10 +129,6 @@ struct ContextBuilder {
         case .authorities(let authorities):
             guard !authorities.isEmpty else { throw .invalid("empty list of trusted certificates") }
             try add(authorities)
-        case .pinned(let digests):
-            guard !digests.isEmpty else { throw .invalid("empty list of pinned certificates") }
-            sslContext.data.pinned = digests
-            unsafe SSL_CTX_set_cert_verify_callback(context, checkPin, callbacks)
         case .pinnedKeys(let digests, let authorities):
             guard !digests.isEmpty else { throw .invalid("empty list of pinned keys") }
             try add(authorities)

@@ -14,8 +14,6 @@ public enum TLSTrust: Sendable {
     case system
     /// Servers whose chain ends in one of these certificates and whose certificate has the requested name (RFC 6125).
     case authorities([Certificate])
-    /// Servers whose certificate has one of these SHA-256 digests (pinning). Name, issuer and dates are not checked.
-    case pinned(Set<Digest>)
     /// Servers whose public key has one of these SHA-256 digests, see ``Certificate/publicKeyDigest()``.
     ///
     /// If there are authorities, the chain, the dates and the requested name are checked too. Without authorities,
@@ -37,11 +35,11 @@ public struct TLSConfiguration: Sendable {
 
     /// The role in connections.
     public var role: Role
-    /// The lowest version of TLS that is accepted; 1.2 by default.
+    /// The lowest version of TLS that is accepted.
     public var minimumVersion: TLSVersion
     /// The highest version of TLS that is offered or accepted; only tests change it.
     var maximumVersion = TLSVersion.tls13
-    /// The names of application protocols (RFC 7301), such as "http/1.1", the preferred one first; empty by default.
+    /// The names of application protocols (RFC 7301), such as "http/1.1", the preferred one first.
     ///
     /// A server without protocols ignores the client's. A server with protocols accepts a client that offers no
     /// protocols. It rejects a client that offers only other protocols, with the alert no_application_protocol.
@@ -65,11 +63,8 @@ public struct TLSConfiguration: Sendable {
     /// is reloaded, so that its sessions can still be resumed.
     public var sessionScope = ""
 
-    /// Makes a configuration for a role.
-    public init(role: Role, minimumVersion: TLSVersion = .tls12, applicationProtocols: [String] = []) {
-        self.role = role
-        self.minimumVersion = minimumVersion
-        self.applicationProtocols = applicationProtocols
+    private init(_ role: Role, minimumVersion: TLSVersion, applicationProtocols: [String]) {
+        (self.role, self.minimumVersion, self.applicationProtocols) = (role, minimumVersion, applicationProtocols)
     }
 
     /// Makes the configuration of a server.
@@ -80,29 +75,28 @@ public struct TLSConfiguration: Sendable {
         sessionTickets: SessionTicketKeys? = nil,
         clientCertificates: ClientCertificatePolicy? = nil
     ) -> TLSConfiguration {
-        var configuration = TLSConfiguration(role: .server(identity), minimumVersion: minimumVersion)
-        configuration.applicationProtocols = applicationProtocols
+        var configuration = TLSConfiguration(
+            .server(identity),
+            minimumVersion: minimumVersion,
+            applicationProtocols: applicationProtocols
+        )
         configuration.sessionTickets = sessionTickets
         configuration.clientCertificates = clientCertificates
         return configuration
     }
 
-    /// Makes the configuration of a client.
-    ///
-    /// - Parameters:
-    ///   - trust: The servers that the client trusts.
-    ///   - identity: The identity that the client presents to a server that requests a certificate.
-    ///   - minimumVersion: The lowest version of TLS that is accepted.
-    ///   - applicationProtocols: The names of application protocols.
-    /// - Returns: A client's configuration.
+    /// Makes the configuration of a client, which presents the identity to a server that requests a certificate.
     public static func client(
         trusting trust: TLSTrust,
         identity: TLSIdentity? = nil,
         minimumVersion: TLSVersion = .tls12,
         applicationProtocols: [String] = []
     ) -> TLSConfiguration {
-        var configuration = TLSConfiguration(role: .client(trust), minimumVersion: minimumVersion)
-        configuration.applicationProtocols = applicationProtocols
+        var configuration = TLSConfiguration(
+            .client(trust),
+            minimumVersion: minimumVersion,
+            applicationProtocols: applicationProtocols
+        )
         configuration.clientIdentity = identity
         return configuration
     }

@@ -80,32 +80,4 @@ public final class TLSSession: @unchecked Sendable {
     init(owning session: OpaquePointer) { unsafe self.session = session }
 
     deinit { unsafe SSL_SESSION_free(session) }
-
-    // MARK: For tests only
-
-    /// Reads a session in the form of ``der()``; nil if it cannot be read.
-    init?(der: [UInt8]) {
-        ErrorQueue.clear()
-        let session = unsafe der.withUnsafeBufferPointer { bytes in
-            var start = bytes.baseAddress
-            return unsafe d2i_SSL_SESSION(nil, &start, bytes.count)
-        }
-        ErrorQueue.clear()
-        guard let session = unsafe session else { return nil }
-        unsafe self.session = session
-    }
-
-    /// Returns the session with its keys in DER form.
-    func der() -> [UInt8] { unsafe derForm { unsafe i2d_SSL_SESSION(session, $0) } ?? [] }
-
-    /// The ticket of the server.
-    var ticket: [UInt8] {
-        var start: UnsafePointer<UInt8>?
-        var count = 0
-        unsafe SSL_SESSION_get0_ticket(session, &start, &count)
-        return unsafe Array(UnsafeBufferPointer(start: start, count: count))
-    }
-
-    /// The maximum number of bytes of early data.
-    var maximumEarlyData: UInt32 { unsafe SSL_SESSION_get_max_early_data(session) }
 }

@@ -56,13 +56,11 @@ public final class TLSConnection {
         return connection
     }
 
-    /// Makes a connection for a client.
+    /// Makes a connection for a client, whose handshake has not begun.
     ///
-    /// - Parameters:
-    ///   - context: A client's context.
-    ///   - serverName: The host name or IP address that the server's certificate must contain. A host name is also sent
-    ///     to the server (RFC 6066 3).
-    /// - Returns: A connection whose handshake has not begun.
+    /// The server's certificate must contain the host name or IP address. A host name is also sent to the server
+    /// (RFC 6066 3).
+    ///
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if the context is a server's, with code
     ///   `invalidName` for an invalid server name, or with code `libraryFailure`.
     public static func client(context: TLSContext, serverName: String) throws(OpenSSLError) -> TLSConnection {
@@ -109,9 +107,8 @@ public final class TLSConnection {
         unsafe SSL_set_hostflags(ssl, UInt32(flags))
     }
 
-    /// Continues the handshake as far as the ciphertext allows.
+    /// Continues the handshake as far as the next bytes from the peer allow, which may be none.
     ///
-    /// - Parameter ciphertext: The next bytes from the peer; may be empty.
     /// - Returns: The progress, and the number of consumed bytes. While input is needed, all bytes are consumed. After
     ///   the handshake the caller must pass the remaining bytes to ``read(_:into:)``.
     /// - Throws: ``OpenSSLError`` if the handshake has failed.
@@ -230,11 +227,8 @@ public final class TLSConnection {
     /// buffers is wiped.
     public func releaseBuffers() { _ = unsafe SSL_free_buffers(ssl) }
 
-    /// Updates the key for encryption by a KeyUpdate message before the next write (RFC 8446 4.6.3).
-    ///
-    /// - Parameter askingPeer: True to request that the peer also updates its key.
-    /// - Throws: ``OpenSSLError``, also in TLS 1.2, which has no KeyUpdate.
-    public func updateKeys(askingPeer: Bool) throws(OpenSSLError) {
+    /// Updates the key for encryption before the next write (RFC 8446 4.6.3), also that of the peer; only tests use it.
+    func updateKeys(askingPeer: Bool) throws(OpenSSLError) {
         try throwIfFailed()
         ErrorQueue.clear()
         let type = askingPeer ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
@@ -258,14 +252,6 @@ public final class TLSConnection {
 
     /// The negotiated properties, available after the handshake.
     public var info: TLSConnectionInfo { unsafe TLSConnectionInfo(of: ssl, serverName: bioState.pointee.serverName) }
-
-    /// Returns the certificate of the peer; nil if the peer has sent no certificate.
-    ///
-    /// - Throws: ``OpenSSLError`` with code `malformedCertificate` if the certificate cannot be read.
-    public func peerCertificate() throws(OpenSSLError) -> Certificate? {
-        guard let x509 = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
-        return try unsafe Certificate(owning: x509, context: "certificate of the peer")
-    }
 
     /// Returns the verified chain of the peer's certificate, from the certificate to the authority.
     ///

@@ -118,7 +118,6 @@ final class CallbackData: @unchecked Sendable {
     struct Host { let pointer: OpaquePointer }
 
     var applicationProtocols: [UInt8] = []
-    var pinned: Set<Digest> = []
     var pinnedKeys: Set<Digest> = []
     /// The record for the key of a server; nil if servers may be accepted.
     var presentedKey: PresentedKey?

@@ -31,9 +31,7 @@ public struct Digest: Sendable {
     /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers SHA-256.
     public static func sha256(_ bytes: [UInt8]) throws(OpenSSLError) -> Digest { try sha256(bytes.span) }
 
-    /// Creates a digest from its stored ``bytes``.
-    ///
-    /// - Parameter bytes: 32 bytes. The result is nil for any other number of bytes.
+    /// Creates a digest from its stored ``bytes``; nil if they are not 32.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: bytes) }
@@ -51,9 +49,6 @@ public struct Digest: Sendable {
     public var bytes: [UInt8] { unsafe withUnsafeBytes(of: words) { unsafe Array($0) } }
 
     /// Calls a closure with the 32 bytes, without a copy.
-    ///
-    /// - Parameter body: Uses the bytes.
-    /// - Returns: The result of the closure.
     public func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         unsafe withUnsafeBytes(of: words) { unsafe body(Span(_unsafeBytes: $0)) }
     }
@@ -85,11 +80,19 @@ struct Algorithms: @unchecked Sendable {
     // Unchecked because of the pointers. Fetched method tables are immutable and exist as long as the process.
     static let shared = Algorithms()
 
+    let md5: OpaquePointer?
+    let sha1: OpaquePointer?
     let sha256: OpaquePointer?
+    let sha384: OpaquePointer?
+    let sha512: OpaquePointer?
     let aes256CBC: OpaquePointer?
 
     private init() {
+        unsafe md5 = EVP_MD_fetch(nil, "MD5", nil)
+        unsafe sha1 = EVP_MD_fetch(nil, "SHA1", nil)
         unsafe sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+        unsafe sha384 = EVP_MD_fetch(nil, "SHA384", nil)
+        unsafe sha512 = EVP_MD_fetch(nil, "SHA512", nil)
         unsafe aes256CBC = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
     }
 }
@@ -110,18 +113,14 @@ extension Digest {
         }
         return try sha256(message)
     }
-}
 
-extension Digest {
     private static let pinPrefix = "sha256//"
 
     /// The digest in the form `sha256//` and Base64, as in curl's `--pinnedpubkey`.
     public var pin: String { Self.pinPrefix + Base64.padded.encode(bytes.span) }
 
-    /// Reads the digest of a public key.
-    ///
-    /// - Parameter text: `sha256//` and Base64, or 64 hexadecimal digits, with or without colons between pairs. The result
-    ///   is nil for any other text.
+    /// Reads the digest of a public key: `sha256//` and Base64, or 64 hexadecimal digits, with or without colons between
+    /// pairs; nil for any other text.
     public init?(pin text: String) {
         let bytes =
             text.hasPrefix(Self.pinPrefix)

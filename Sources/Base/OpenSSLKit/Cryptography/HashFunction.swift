@@ -29,11 +29,11 @@ public enum HashFunction: String, Sendable, Hashable, CaseIterable {
     /// OpenSSL's method table for the function; nil if no provider offers the function.
     var algorithm: OpaquePointer? {
         switch self {
-        case .md5: unsafe HashAlgorithms.shared.md5
-        case .sha1: unsafe HashAlgorithms.shared.sha1
+        case .md5: unsafe Algorithms.shared.md5
+        case .sha1: unsafe Algorithms.shared.sha1
         case .sha256: unsafe Algorithms.shared.sha256
-        case .sha384: unsafe HashAlgorithms.shared.sha384
-        case .sha512: unsafe HashAlgorithms.shared.sha512
+        case .sha384: unsafe Algorithms.shared.sha384
+        case .sha512: unsafe Algorithms.shared.sha512
         }
     }
 }
@@ -46,7 +46,6 @@ public struct Hashing: ~Copyable {
 
     /// Begins a message.
     ///
-    /// - Parameter function: The hash function.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure` if no provider offers the function, such as MD5 in FIPS
     ///   mode.
     public init(_ function: HashFunction) throws(OpenSSLError) {
@@ -69,18 +68,15 @@ public struct Hashing: ~Copyable {
 
     /// Adds bytes to the message.
     ///
-    /// - Parameter bytes: Any number of bytes.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure`.
     public mutating func append(_ bytes: Span<UInt8>) throws(OpenSSLError) {
         let done = unsafe bytes.withUnsafeBufferPointer { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
         guard done == 1 else { throw .failed(function.rawValue) }
     }
 
-    /// Writes the digest and begins a new message.
+    /// Writes the digest into a buffer of ``HashFunction/byteCount`` bytes, and begins a new message.
     ///
-    /// - Parameter digest: The buffer for the digest, with the number of bytes of ``HashFunction/byteCount``.
-    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for another number of bytes, or with code
-    ///   `libraryFailure`.
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for a buffer of another length, or `libraryFailure`.
     public mutating func finish(into digest: inout MutableSpan<UInt8>) throws(OpenSSLError) {
         guard digest.count == function.byteCount else {
             throw .invalid("\(digest.count) bytes for \(function.rawValue)")
@@ -89,24 +85,5 @@ public struct Hashing: ~Copyable {
             unsafe EVP_DigestFinal_ex(context, bytes.baseAddress, nil)
         }
         guard done == 1, unsafe Self.begin(function, context: context) else { throw .failed(function.rawValue) }
-    }
-}
-
-/// The hash functions of OpenSSL, which are fetched once per process, like ``Algorithms``.
-@safe
-private struct HashAlgorithms: @unchecked Sendable {
-    // Unchecked because of the pointers. Fetched method tables are immutable and exist as long as the process.
-    static let shared = HashAlgorithms()
-
-    let md5: OpaquePointer?
-    let sha1: OpaquePointer?
-    let sha384: OpaquePointer?
-    let sha512: OpaquePointer?
-
-    private init() {
-        unsafe md5 = EVP_MD_fetch(nil, "MD5", nil)
-        unsafe sha1 = EVP_MD_fetch(nil, "SHA1", nil)
-        unsafe sha384 = EVP_MD_fetch(nil, "SHA384", nil)
-        unsafe sha512 = EVP_MD_fetch(nil, "SHA512", nil)
     }
 }

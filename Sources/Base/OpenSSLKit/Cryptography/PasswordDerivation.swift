@@ -6,14 +6,9 @@ internal import COpenSSL
 public enum PasswordDerivation {
     /// Derives a key by PBKDF2 with HMAC, RFC 8018 section 5.2.
     ///
-    /// - Parameters:
-    ///   - password: The password; any number of bytes.
-    ///   - salt: The salt; any number of bytes.
-    ///   - function: The hash function of the HMAC.
-    ///   - iterations: The number of iterations, 1 or more.
-    ///   - key: The buffer for the key. Its length is the length of the key.
-    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for numbers out of range, or with code
-    ///   `libraryFailure`.
+    /// The key is as long as its buffer.
+    ///
+    /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for numbers out of range, or `libraryFailure`.
     public static func pbkdf2(
         _ password: Span<UInt8>,
         salt: Span<UInt8>,
@@ -35,13 +30,13 @@ public enum PasswordDerivation {
     /// Derives a key by scrypt, RFC 7914.
     ///
     /// - Parameters:
-    ///   - password: The password; any number of bytes.
-    ///   - salt: The salt; any number of bytes.
+    ///   - password: The password.
+    ///   - salt: The salt.
     ///   - n: The cost N, a power of two greater than 1.
     ///   - r: The block size.
     ///   - p: The parallelization parameter. OpenSSL computes the parts one after the other.
     ///   - maximumMemory: The maximum number of bytes of memory. Parameters that need more memory are rejected.
-    ///   - key: The buffer for the key. Its length is the length of the key.
+    ///   - key: The buffer for the key, which is as long as the buffer.
     /// - Throws: ``OpenSSLError`` with code `libraryFailure` if RFC 7914 forbids the parameters or they need too much
     ///   memory.
     public static func scrypt(

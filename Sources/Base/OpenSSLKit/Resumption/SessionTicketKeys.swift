@@ -28,10 +28,8 @@ public final class SessionTicketKeys: Sendable {
     /// of the new key.
     ///
     /// - Parameters:
-    ///   - rotation: The number of seconds after which a new key replaces the current key, at least 60. The default is
-    ///     12 hours.
-    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1). The default
-    ///     is 12 hours.
+    ///   - rotation: The number of seconds after which a new key replaces the current key, at least 60.
+    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1).
     ///   - now: The clock. It returns the seconds since 1970-01-01 00:00 UTC.
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` for times out of range, or with code
     ///   `libraryFailure`.
@@ -57,8 +55,7 @@ public final class SessionTicketKeys: Sendable {
     ///
     /// - Parameters:
     ///   - files: The contents of each file: ``fileSize`` bytes. The caller must wipe its own copy.
-    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1). The default
-    ///     is 12 hours.
+    ///   - lifetime: The number of seconds for which a ticket can be used, at most 7 days (RFC 8446 4.6.1).
     /// - Throws: ``OpenSSLError`` with code `invalidConfiguration` if `files` is empty, or if a key has another length,
     ///   consists of equal bytes, or has the name of another key. The error's context contains the position of the key.
     public init(files: [[UInt8]], lifetime: Int64 = 43_200) throws(OpenSSLError) {
