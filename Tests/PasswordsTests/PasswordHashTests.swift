@@ -84,11 +84,6 @@ import Testing
         #expect(throws: BadHash.self) { try PasswordFormats.read("secret", options: options) }
     }
 
-    @Test func `the names of all formats are listed without repetitions`() {
-        #expect(Set(PasswordFormats.names).count == PasswordFormats.names.count)
-        #expect(PasswordFormats.names.contains("argon2id"))
-    }
-
     @Test func `GlassFish's SSHA256 is converted to a portable scheme`() throws {
         let stored = "{SSHA256}80e0NeB6XBWXsIPa7pT54D9JZ5DR5hGQV1kN1OAsgJePNXY6Pl0EIw=="
         let password = Secret(utf8: "glassfish")

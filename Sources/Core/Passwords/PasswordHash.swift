@@ -29,8 +29,11 @@ public struct PasswordHash: Sendable {
         try PasswordBounds.check(password)
         // An empty password never matches, because many directories treat it as an anonymous login.
         if password.isEmpty { return false }
-        let isRight = try password.withBytes { bytes throws(HashFault) in try algorithm.isDerived(from: bytes) }
-        return isRight && !isDecoy
+        do {
+            return try password.withBytes { try algorithm.isDerived(from: $0) } && !isDecoy
+        } catch {
+            throw HashFault(error)
+        }
     }
 
     /// The number of bytes of a password that the format hashes, if other programs ignore the rest of a longer one: 72 for
@@ -74,14 +77,9 @@ public struct HashCost: Sendable, Hashable, CustomStringConvertible {
     /// The time of a check on one core of a server of 2020, estimated from the parameters; 0 if it is not known.
     package let time: Duration
     /// True if a check takes a few microseconds at most, less than passing it to another thread.
-    package let isNegligible: Bool
+    let isNegligible: Bool
 
-    /// Creates the cost of a check whose time is not known.
-    public init(format: String, parameters: String = "", memory: Int = 0) {
-        self.init(format: format, parameters: parameters, memory: memory, time: .zero)
-    }
-
-    package init(format: String, parameters: String = "", memory: Int = 0, time: Duration, isNegligible: Bool = false) {
+    init(format: String, parameters: String = "", memory: Int = 0, time: Duration, isNegligible: Bool = false) {
         self.format = format
         self.parameters = parameters
         self.memory = memory

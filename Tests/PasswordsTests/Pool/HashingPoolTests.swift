@@ -62,11 +62,11 @@ import Workers
         memory: Int = 0,
         source: String = "a",
         key: Digest? = nil
-    ) async throws -> Task<Result<Bool, HashingRefusal>, Never> {
+    ) async throws -> Task<Result<Bool, FairSlots.Refusal>, Never> {
         let before = pool.statistics
         let stage = stage
-        let task = Task { () -> Result<Bool, HashingRefusal> in
-            do throws(HashingRefusal) {
+        let task = Task { () -> Result<Bool, FairSlots.Refusal> in
+            do throws(FairSlots.Refusal) {
                 let hashed = try await pool.run(memory: memory, source: source, key: key) { stage.work(name) }
                 guard case .checked(let isRight) = hashed.result else { return .success(false) }
                 return .success(isRight)
@@ -89,7 +89,7 @@ import Workers
 
     @Test func `at most as many jobs run as there are slots, and all jobs are computed`() async throws {
         let pool = makePool { $0.workers = 3 }
-        var tasks: [Task<Result<Bool, HashingRefusal>, Never>] = []
+        var tasks: [Task<Result<Bool, FairSlots.Refusal>, Never>] = []
         for number in 1...20 { tasks.append(try await submit(pool, "\(number)", source: "\(number % 4)")) }
         try await running(pool, 3)
         #expect(pool.statistics.waiting == 17)
@@ -103,7 +103,7 @@ import Workers
 
     @Test func `a job waits for memory even if a slot is free`() async throws {
         let pool = makePool { $0.workers = 8 }
-        var tasks: [Task<Result<Bool, HashingRefusal>, Never>] = []
+        var tasks: [Task<Result<Bool, FairSlots.Refusal>, Never>] = []
         for number in 1...8 { tasks.append(try await submit(pool, "\(number)", memory: 400)) }
         try await running(pool, 2)
         #expect(pool.statistics.memory == 800)
@@ -115,7 +115,7 @@ import Workers
     @Test func `a job that needs more memory than the limit is rejected`() async throws {
         stage.open()
         let pool = makePool()
-        await #expect(throws: HashingRefusal.exceedsMemoryLimit) {
+        await #expect(throws: FairSlots.Refusal.full) {
             _ = try await pool.run(memory: 1001, source: "a", key: nil) { .checked(true) }
         }
     }
@@ -221,9 +221,9 @@ import Workers
         stage.open()
         let pool = makePool()
         let latch = Latch()
-        let task = Task { () -> Result<TimedHashingResult, HashingRefusal> in
+        let task = Task { () -> Result<TimedHashingResult, FairSlots.Refusal> in
             await latch.pass()
-            do throws(HashingRefusal) {
+            do throws(FairSlots.Refusal) {
                 return .success(try await pool.run(memory: 0, source: "a", key: nil) { .checked(true) })
             } catch {
                 return .failure(error)
@@ -250,7 +250,7 @@ import Workers
                     var answers = 0
                     for round in 0..<100 {
                         let task = Task {
-                            do throws(HashingRefusal) {
+                            do throws(FairSlots.Refusal) {
                                 _ = try await pool.run(memory: 300, source: "\(source % 7)", key: nil) {
                                     .checked(true)
                                 }

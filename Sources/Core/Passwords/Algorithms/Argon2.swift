@@ -57,7 +57,7 @@ struct Argon2: KeyDerivation {
         return .argon2id(memory: parameters.memory, passes: parameters.passes, lanes: parameters.lanes)
     }
 
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws {
         let code = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
             unsafe password.withUnsafeBufferPointer { password in
                 unsafe salt.span.withUnsafeBufferPointer { salt in
@@ -88,8 +88,6 @@ struct Argon2: KeyDerivation {
 
 /// The PHC strings of Argon2, such as `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`; without `v=` the version is 0x10.
 enum Argon2Format: PasswordFormat {
-    static let names = Argon2.Kind.allCases.map(\.rawValue)
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let kind = Argon2.Kind.allCases.first(where: { stored.hasPrefix("$\($0.rawValue)$") }) else { return nil }
         let all = try HashFields(stored.dropFirst(kind.rawValue.count + 2), of: kind.rawValue, counts: 3...4)

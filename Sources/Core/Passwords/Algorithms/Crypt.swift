@@ -129,9 +129,8 @@ enum CryptLibrary {
     }
 
     /// Creates a setting with a new salt for the method of a prefix such as `$2b$`.
-    static func setting(_ prefix: String, cost: Int) throws(HashFault) -> String {
-        let random = try HashFault.randomBytes(16)
-        let characters = random.map { CChar(bitPattern: $0) }
+    static func setting(_ prefix: String, cost: Int) throws -> String {
+        let characters = try RandomBytes.make(16).map { CChar(bitPattern: $0) }
         var output = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
         let made = unsafe crypt_gensalt_rn(
             prefix,

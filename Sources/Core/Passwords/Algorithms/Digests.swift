@@ -112,19 +112,15 @@ struct SaltedDigest: KeyDerivation {
             : HashCost(format: function.name, parameters: "rounds=\(rounds)", time: .nanoseconds(300 * rounds))
     }
 
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        do {
-            var hashing = try Hashing(function)
-            if saltFirst { try hashing.append(salt.span) }
-            try hashing.append(password)
-            if !saltFirst { try hashing.append(salt.span) }
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws {
+        var hashing = try Hashing(function)
+        if saltFirst { try hashing.append(salt.span) }
+        try hashing.append(password)
+        if !saltFirst { try hashing.append(salt.span) }
+        try hashing.finish(into: &bytes)
+        for _ in 1..<rounds {
+            try hashing.append(bytes.span)
             try hashing.finish(into: &bytes)
-            for _ in 1..<rounds {
-                try hashing.append(bytes.span)
-                try hashing.finish(into: &bytes)
-            }
-        } catch {
-            throw HashFault(error)
         }
     }
 }

@@ -12,15 +12,7 @@ struct ApacheMD5: KeyDerivation {
 
     var cost: HashCost { HashCost(format: "apr1", time: .microseconds(500)) }
 
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        do {
-            try compute(password, into: &bytes)
-        } catch {
-            throw HashFault(error)
-        }
-    }
-
-    private func compute(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(OpenSSLError) {
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws {
         var hashing = try Hashing(.md5)
         try hashing.append(password)
         try hashing.append(salt.span)
@@ -56,8 +48,6 @@ struct ApacheMD5: KeyDerivation {
 
 /// The format `$apr1$salt$hash` of Apache's htpasswd.
 enum ApacheMD5Format: PasswordFormat {
-    static let names = ["apr1"]
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("$apr1$") else { return nil }
         let fields = try HashFields(stored.dropFirst(6), of: "apr1", counts: 2...2)
@@ -82,19 +72,15 @@ struct Phpass: KeyDerivation {
         HashCost(format: "phpass", parameters: "rounds=\(rounds)", time: .microseconds(2 * rounds))
     }
 
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
-        do {
-            var hashing = try Hashing(.md5)
-            try hashing.append(salt.span)
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws {
+        var hashing = try Hashing(.md5)
+        try hashing.append(salt.span)
+        try hashing.append(password)
+        try hashing.finish(into: &bytes)
+        for _ in 0..<rounds {
+            try hashing.append(bytes.span)
             try hashing.append(password)
             try hashing.finish(into: &bytes)
-            for _ in 0..<rounds {
-                try hashing.append(bytes.span)
-                try hashing.append(password)
-                try hashing.finish(into: &bytes)
-            }
-        } catch {
-            throw HashFault(error)
         }
     }
 }
@@ -104,8 +90,6 @@ struct Phpass: KeyDerivation {
 /// WordPress before 6.8 and other programs in PHP write them; phpBB writes `$H$`. Source: `crypt_private` in
 /// PasswordHash.php of phpass 0.5.
 enum PhpassFormat: PasswordFormat {
-    static let names = ["phpass"]
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("$P$") || stored.hasPrefix("$H$") else { return nil }
         let fields = try HashFields(stored.dropFirst(3), of: "phpass", counts: 1...1)

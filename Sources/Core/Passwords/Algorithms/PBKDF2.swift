@@ -33,19 +33,15 @@ struct PBKDF2: KeyDerivation {
         }
     }
 
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws {
         try HashFault.rejectTrailingNUL(in: password, format: "PBKDF2")
-        do {
-            try PasswordDerivation.pbkdf2(
-                password,
-                salt: salt.span,
-                function: function,
-                iterations: iterations,
-                into: &bytes
-            )
-        } catch {
-            throw HashFault(error)
-        }
+        try PasswordDerivation.pbkdf2(
+            password,
+            salt: salt.span,
+            function: function,
+            iterations: iterations,
+            into: &bytes
+        )
     }
 }
 
@@ -64,8 +60,6 @@ extension HashFunction {
 
 /// passlib's format of PBKDF2, such as `$pbkdf2-sha256$29000$salt$hash`, in Base64 with a dot instead of the plus sign.
 enum PBKDF2Format: PasswordFormat {
-    static let names = functions.map(\.name)
-
     private static let functions: [(name: String, function: HashFunction)] = [
         ("pbkdf2", .sha1), ("pbkdf2-sha1", .sha1), ("pbkdf2-sha256", .sha256), ("pbkdf2-sha384", .sha384),
         ("pbkdf2-sha512", .sha512),
@@ -86,7 +80,12 @@ enum PBKDF2Format: PasswordFormat {
             function: function,
             iterations: try fields.iterations(fields[0]),
             salt: try fields.bytes(fields[1], named: "salt", base64: base64, in: 1...128),
-            storedHash: try fields.bytes(fields[2], named: "hash", base64: base64, count: function.byteCount)
+            storedHash: try fields.bytes(
+                fields[2],
+                named: "hash",
+                base64: base64,
+                in: function.byteCount...function.byteCount
+            )
         )
     }
 }

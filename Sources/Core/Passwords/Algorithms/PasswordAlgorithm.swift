@@ -23,7 +23,7 @@ protocol PasswordAlgorithm: Sendable {
 
     /// Returns whether a password of 1 to ``PasswordBounds/maximumLength`` bytes is right; the hash is always computed
     /// completely, and compared in constant time.
-    func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool
+    func isDerived(from password: Span<UInt8>) throws -> Bool
 }
 
 extension PasswordAlgorithm {
@@ -38,13 +38,13 @@ protocol KeyDerivation: PasswordAlgorithm {
     var storedHash: [UInt8] { get }
 
     /// Derives a hash of as many bytes as ``storedHash``.
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault)
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws
 }
 
 extension KeyDerivation {
-    func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
+    func isDerived(from password: Span<UInt8>) throws -> Bool {
         var scratch = WipedBytes(count: storedHash.count)
-        try scratch.withMutableBytes { bytes throws(HashFault) in try derive(password, into: &bytes) }
+        try scratch.withMutableBytes { try derive(password, into: &$0) }
         return scratch.withBytes { constantTimeEqual($0, storedHash.span) }
     }
 }
@@ -77,11 +77,8 @@ extension HashFault {
         }
     }
 
-    init(_ error: OpenSSLError) { self.init(.failed, error.description) }
-
-    static func randomBytes(_ count: Int) throws(HashFault) -> [UInt8] {
-        try Result { () throws(OpenSSLError) in try RandomBytes.make(count) }.mapError(HashFault.init(_:)).get()
-    }
+    /// Creates the fault of an algorithm that has thrown one, or an error of its library.
+    init(_ error: any Error) { self = error as? HashFault ?? HashFault(.failed, "\(error)") }
 }
 
 /// Memory for data derived from a password, never moved, and wiped at the end of its scope.

@@ -32,15 +32,11 @@ struct PrehashedBcrypt: PasswordAlgorithm {
         )
     }
 
-    func isDerived(from password: Span<UInt8>) throws(HashFault) -> Bool {
+    func isDerived(from password: Span<UInt8>) throws -> Bool {
         let count = prehash.function.byteCount
         var digest = WipedBytes(count: count)
         var text = WipedBytes(count: prehash == .hexadecimal ? 2 * count : (count + 2) / 3 * 4)
-        do {
-            try computePrehash(password, into: &digest)
-        } catch {
-            throw HashFault(error)
-        }
+        try computePrehash(password, into: &digest)
         digest.withBytes { digest in
             text.withMutableBytes { text in
                 switch prehash {
@@ -49,7 +45,7 @@ struct PrehashedBcrypt: PasswordAlgorithm {
                 }
             }
         }
-        return try text.withBytes { text throws(HashFault) in try bcrypt.isDerived(from: text) }
+        return try text.withBytes { try bcrypt.isDerived(from: $0) }
     }
 
     private func computePrehash(_ password: Span<UInt8>, into digest: inout WipedBytes) throws(OpenSSLError) {
@@ -78,8 +74,6 @@ struct PrehashedBcrypt: PasswordAlgorithm {
 /// passlib's bcrypt of a digest, `$bcrypt-sha256$v=2,t=2b,r=12$salt$hash` and the older `$bcrypt-sha256$2b,12$salt$hash`,
 /// and that of WordPress since 6.8, `$wp$2y$10$salthash`.
 enum PrehashedBcryptFormat: PasswordFormat {
-    static let names = ["bcrypt-sha256", "wordpress"]
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         if stored.hasPrefix("$wp$2") { return try algorithm(String(stored.dropFirst(3)), prehash: .wordPress) }
         guard stored.hasPrefix("$bcrypt-sha256$") else { return nil }

@@ -48,29 +48,23 @@ struct Scrypt: KeyDerivation {
         return .scrypt(logN: parameters.logN, r: parameters.r, p: parameters.p)
     }
 
-    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws(HashFault) {
+    func derive(_ password: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) throws {
         try HashFault.rejectTrailingNUL(in: password, format: "scrypt")
-        do {
-            try PasswordDerivation.scrypt(
-                password,
-                salt: salt.span,
-                n: 1 << UInt64(parameters.logN),
-                r: UInt64(parameters.r),
-                p: UInt64(parameters.p),
-                // OpenSSL counts N + 2 blocks for V and p blocks for B. A block has 128 r bytes.
-                maximumMemory: UInt64(parameters.memory + 128 * parameters.r * (parameters.p + 2) + 4096),
-                into: &bytes
-            )
-        } catch {
-            throw HashFault(error)
-        }
+        try PasswordDerivation.scrypt(
+            password,
+            salt: salt.span,
+            n: 1 << UInt64(parameters.logN),
+            r: UInt64(parameters.r),
+            p: UInt64(parameters.p),
+            // OpenSSL counts N + 2 blocks for V and p blocks for B. A block has 128 r bytes.
+            maximumMemory: UInt64(parameters.memory + 128 * parameters.r * (parameters.p + 2) + 4096),
+            into: &bytes
+        )
     }
 }
 
 /// passlib's format of scrypt, such as `$scrypt$ln=17,r=8,p=1$salt$hash`, with Base64 without padding.
 enum ScryptFormat: PasswordFormat {
-    static let names = ["scrypt"]
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("$scrypt$") else { return nil }
         let fields = try HashFields(stored.dropFirst(8), of: "scrypt", counts: 3...3)

@@ -4,11 +4,6 @@ internal import Bytes
 
 /// The hashes of crypt(3), of which every part is checked before the hash is passed to libxcrypt.
 enum CryptFormat: PasswordFormat {
-    static let names = [
-        "yescrypt", "gost-yescrypt", "scrypt7", "bcrypt", "sha512crypt", "sha256crypt", "sha1crypt", "sunmd5",
-        "md5crypt", "nt", "bsdicrypt", "descrypt",
-    ]
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         try crypt(stored)
     }

@@ -64,15 +64,6 @@ struct HashFields {
         return bytes
     }
 
-    func bytes(
-        _ text: some StringProtocol,
-        named what: String,
-        base64: Base64,
-        count: Int
-    ) throws(BadHash) -> [UInt8] {
-        try bytes(text, named: what, base64: base64, in: count...count)
-    }
-
     func hexadecimal(_ text: Substring, named what: String, in bounds: ClosedRange<Int>) throws(BadHash) -> [UInt8] {
         guard let bytes = Hexadecimal.decodeLowercase(text) else { throw fault("the \(what) is not hexadecimal") }
         return try checked(bytes, named: what, in: bounds)

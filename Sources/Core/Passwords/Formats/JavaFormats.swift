@@ -7,11 +7,6 @@ internal import OpenSSLKit
 ///
 /// ``NamedHashFormat`` reads `{bcrypt}` and `{argon2}`. The text after a name that LDAP has too determines the format.
 enum SpringFormat: PasswordFormat {
-    static let names = [
-        "{pbkdf2}", "{pbkdf2@SpringSecurity_v5_8}", "{scrypt}",
-        "{scrypt@SpringSecurity_v5_8}", "{sha256}", "{SHA-1}", "{SHA-256}", "{ldap}",
-    ]
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
         switch text.name {
@@ -98,25 +93,22 @@ enum SpringFormat: PasswordFormat {
 /// `{TOMCAT-PBKDF2-SHA256}` for PBKDF2 with a key of any length up to the length of a digest. Source:
 /// `DigestCredentialHandlerBase`, `ConcurrentMessageDigest` and `SecretKeyCredentialHandler` of Tomcat 9 to 11.
 enum TomcatFormat: PasswordFormat {
-    static let names = (digests + keys).map { "{\($0.name)}" }
-
-    private static let digests: [(name: String, function: HashFunction)] = [
-        ("TOMCAT-MD5", .md5), ("TOMCAT-SHA-1", .sha1), ("TOMCAT-SHA-256", .sha256), ("TOMCAT-SHA-384", .sha384),
-        ("TOMCAT-SHA-512", .sha512),
+    private static let digests: [String: HashFunction] = [
+        "TOMCAT-MD5": .md5, "TOMCAT-SHA-1": .sha1, "TOMCAT-SHA-256": .sha256, "TOMCAT-SHA-384": .sha384,
+        "TOMCAT-SHA-512": .sha512,
     ]
-    private static let keys: [(name: String, function: HashFunction)] = [
-        ("TOMCAT-PBKDF2-SHA1", .sha1), ("TOMCAT-PBKDF2-SHA256", .sha256), ("TOMCAT-PBKDF2-SHA384", .sha384),
-        ("TOMCAT-PBKDF2-SHA512", .sha512),
+    private static let keys: [String: HashFunction] = [
+        "TOMCAT-PBKDF2-SHA1": .sha1, "TOMCAT-PBKDF2-SHA256": .sha256, "TOMCAT-PBKDF2-SHA384": .sha384,
+        "TOMCAT-PBKDF2-SHA512": .sha512,
     ]
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
         let name = text.uppercaseName
-        let digest = digests.first { $0.name == name }?.function
-        guard let function = digest ?? keys.first(where: { $0.name == name })?.function else { return nil }
+        guard let function = digests[name] ?? keys[name] else { return nil }
         let fields = try HashFields(text.rest, of: "{\(name)}", counts: 3...3)
         let count = function.byteCount
-        guard digest != nil else {
+        guard digests[name] != nil else {
             return PBKDF2(
                 function: function,
                 iterations: try fields.iterations(fields[1]),

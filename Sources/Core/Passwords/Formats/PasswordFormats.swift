@@ -4,18 +4,13 @@ internal import Bytes
 
 /// A format of stored password hashes.
 protocol PasswordFormat: Sendable {
-    /// The names of the hashes that the format reads, such as `argon2id`.
-    static var names: [String] { get }
-
     /// Reads a stored text without leading and trailing blanks; nil for another format.
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)?
 }
 
 /// The options for reading stored passwords.
 public struct FormatOptions: Sendable, Hashable {
-    /// True if `{SSHA256}` means GlassFish's format with 100 rounds.
-    ///
-    /// Otherwise it means LDAP's format with one round.
+    /// True if `{SSHA256}` means GlassFish's format with 100 rounds, and not LDAP's with one round.
     public var isGlassFish = false
     /// True if passwords in clear text are accepted.
     public var allowsClearText = false
@@ -49,12 +44,6 @@ public enum PasswordFormats {
     static let clearTextSchemes = ["CLEAR", "CLEARTEXT", "PLAIN", "NOOP"]
     /// In bytes.
     private static let maximumLength = 2048
-
-    /// The names of all formats, such as `argon2id`.
-    public static var names: [String] {
-        // The names of crypt(3) are in the first list.
-        (afterDollar + inBraces + unmarked.dropFirst()).flatMap { $0.names }
-    }
 
     /// Reads a stored password.
     ///

@@ -5,10 +5,6 @@ internal import OpenSSLKit
 
 /// The hashes of Django, which begin with the name of the algorithm, without a dollar sign before it.
 enum DjangoFormat: PasswordFormat {
-    static let names = ["pbkdf2_sha256", "pbkdf2_sha1", "argon2", "bcrypt_sha256", "bcrypt", "scrypt"].map {
-        "django \($0)"
-    }
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let end = stored.firstIndex(of: "$") else { return nil }
         let rest = stored[stored.index(after: end)...]
@@ -38,7 +34,12 @@ enum DjangoFormat: PasswordFormat {
             iterations: try fields.iterations(fields[0]),
             // The salt is not encoded: the bytes of the text are the salt.
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
-            storedHash: try fields.bytes(fields[2], named: "hash", base64: .padded, count: function.byteCount)
+            storedHash: try fields.bytes(
+                fields[2],
+                named: "hash",
+                base64: .padded,
+                in: function.byteCount...function.byteCount
+            )
         )
     }
 
@@ -47,15 +48,13 @@ enum DjangoFormat: PasswordFormat {
         return Scrypt(
             parameters: try ScryptFormat.parameters(fields, n: fields[0], r: fields[2], p: fields[3]),
             salt: try fields.checked(Array(fields[1].utf8), named: "salt", in: 1...128),
-            storedHash: try fields.bytes(fields[4], named: "hash", base64: .padded, count: 64)
+            storedHash: try fields.bytes(fields[4], named: "hash", base64: .padded, in: 64...64)
         )
     }
 }
 
 /// The hashes of Werkzeug, which Flask uses: `scrypt:32768:8:1$salt$hex` and `pbkdf2:sha256:600000$salt$hex`.
 enum WerkzeugFormat: PasswordFormat {
-    static let names = ["werkzeug scrypt", "werkzeug pbkdf2"]
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard stored.hasPrefix("scrypt:") || stored.hasPrefix("pbkdf2:") else { return nil }
         let fields = try HashFields(stored, of: String(stored.prefix { $0 != ":" }), counts: 3...3)

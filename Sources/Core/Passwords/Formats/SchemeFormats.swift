@@ -45,14 +45,14 @@ struct SchemeText {
 ///
 /// Dovecot, Authelia, Spring Security and directories write such names. A name that contradicts the hash is an error.
 enum NamedHashFormat: PasswordFormat {
-    static let names = schemes.map { "{\($0.name)}" }
+    private static let argon2 = Argon2.Kind.allCases.map(\.rawValue)
 
     /// The formats of the hashes behind each name; any behind `{CRYPT}`, as Authelia wrote it before Argon2, too.
     private static let schemes: [(name: String, formats: [String])] = [
         ("CRYPT", []), ("SHA512-CRYPT", ["sha512crypt"]), ("SHA256-CRYPT", ["sha256crypt"]),
         ("MD5-CRYPT", ["md5crypt"]), ("DES-CRYPT", ["descrypt"]), ("BLF-CRYPT", ["bcrypt"]), ("BCRYPT", ["bcrypt"]),
-        ("ARGON2", Argon2Format.names), ("ARGON2ID", ["argon2id"]), ("ARGON2I", ["argon2i"]),
-        ("ARGON2@SPRINGSECURITY_V5_8", Argon2Format.names),
+        ("ARGON2", argon2), ("ARGON2ID", ["argon2id"]), ("ARGON2I", ["argon2i"]),
+        ("ARGON2@SPRINGSECURITY_V5_8", argon2),
     ]
 
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
@@ -95,8 +95,6 @@ enum NamedHashFormat: PasswordFormat {
 /// `{GF-SSHA256}` is GlassFish's `{SSHA256}`, with 100 rounds, the first over password and salt; with
 /// ``FormatOptions/isGlassFish``, `{SSHA256}` is it, too. `{SSHA}` means the same in GlassFish and LDAP.
 enum LDAPFormat: PasswordFormat {
-    static let names = (digests.keys.sorted() + derivations.keys.sorted() + ["GF-SSHA256"]).map { "{\($0)}" }
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored) else { return nil }
         let name = text.uppercaseName
@@ -155,8 +153,6 @@ package enum GlassFishPassword {
 
 /// Passwords in clear text after a prefix such as `{CLEAR}`, read only if ``FormatOptions/allowsClearText`` is set.
 enum ClearTextFormat: PasswordFormat {
-    static let names = PasswordFormats.clearTextSchemes.map { "{\($0)}" }
-
     static func read(_ stored: String, options: FormatOptions) throws(BadHash) -> (any PasswordAlgorithm)? {
         guard let text = SchemeText(stored), PasswordFormats.clearTextSchemes.contains(text.uppercaseName) else {
             return nil

@@ -24,10 +24,14 @@ public struct HashPolicy: Sendable, Hashable {
         try PasswordBounds.check(password)
         guard !password.isEmpty else { throw HashFault(.unusable, "the password is empty") }
         if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
-        return try password.withBytes { bytes throws(HashFault) in try text(of: bytes) }
+        do {
+            return try password.withBytes { try text(of: $0) }
+        } catch {
+            throw HashFault(error)
+        }
     }
 
-    private func text(of password: Span<UInt8>) throws(HashFault) -> String {
+    private func text(of password: Span<UInt8>) throws -> String {
         if let (method, setting) = try cryptSetting() {
             try Crypt.check(password, for: method)
             return try CryptLibrary.hash(password, setting: setting) { hash in
@@ -42,24 +46,27 @@ public struct HashPolicy: Sendable, Hashable {
         return template.text(key)
     }
 
-    /// Creates a decoy: a hash with the cost of this policy that no password matches.
+    /// Creates a decoy, a hash with the cost of this policy that no password matches, without computing a hash.
     ///
-    /// - Returns: The decoy. Its creation is fast, because no hash is computed.
     /// - Throws: ``HashFault`` with code `failed`: no random bytes can be generated, or parameters are out of bounds.
     public func decoy() throws(HashFault) -> PasswordHash {
         if let fault = scheme.boundsFault { throw HashFault(.failed, "\(scheme.name) \(fault)") }
-        let stored: String?
+        do {
+            return try PasswordFormats.read(decoyText()).decoy
+        } catch {
+            throw HashFault(error)
+        }
+    }
+
+    private func decoyText() throws -> String {
         if let (method, setting) = try cryptSetting() {
             // A dot encodes zero bits. The pad bits at the end are therefore zero, as the format requires.
             let digits = [.bcrypt: 31, .yescrypt: 43, .sha512crypt: 86][method] ?? 0
             let separator = method == .bcrypt || setting.hasSuffix("$") ? "" : "$"
-            stored = setting + separator + String(repeating: ".", count: digits)
-        } else {
-            stored = try template().map { $0.text($0.storedHash) }
+            return setting + separator + String(repeating: ".", count: digits)
         }
-        guard let stored else { throw HashFault(.failed, "\(scheme.name) is not supported") }
-        return try Result { () throws(BadHash) in try PasswordFormats.read(stored).decoy }
-            .mapError { HashFault(.failed, $0.description) }.get()
+        guard let template = try template() else { throw HashFault(.failed, "\(scheme.name) is not supported") }
+        return template.text(template.storedHash)
     }
 
     /// Returns whether a stored hash should be replaced because it is weaker than this policy, or has another scheme.
@@ -84,9 +91,7 @@ public struct HashPolicy: Sendable, Hashable {
 
     /// The warning for the administrator that this policy is weak; nil for a policy that is strong enough.
     ///
-    /// The minimums are from OWASP's Password Storage Cheat Sheet.
-    ///
-    /// The sheet has no minimum for yescrypt and SHA-512 crypt. Here the minimum for yescrypt is 16 MiB, the default of
+    /// The minimums are from OWASP's Password Storage Cheat Sheet. It has no minimum for yescrypt and SHA-512 crypt. Here the minimum for yescrypt is 16 MiB, the default of
     /// libxcrypt. The minimum for SHA-512 crypt is 210 000 rounds, the sheet's minimum for PBKDF2 with HMAC-SHA-512.
     public var warning: String? {
         guard let minimum = scheme.minimum else { return nil }
@@ -157,7 +162,7 @@ extension HashScheme {
 
 extension HashPolicy {
     /// Returns the method and a new setting if crypt(3) computes the scheme.
-    private func cryptSetting() throws(HashFault) -> (Crypt.Method, String)? {
+    private func cryptSetting() throws -> (Crypt.Method, String)? {
         switch scheme {
         case .yescrypt(let cost): (.yescrypt, try CryptLibrary.setting("$y$", cost: cost))
         case .bcrypt(let cost): (.bcrypt, try CryptLibrary.setting("$2b$", cost: cost))
@@ -167,8 +172,8 @@ extension HashPolicy {
     }
 
     /// Returns a hash with a new salt and a key of zeros; nil if crypt(3) computes the scheme.
-    private func template() throws(HashFault) -> (any StorableKeyDerivation)? {
-        let salt = try HashFault.randomBytes(16)
+    private func template() throws -> (any StorableKeyDerivation)? {
+        let salt = try RandomBytes.make(16)
         let key = [UInt8](repeating: 0, count: 32)
         switch scheme {
         case .argon2id(let memory, let passes, let lanes):

@@ -18,7 +18,7 @@ public final class HashingPool: Sendable {
         let end: UInt64
     }
 
-    private typealias Answer = Result<Computation, HashingRefusal>
+    private typealias Answer = Result<Computation, FairSlots.Refusal>
 
     /// The limits.
     public let settings: HashingSettings
@@ -67,7 +67,7 @@ public final class HashingPool: Sendable {
         return TimedHashingResult(result: result, waitTime: 0, runTime: now() &- begin)
     }
 
-    /// Queues work of `memory` bytes, and runs it on a thread of the pool; sources take turns.
+    /// Queues work of at most ``HashingSettings/memory`` bytes, and runs it on a thread of the pool; sources take turns.
     ///
     /// Requests with the same key at the same time share one computation; without a key the work is never shared. The
     /// work may block its thread.
@@ -76,14 +76,15 @@ public final class HashingPool: Sendable {
         source: String,
         key: Digest?,
         work: @escaping @Sendable () -> HashingResult
-    ) async throws(HashingRefusal) -> TimedHashingResult {
-        guard memory <= settings.memory else { throw .exceedsMemoryLimit }
+    ) async throws(FairSlots.Refusal) -> TimedHashingResult {
+        // Its turn would never come; ``PasswordService/limitFault(_:)`` refuses such hashes before.
+        guard memory <= settings.memory else { throw .full }
         let start = now()
         let owner = JobOwner(source: source, account: nil)
         let answer = await shared.value(of: key) { complete in
             // The work goes on without a caller that is cancelled.
             let number = workers.begin(for: owner, in: slots, weight: memory) { refusal in
-                complete(.failure(HashingRefusal(refusal)))
+                complete(.failure(refusal))
             } _: { [self] _, slot in
                 let begin = now()
                 let computation = Computation(result: work(), begin: begin, end: now())
@@ -167,12 +168,12 @@ public struct HashingStatistics: Sendable, Hashable {
     /// The number of requests that were cancelled before their check was complete.
     public var cancelled = 0
 
-    mutating func count(_ refusal: HashingRefusal) {
+    mutating func count(_ refusal: FairSlots.Refusal) {
         switch refusal {
         case .full: refused += 1
         case .timedOut: timedOut += 1
         case .cancelled: cancelled += 1
-        case .exceedsMemoryLimit, .noThread: break
+        case .noThread: break
         }
     }
 }
@@ -191,31 +192,4 @@ enum HashingResult: Sendable {
     case hashed(String)
     /// The library could not compute the hash.
     case failed(HashFault)
-}
-
-enum HashingRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    case full
-    case timedOut
-    case cancelled
-    case exceedsMemoryLimit
-    case noThread
-
-    init(_ refusal: FairSlots.Refusal) {
-        switch refusal {
-        case .full: self = .full
-        case .timedOut: self = .timedOut
-        case .cancelled: self = .cancelled
-        case .noThread: self = .noThread
-        }
-    }
-
-    var description: String {
-        switch self {
-        case .full: "the machine is busy: too many password checks are waiting"
-        case .timedOut: "the machine is busy: the password check has waited too long for its turn"
-        case .cancelled: "the password check was cancelled"
-        case .exceedsMemoryLimit: "the password check takes more memory than the limit for all checks"
-        case .noThread: "no thread for password checks could be started"
-        }
-    }
 }

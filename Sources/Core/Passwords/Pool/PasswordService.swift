@@ -128,12 +128,15 @@ public final class PasswordService: Sendable {
         key: Digest?,
         work: @escaping @Sendable () -> HashingResult
     ) async throws(LoginFault) -> TimedHashingResult {
-        do throws(HashingRefusal) {
+        do throws(FairSlots.Refusal) {
             return try await pool.run(memory: memory, source: source, key: key, work: work)
         } catch {
             switch error {
-            case .full, .timedOut, .noThread: throw .overloaded(error.description)
-            case .cancelled, .exceedsMemoryLimit: throw .unavailable(error.description)
+            case .full: throw .overloaded("the machine is busy: too many password checks are waiting")
+            case .timedOut:
+                throw .overloaded("the machine is busy: the password check has waited too long for its turn")
+            case .noThread: throw .overloaded("no thread for password checks could be started")
+            case .cancelled: throw .unavailable("the password check was cancelled")
             }
         }
     }
