@@ -33,18 +33,19 @@ extension FileRealm: UserFileRealm {
         partSize: Int,
         progress: (Int) -> Void = { _ in }
     ) throws(RealmError) -> CheckedUserFile {
-        let (opened, groups) = try FileFault.unavailable { () throws(FileFault) in
-            let opened = try OpenedFile(file, partSize: partSize)
-            guard let groupFile else { return (opened, nil as GroupFile?) }
-            return (opened, GroupFile(try FileSnapshot(reading: groupFile).text()))
-        }
+        let (opened, groups) = try Result { () throws(FileFault) in
+            (
+                try OpenedFile(file, partSize: partSize),
+                try groupFile.map { path throws(FileFault) in GroupFile(try FileSnapshot(reading: path).text()) }
+            )
+        }.mapError { RealmError.unavailable($0.description) }.get()
         var check = UserFileCheck(
             opened,
             groups: groups?.groupsByUser(readOptions.key),
             problems: (groups?.malformedLines ?? []).map { $0.warning(groupFile ?? "") },
             readOptions: readOptions
         )
-        let digest = try opened.read { part throws(RealmError) in
+        let digest = try opened.read { part in
             try check.read(part)
             progress(opened.size > 0 ? part.end * 100 / opened.size : 100)
         }
@@ -121,13 +122,13 @@ struct UserFileCheck {
         return warnings
     }
 
-    mutating func read(_ part: OpenedFile.Part) throws(RealmError) {
+    mutating func read(_ part: OpenedFile.Part) throws(FileFault) {
         if readOptions.format == nil {
-            try FileFault.unavailable { () throws(FileFault) in try detection.read(part.bytes, lines: part.lines) }
+            try detection.read(part.bytes, lines: part.lines)
             format = detection.format ?? format
         }
         guard groups == nil || format == .htpasswd else {
-            throw .unavailable(
+            throw FileFault(
                 "\(file.name): it is a GlassFish key file, which contains the groups itself; remove the group file"
             )
         }
@@ -196,7 +197,7 @@ struct UserFileSource: UserSource {
     /// Reads the users again; throws at the end if the contents are not those that were checked.
     func read(_ body: ([NewUser]) throws(RealmError) -> Void) throws(RealmError) {
         var isContinued = false
-        let digest = try file.read { part throws(RealmError) in
+        let digest = try file.read { part in
             var users: [NewUser] = []
             reader.format.read(part.bytes, lines: part.lines, isContinued: &isContinued) { line, parsed in
                 guard case .user(let user) = parsed, !skippedLines.contains(line.number) else { return }

@@ -10,19 +10,14 @@ enum KeyFileFormat: String, Sendable, Hashable {
     /// `user:hash`, the file of Apache's htpasswd.
     case htpasswd
 
-    var separator: UInt8 {
-        switch self {
-        case .glassfish: UInt8(ascii: ";")
-        case .htpasswd: UInt8(ascii: ":")
-        }
-    }
+    var separator: UInt8 { self == .glassfish ? UInt8(ascii: ";") : UInt8(ascii: ":") }
 
     /// The text in the field of the hash for a user without a password.
-    var noPassword: String {
-        switch self {
-        case .glassfish: "RESET"
-        case .htpasswd: "*"
-        }
+    var noPassword: String { self == .glassfish ? "RESET" : "*" }
+
+    /// For messages.
+    var name: String {
+        self == .glassfish ? "a GlassFish key file (user;hash;groups)" : "an htpasswd file (user:hash)"
     }
 
     /// The detection of the format, by the first `;` or `:` of each line, of a file that may be read in parts.
@@ -56,14 +51,6 @@ enum KeyFileFormat: String, Sendable, Hashable {
                     )
                 }
             }
-        }
-    }
-
-    /// For messages.
-    var name: String {
-        switch self {
-        case .glassfish: "a GlassFish key file (user;hash;groups)"
-        case .htpasswd: "an htpasswd file (user:hash)"
         }
     }
 }

@@ -175,9 +175,12 @@ extension FileFault {
     static func resolve(_ name: String) throws(FileFault) -> String {
         try SystemError.mapping(FilePath.resolve(name)) { FileFault(name, $0) }
     }
+}
 
-    /// Calls `body`, and throws its error as `unavailable`.
-    static func unavailable<Value>(_ body: () throws(FileFault) -> Value) throws(RealmError) -> Value {
-        try Result(catching: body).mapError { RealmError.unavailable($0.description) }.get()
+extension RealmError {
+    /// Creates the error of a call that has thrown one of a realm, or one of the file of this name.
+    init(of error: any Error, name: String) {
+        self =
+            error as? RealmError ?? .unavailable(error is FileFault ? "\(error)" : "\(name): \(error)")
     }
 }

@@ -12,38 +12,35 @@ extension UserFiles {
     /// With `isRehash` the password stays the same, so that cached credentials and sessions stay valid.
     func apply(_ edit: UserEdit, isRehash: Bool = false) async throws(RealmError) {
         try await writers.run { [self] in
-            Result { () throws(RealmError) in try write(edit, isRehash: isRehash) }
+            Result { try write(edit, isRehash: isRehash) }.mapError { RealmError(of: $0, name: settings.file) }
         }.get()
     }
 
     /// Locks and reads the files, computes the change, and replaces the changed files.
-    private func write(_ edit: UserEdit, isRehash: Bool) throws(RealmError) {
+    private func write(_ edit: UserEdit, isRehash: Bool) throws {
         let known = state.withLock { $0.version }
-        let locks = try FileFault.unavailable { () throws(FileFault) in try lock() }
+        let locks = try lock()
         // The locks are held until the new version is published, so that it cannot replace a newer one.
         defer { withExtendedLifetime(locks) {} }
-        let old = try FileFault.unavailable { () throws(FileFault) in try readWhole(after: known) }
+        let old = try readWhole(after: known)
         let edit = edit.spelled(as: old)
         try edit.check(old.table.format, settings: settings)
         guard let splices = try edit.splices(old) else { return }
         let before = old.table[edit.user]?.groups ?? []
         let file = Splice.apply(splices, to: old.file.bytes)
         let new = try check(file, edit: edit, old: old)
-        let groups = try groupSteps(edit, old: before)
-        var isWritten = false
+        let groups = groupSteps(edit, old: before)
+        let isNew = if case .add = edit { true } else { false }
         // If an error stops the change halfway, the user is only in groups that are in both the old and the new list.
-        try FileFault.unavailable { () throws(FileFault) in
-            let isNew = if case .add = edit { true } else { false }
-            if isNew { isWritten = try setAttributes(edit) }
-            for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
-            if file != old.file.bytes {
-                try FileReplacement.replace(old.file, with: file)
-                isWritten = true
-            }
-            for step in groups.after { isWritten = try setGroups(step, of: edit.user) || isWritten }
-            if !isNew { isWritten = try setAttributes(edit) || isWritten }
-            if isWritten { try publishEdit(edit, rehashed: isRehash ? new : nil, after: old) }
+        var isWritten = isNew ? try setAttributes(edit) : false
+        for step in groups.before { isWritten = try setGroups(step, of: edit.user) || isWritten }
+        if file != old.file.bytes {
+            try FileReplacement.replace(old.file, with: file)
+            isWritten = true
         }
+        for step in groups.after { isWritten = try setGroups(step, of: edit.user) || isWritten }
+        if !isNew { isWritten = try setAttributes(edit) || isWritten }
+        if isWritten { try publishEdit(edit, rehashed: isRehash ? new : nil, after: old) }
     }
 
     /// Reads the files; waits up to a second if another program seems to be writing one without the lock.
@@ -70,10 +67,7 @@ extension UserFiles {
     /// removed user deleted after the user. A change first removes old groups, then changes the password or the state,
     /// and then adds new groups: meanwhile the old and the new password both give only the groups that are in both
     /// lists.
-    private func groupSteps(
-        _ edit: UserEdit,
-        old: [String]
-    ) throws(RealmError) -> (before: [[String]], after: [[String]]) {
+    private func groupSteps(_ edit: UserEdit, old: [String]) -> (before: [[String]], after: [[String]]) {
         guard settings.groupFile != nil else { return ([], []) }
         switch edit {
         case .add(let record, _): return ([UserEdit.unique(record.groups)], [])
