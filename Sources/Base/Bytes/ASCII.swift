@@ -39,6 +39,11 @@
     @inlinable @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
+    @inlinable @inline(__always)
+    package static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        isDigit(byte) || lowercased(byte) >= UInt8(ascii: "a") && lowercased(byte) <= UInt8(ascii: "z")
+    }
+
     /// Appends the decimal digits of a number, after a minus sign if it is negative, with zeros up to a minimum width.
     package static func append(decimal number: Int, width: Int = 1, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+
 /// The canonical form of host names for comparison: in lower case and without a final dot.
 ///
 /// Source: RFC 1034 section 3.1, RFC 1123 section 2.1; CVE-2026-77560, CVE-2026-48794.
@@ -31,10 +33,7 @@ package enum HostName {
                 guard length > 0, last != UInt8(ascii: "-") else { return nil }
                 length = -1
             case UInt8(ascii: "-"): guard length > 0 else { return nil }
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                break
-            default: return nil
+            default: guard ASCII.isLetterOrDigit(byte) || byte == UInt8(ascii: "_") else { return nil }
             }
             length += 1
             last = byte
@@ -42,11 +41,7 @@ package enum HostName {
         }
         guard length > 0, last != UInt8(ascii: "-") else { return nil }
         return unsafe String(unsafeUninitializedCapacity: count) { name in
-            for index in 0..<count {
-                let byte = bytes[index]
-                let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
-                unsafe name.initializeElement(at: index, to: isUpper ? byte | 0x20 : byte)
-            }
+            for index in 0..<count { unsafe name.initializeElement(at: index, to: ASCII.lowercased(bytes[index])) }
             return count
         }
     }

@@ -25,12 +25,7 @@ public struct UserAttribute: Sendable, Hashable {
     /// The values in the order of the realm, at least one.
     public let values: [String]
 
-    /// Checks the name and the values of an attribute.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - values: The values: one to ``maximumValues``, not empty, without control characters.
-    /// - Throws: ``BadAttribute`` if the name or a value breaks one of these rules, or is too long.
+    /// Checks the name and the values of an attribute: one to ``maximumValues`` values, not empty, without control characters.
     public init(name: String, values: [String]) throws(BadAttribute) {
         guard Self.isValid(name: name) else { throw BadAttribute("an attribute has no valid name") }
         guard (1...Self.maximumValues).contains(values.count) else {
@@ -40,7 +35,7 @@ public struct UserAttribute: Sendable, Hashable {
             guard (1...Self.maximumValueBytes).contains(value.utf8.count) else {
                 throw BadAttribute("attribute \(name) has a value of \(value.utf8.count) bytes")
             }
-            guard !value.unicodeScalars.contains(where: Username.isForbidden) else {
+            guard !value.containsControlCharacter else {
                 throw BadAttribute("attribute \(name) has a control character in a value")
             }
         }
@@ -55,16 +50,8 @@ public struct UserAttribute: Sendable, Hashable {
 
     /// Returns whether a text has 1 to ``maximumNameBytes`` bytes, all of them ASCII letters, digits, `-`, `.` or `_`.
     public static func isValid(name: String) -> Bool {
-        (1...maximumNameBytes).contains(name.utf8.count) && name.utf8.allSatisfy(isNameByte)
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        (1...maximumNameBytes).contains(name.utf8.count)
+            && name.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "-._".utf8.contains($0) }
     }
 
     /// Compares names and values byte by byte.

@@ -52,18 +52,14 @@ struct IssuerRules: Sendable {
         return (issuer, domain)
     }
 
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
+    /// Returns a text without spaces at its ends.
+    static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
         let end = bytes.lastIndex { $0 != 0x20 }.map { $0 + 1 } ?? bytes.startIndex
         return String(decoding: bytes[..<end].drop { $0 == 0x20 }, as: UTF8.self)
     }
 
     private static func isDomainByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
+        ASCII.isLetterOrDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 }
 
