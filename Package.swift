@@ -59,7 +59,7 @@ let folders: KeyValuePairs<String, KeyValuePairs<String, [String]>> = [
         "HTTPLimits": [],
         "NIOOpenSSL": ["OpenSSLKit", "NIOCore"],
         "OpenSSLKit": ["Bytes", "COpenSSL"],
-        "Workers": ["Bytes"],
+        "Workers": [],
     ],
     "Sources/Core": [
         "AccessControl": ["Bytes", "OpenSSLKit", "RealmKit", "Sessions", "Workers", "HTTPTypes"],

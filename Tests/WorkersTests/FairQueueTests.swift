@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bytes
 import SeededRandom
 import Testing
 
@@ -239,7 +238,7 @@ private struct FairQueueModel {
     private var finishing = 0
     private var lastNumber: UInt64 = 0
     /// The time of the last turn of each source, or of its first waiting job.
-    private var turns: [UTF8Text: Int] = [:]
+    private var turns: [[UInt8]: Int] = [:]
     private var lastTurn = 0
 
     init(slots: Int, capacity: Int?) {
@@ -258,7 +257,7 @@ private struct FairQueueModel {
         guard capacity == nil else { return true }
         let limit = max(1, slots / 2)
         func count(_ isCounted: (JobOwner) -> Bool) -> Int { running.count { isCounted($0.owner) } }
-        let isLocal = owner.source == "local"
+        let isLocal = owner.source == Array("local".utf8)
         guard isLocal || count({ $0.source == owner.source }) < limit else { return false }
         guard let account = owner.account else { return true }
         return count { $0.account == account } < limit && (isLocal || count { $0 == owner } < max(1, limit / 2))
@@ -322,7 +321,7 @@ private struct FairQueueModel {
         #expect(queue.free == free && queue.weight == running.map(\.weight).reduce(0, +))
     }
 
-    private mutating func giveLastTurn(_ source: UTF8Text) {
+    private mutating func giveLastTurn(_ source: [UInt8]) {
         lastTurn += 1
         turns[source] = lastTurn
     }

@@ -37,7 +37,7 @@ struct FairSlotsTests {
         FairSlots(
             count: count,
             queue: queue,
-            wait: .seconds(5),
+            wait: 5_000_000_000,
             cancelsOldest: cancelsOldest,
             unlimitedSource: "local",
             now: clock.now
@@ -218,7 +218,7 @@ struct FairSlotsTests {
         let slots = FairSlots(
             count: 9,
             queue: 9,
-            wait: .seconds(5),
+            wait: 5_000_000_000,
             cancelsOldest: false,
             unlimitedSource: nil,
             capacity: 10,

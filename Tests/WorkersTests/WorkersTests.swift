@@ -25,7 +25,7 @@ struct WorkersTests {
 
     private let resources = Resources()
 
-    private func workers(idleTime: Duration? = nil, niceness: Int = 0) -> Workers<Int> {
+    private func workers(idleTime: UInt64? = nil, niceness: Int = 0) -> Workers<Int> {
         Workers(niceness: niceness, idleTime: idleTime) { [resources] in
             Workers<Int>.Worker(resources.make()) { resources.close() }
         }
@@ -35,7 +35,7 @@ struct WorkersTests {
         FairSlots(
             count: count,
             queue: 4096,
-            wait: .seconds(600),
+            wait: 600_000_000_000,
             cancelsOldest: false,
             unlimitedSource: nil,
             now: { MonotonicTime.now }
@@ -79,7 +79,7 @@ struct WorkersTests {
     }
 
     @Test func `a thread that has been idle ends with its resource, and no call is lost meanwhile`() async throws {
-        let (workers, slots) = (workers(idleTime: .microseconds(50)), Self.slots(2))
+        let (workers, slots) = (workers(idleTime: 50_000), Self.slots(2))
         for _ in 0..<300 {
             _ = await Self.run(workers, in: slots)
             try await Task.sleep(for: .microseconds(50))

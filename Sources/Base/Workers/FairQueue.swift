@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Bytes
-
-/// The client and the user of a job; the running jobs of each may be limited.
+/// The client and the user of a job, compared by bytes; the running jobs of each may be limited.
 package struct JobOwner: Sendable, Hashable {
     /// The source (client address) of the job.
-    package let source: UTF8Text
+    package let source: [UInt8]
     /// The user, in one spelling for all spellings that the realm accepts; nil if the job is not for one user.
-    package let account: UTF8Text?
+    package let account: [UInt8]?
 
     package init(source: String, account: String?) {
-        self.source = UTF8Text(source)
-        self.account = account.map { UTF8Text($0) }
+        self.source = Array(source.utf8)
+        self.account = account.map { Array($0.utf8) }
     }
 }
 
@@ -39,8 +37,8 @@ struct FairQueue: Sendable {
     }
 
     private enum Name: Hashable {
-        case source(UTF8Text)
-        case account(UTF8Text)
+        case source([UInt8])
+        case account([UInt8])
         /// The places of a source and a user.
         case both(Int, Int)
         case none
@@ -74,7 +72,7 @@ struct FairQueue: Sendable {
     private let noAccount = 0
     private let capacity: Int
     private let limit: Int
-    private let unlimitedSource: UTF8Text?
+    private let unlimitedSource: [UInt8]?
 
     /// Creates slots for running jobs of at most `capacity` in all.
     ///
@@ -83,7 +81,7 @@ struct FairQueue: Sendable {
     init(slots: Int, capacity: Int = .max, unlimitedSource: String?) {
         free = slots
         self.capacity = capacity
-        self.unlimitedSource = unlimitedSource.map { UTF8Text($0) }
+        self.unlimitedSource = unlimitedSource.map { Array($0.utf8) }
         limit = unlimitedSource == nil ? .max : Self.limit(ofSlots: slots)
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
 internal import Synchronization
 
 /// A fixed number of slots for calls that run at the same time, with a bounded queue of waiting calls.
@@ -55,7 +54,7 @@ package final class FairSlots: Sendable {
     /// A lock that does not spin: the threads that use it may be more than the processors.
     private let state: Monitor<State>
 
-    /// Creates slots with a monotonic clock in nanoseconds; at most some thousands of calls may wait.
+    /// Creates slots with a monotonic clock and a longest wait in nanoseconds; at most some thousands of calls may wait.
     ///
     /// When the queue is full, the new call is rejected or, if another source or user has more waiting calls, the newest call
     /// of that one; with `cancelsOldest`, the oldest call of the source or user with the most waiting calls. One source, and
@@ -64,7 +63,7 @@ package final class FairSlots: Sendable {
     package init(
         count: Int,
         queue: Int,
-        wait: Duration,
+        wait: UInt64,
         cancelsOldest: Bool,
         unlimitedSource: String?,
         capacity: Int = .max,
@@ -72,7 +71,7 @@ package final class FairSlots: Sendable {
     ) {
         slots = count
         self.queue = queue
-        self.wait = wait.nanoseconds
+        self.wait = wait
         self.cancelsOldest = cancelsOldest
         self.now = now
         let queue = FairQueue(slots: count, capacity: capacity, unlimitedSource: unlimitedSource)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Bytes
-
 /// Threads for calls that block, each with a resource of its own for as long as it lives, such as connections or a helper
 /// process.
 ///
@@ -68,10 +66,10 @@ package final class Workers<Resource>: Sendable {
     /// A lock that does not spin: its threads may be more than the processors.
     private let state = Monitor(State())
 
-    /// Creates workers without threads, each of which makes its resource when it starts.
-    package init(niceness: Int, idleTime: Duration?, worker: @escaping @Sendable () -> Worker) {
+    /// Creates workers without threads, each of which makes its resource when it starts; `idleTime` is in nanoseconds.
+    package init(niceness: Int, idleTime: UInt64?, worker: @escaping @Sendable () -> Worker) {
         self.niceness = niceness
-        self.idleTime = idleTime?.nanoseconds
+        self.idleTime = idleTime
         makeWorker = worker
     }
 

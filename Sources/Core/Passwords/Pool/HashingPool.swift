@@ -39,7 +39,7 @@ public final class HashingPool: Sendable {
         slots = FairSlots(
             count: settings.workers,
             queue: settings.queue,
-            wait: settings.wait,
+            wait: settings.wait.nanoseconds,
             cancelsOldest: settings.whenFull == .cancelOldest,
             unlimitedSource: nil,
             capacity: settings.memory,

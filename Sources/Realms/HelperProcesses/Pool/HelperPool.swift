@@ -56,12 +56,12 @@ package final class HelperPool: Sendable {
         slots = FairSlots(
             count: settings.processes,
             queue: settings.queue,
-            wait: settings.timeout,
+            wait: settings.timeout.nanoseconds,
             cancelsOldest: settings.whenFull == .cancelOldest,
             unlimitedSource: ClientNetwork.source(nil),
             now: { MonotonicTime.now }
         )
-        workers = Workers(niceness: 0, idleTime: settings.idleTime) {
+        workers = Workers(niceness: 0, idleTime: settings.idleTime.nanoseconds) {
             let wake = Result { () throws(HelperFault) in try makeWakeUp() }
             let slot = HelperSlot(log: log, wake: wake)
             return Workers.Worker(slot) {

@@ -31,7 +31,7 @@ final class PasswordChecks: Sendable {
         slots = FairSlots(
             count: try properties.integer("connections"),
             queue: try properties.integer("queue"),
-            wait: timeout,
+            wait: timeout.nanoseconds,
             cancelsOldest: try properties.string("when-full") == "cancel-oldest",
             unlimitedSource: ClientNetwork.source(nil),
             now: now

@@ -24,14 +24,14 @@ package final class ServerPool<Connection: ServerConnection>: Sendable {
         slots = FairSlots(
             count: settings.connections,
             queue: settings.queue,
-            wait: settings.timeout,
+            wait: settings.timeout.nanoseconds,
             cancelsOldest: settings.cancelsOldest,
             unlimitedSource: ClientNetwork.source(nil),
             now: { MonotonicTime.now }
         )
         let health = ServerHealth(servers, settings: settings, log: log, realmName: realmName)
         self.health = health
-        workers = Workers(niceness: 0, idleTime: settings.idleTime) {
+        workers = Workers(niceness: 0, idleTime: settings.idleTime.nanoseconds) {
             let connections = WorkerConnections(health)
             return Workers.Worker(connections) { connections.closeAll() }
         }
