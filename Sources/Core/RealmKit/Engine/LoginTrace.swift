@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+
 /// The steps and the result of a login or a logout.
 struct LoginTrace: Sendable {
     var steps: [LoginStep] = []
@@ -59,6 +61,6 @@ struct Contribution: Sendable {
     }
 
     func isMember(of group: String) -> Bool {
-        groups.contains { $0.utf8.elementsEqual(group.utf8) } || others.contains(.group(group))
+        groups.contains { $0.hasBytes(of: group) } || others.contains(.group(group))
     }
 }

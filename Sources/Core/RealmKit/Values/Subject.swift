@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
+
 /// The result of a login: the principals and attributes of every module that committed, and the groups that the realm
 /// assigns.
 ///
@@ -92,13 +94,13 @@ public struct Principal: Sendable, Hashable, CustomStringConvertible {
 
     /// Compares kind and bytes: two names that are canonically equivalent in Unicode but differ in bytes are different.
     public static func == (left: Principal, right: Principal) -> Bool {
-        left.kind == right.kind && left.name.utf8.elementsEqual(right.name.utf8)
+        left.kind == right.kind && left.name.hasBytes(of: right.name)
     }
 
     /// Hashes the kind and the bytes of the name.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
-        for byte in name.utf8 { hasher.combine(byte) }
+        name.hashBytes(into: &hasher)
     }
 
     /// The kind and the name, as in `group User`.

@@ -16,14 +16,11 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
     /// The name, unchanged.
     public let text: String
 
-    /// Checks a name.
-    ///
-    /// - Parameter text: The name as it was typed or sent.
-    /// - Throws: ``BadUsername`` if the text breaks one of the rules above.
+    /// Checks a name as it was typed or sent; throws if it breaks one of the rules above.
     public init(_ text: String) throws(BadUsername) {
         guard !text.isEmpty else { throw .empty }
         guard text.utf8.count <= Self.maximumBytes else { throw .tooLong }
-        guard !text.unicodeScalars.contains(where: Self.isForbidden) else { throw .controlCharacter }
+        guard !text.containsControlCharacter else { throw .controlCharacter }
         guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last,
             !first.properties.isWhitespace, !last.properties.isWhitespace
         else { throw .whiteSpaceAtEnds }
@@ -68,13 +65,6 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         // For ASCII a single conversion to lower case is enough.
         let lowered = text.lowercased()
         return text.utf8.allSatisfy({ $0 < 0x80 }) ? lowered : lowered.uppercased().lowercased()
-    }
-
-    static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
-        default: false
-        }
     }
 }
 
