@@ -69,7 +69,7 @@ struct LoginRun: ~Copyable, Sendable {
             guard let immediate = stack.immediateCalls[call.module] else { return call }
             let answer: Result<Outcome, LoginFault>
             do throws(LoginFault) {
-                answer = .success(try immediate.outcome(call))
+                answer = .success(try immediate(call))
             } catch {
                 answer = .failure(error)
             }

@@ -25,13 +25,8 @@ public final class LoginStack: Sendable {
         package var settings: [String] = []
         let kind: Kind
 
-        /// Creates an entry with a control flag.
-        ///
-        /// - Parameters:
-        ///   - module: The module.
-        ///   - flag: The weight of the module in the stack.
-        ///   - name: The module's name in reports; the default is its preferred name.
-        ///   - deadline: The time limit for one call; it does not apply to an ``ImmediateLoginModule``.
+        /// Creates an entry with a control flag, a name for reports, by default the module's preferred name, and a time limit
+        /// for one call, which does not apply to an ``ImmediateLoginModule``.
         public init(
             _ module: any LoginModule,
             _ flag: ControlFlag,
@@ -47,15 +42,7 @@ public final class LoginStack: Sendable {
             )
         }
 
-        /// Creates an entry with a table of actions.
-        ///
-        /// - Parameters:
-        ///   - module: The module.
-        ///   - table: The action for each outcome.
-        ///   - control: The text of the table in reports.
-        ///   - name: The module's name in reports.
-        ///   - level: The depth of the sub-stack that contains the entry.
-        ///   - deadline: The time limit for one call; it does not apply to an ``ImmediateLoginModule``.
+        /// Creates an entry with a table of actions, whose text in reports is `control`, in a sub-stack of depth `level`.
         public init(
             _ module: any LoginModule,
             _ table: ActionTable,
@@ -64,15 +51,9 @@ public final class LoginStack: Sendable {
             level: Int = 0,
             deadline: Duration = LoginStack.defaultDeadline
         ) {
-            self.name = name
-            self.control = control
-            self.table = table
-            self.level = max(0, level)
-            if let immediate = module as? any ImmediateLoginModule {
-                kind = .immediate(immediate)
-            } else {
-                kind = .waiting(module, deadline: deadline)
-            }
+            let immediate = (module as? any ImmediateLoginModule).map { Kind.immediate($0) }
+            let kind = immediate ?? .waiting(module, deadline: deadline)
+            self.init(name: name, control: control, table: table, level: level, kind: kind)
         }
 
         private init(name: String, control: String, table: ActionTable, level: Int, kind: Kind) {
@@ -83,7 +64,7 @@ public final class LoginStack: Sendable {
             self.kind = kind
         }
 
-        /// Returns an entry for a module that could not be created; the entry fails in every login that reaches it.
+        /// Returns an entry for a module that could not be created, which fails in every login that reaches it.
         public static func broken(_ name: String, _ flag: ControlFlag, fault: LoginFault) -> Entry {
             Entry(name: name, control: flag.rawValue, table: ActionTable(flag), level: 0, kind: .broken(fault))
         }
@@ -109,7 +90,7 @@ public final class LoginStack: Sendable {
     /// The name of the entry in login.conf.
     public let name: String
     let entries: [Entry]
-    /// The calls of the modules that are immediate or broken; nil for other entries.
+    /// The calls of the modules for which no login has to wait, because they are immediate or broken; nil for other entries.
     let immediateCalls: ContiguousArray<ImmediateCall?>
     let rules: ContiguousArray<EntryRule>
     package let clock: any LoginClock
@@ -124,7 +105,7 @@ public final class LoginStack: Sendable {
         precondition(entries.count <= Self.maximumEntries, "a stack has at most \(Self.maximumEntries) entries")
         self.name = name
         self.entries = entries
-        immediateCalls = ContiguousArray(entries.map(ImmediateCall.init))
+        immediateCalls = ContiguousArray(entries.map(\.immediateCall))
         rules = ContiguousArray(entries.map(EntryRule.init))
         self.clock = clock
         timers = TimerQueue(clock)
@@ -140,12 +121,7 @@ public final class LoginStack: Sendable {
     /// failed. If the task is cancelled while the login waits, the login is refused as unavailable, whatever the
     /// control flags are. No further module is then called, and the modules that were reached are aborted.
     ///
-    /// - Parameters:
-    ///   - request: The realm, the user name, the service and the client's address.
-    ///   - conversation: The connection to the user, for the callbacks of the modules.
-    ///   - measuringDurations: True to measure the durations of the steps. If false, they are zero, and a login through
-    ///     modules that never wait reads no clock.
-    /// - Returns: The decision and the steps that led to it.
+    /// If durations are not measured, they are zero, and a login through modules that never wait reads no clock.
     public func login(
         _ request: consuming LoginRequest,
         asking conversation: any Conversation,
@@ -185,9 +161,7 @@ public final class LoginStack: Sendable {
         }
     }
 
-    /// Evaluates the stack for one login without waiting.
-    ///
-    /// - Returns: The decision and the steps that led to it; nil if a module of the stack may have to wait.
+    /// Evaluates the stack for one login without waiting; returns nil if a module of the stack may have to wait.
     public func loginNow(_ request: consuming LoginRequest, measuringDurations: Bool = true) -> LoginReport? {
         guard isImmediate else { return nil }
         var run = LoginRun(
@@ -222,28 +196,22 @@ public final class LoginStack: Sendable {
     }
 }
 
-/// The call of a module for which nobody has to wait.
-struct ImmediateCall: Sendable {
-    let outcome: @Sendable (LoginAttempt) throws(LoginFault) -> Outcome
+typealias ImmediateCall = @Sendable (LoginAttempt) throws(LoginFault) -> Outcome
 
-    /// Nil for a module that may have to wait, and for a sub-stack.
-    init?(_ entry: LoginStack.Entry) {
-        switch entry.kind {
-        case .immediate(let module): outcome = Self.call(of: module)
-        case .broken(let fault): outcome = { _ throws(LoginFault) in throw fault }
+extension LoginStack.Entry {
+    fileprivate var immediateCall: ImmediateCall? {
+        switch kind {
+        case .immediate(let module): return Self.call(of: module)
+        case .broken(let fault): return { _ throws(LoginFault) in throw fault }
         case .waiting, .substack: return nil
         }
     }
 
     /// Generic, so that a call neither copies the module nor unpacks an existential.
-    private static func call(
-        of module: some ImmediateLoginModule
-    ) -> @Sendable (LoginAttempt) throws(LoginFault) -> Outcome {
+    private static func call(of module: some ImmediateLoginModule) -> ImmediateCall {
         { attempt throws(LoginFault) in try attempt.perform(on: module) }
     }
-}
 
-extension LoginStack.Entry {
     /// The module; nil if it could not be created, and for a sub-stack.
     var module: (any LoginModule)? {
         switch kind {
