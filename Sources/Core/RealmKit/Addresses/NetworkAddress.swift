@@ -143,15 +143,19 @@ package struct CIDRSet: Sendable {
 
     package func contains(_ address: NetworkAddress) -> Bool {
         // The only block that may contain the address is the last one that begins at the address or before it.
-        var range = blocks.indices
+        let next = blocks.partitioningIndex { $0.first > address.bits }
+        return next > 0 && blocks[next - 1].contains(address)
+    }
+}
+
+extension Array {
+    /// Returns the index of the first element that meets a condition, in an array in which all elements after it do too.
+    func partitioningIndex(where isLater: (Element) -> Bool) -> Int {
+        var range = indices
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            if blocks[middle].first <= address.bits {
-                range = (middle + 1)..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
+            range = isLater(self[middle]) ? range.lowerBound..<middle : (middle + 1)..<range.upperBound
         }
-        return range.lowerBound > 0 && blocks[range.lowerBound - 1].contains(address)
+        return range.lowerBound
     }
 }

@@ -40,29 +40,14 @@ public struct SignedInUser: Sendable, Hashable {
         order =
             groups.count <= Self.linearCount
             ? []
-            : groups.indices.sorted { Self.difference(groups[$0], groups[$1]) < 0 }
+            : groups.indices.sorted { groups[$0].utf8.lexicographicallyPrecedes(groups[$1].utf8) }
                 .map { Int32(truncatingIfNeeded: $0) }
     }
 
     /// Returns whether the user is a member of a group.
     public func isMember(of group: String) -> Bool {
         guard !order.isEmpty else { return groups.contains { $0.hasBytes(of: group) } }
-        var range = order.indices
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            let difference = Self.difference(groups[Int(order[middle])], group)
-            if difference == 0 { return true }
-            range = difference < 0 ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
-        }
-        return false
-    }
-
-    /// Returns a number below 0 if the bytes of a name precede those of another, and 0 if they are equal.
-    private static func difference(_ name: String, _ other: String) -> Int {
-        let (bytes, others) = (name.utf8Span.span, other.utf8Span.span)
-        for index in 0..<min(bytes.count, others.count) where bytes[index] != others[index] {
-            return Int(bytes[index]) - Int(others[index])
-        }
-        return bytes.count - others.count
+        let place = order.partitioningIndex { !groups[Int($0)].utf8.lexicographicallyPrecedes(group.utf8) }
+        return place < order.endIndex && groups[Int(order[place])].hasBytes(of: group)
     }
 }
