@@ -52,18 +52,11 @@ public struct Authenticator: Sendable {
     ///
     /// - Throws: ``RealmError`` of code `noSuchRealm`.
     public func login(
-        _ request: consuming LoginRequest,
+        _ request: LoginRequest,
         asking conversation: any Conversation
     ) async throws(RealmError) -> LoginReport {
-        let realm = try realm(request.realm)
         // One realm gives one report.
-        return await reports(
-            of: request.username,
-            in: [realm],
-            service: request.service,
-            peer: request.peer,
-            asking: conversation
-        )[0]
+        await reports(request, in: [try realm(request.realm)], asking: conversation)[0]
     }
 
     /// Authenticates a user in several realms, in order, until one realm accepts the user; an empty list refuses the login.
@@ -86,26 +79,20 @@ public struct Authenticator: Sendable {
     ) async throws(RealmError) -> MultiRealmLoginReport {
         var bound: [BoundRealm] = []
         for name in realms { bound.append(try realm(name)) }
+        let request = LoginRequest(realm: realms.first ?? "", username: username, service: service, peer: peer)
         return MultiRealmLoginReport(
-            await reports(
-                of: username,
-                in: bound,
-                whenUnavailable: whenUnavailable,
-                service: service,
-                peer: peer,
-                asking: conversation
-            )
+            await reports(request, in: bound, whenUnavailable: whenUnavailable, asking: conversation)
         )
     }
 
+    /// Uses the realms in order, each instead of the one in the request.
     private func reports(
-        of username: Username,
+        _ request: LoginRequest,
         in realms: [BoundRealm],
         whenUnavailable: WhenUnavailable = .continue,
-        service: String,
-        peer: String?,
         asking conversation: any Conversation
     ) async -> [LoginReport] {
+        let (username, service, peer) = (request.username, request.service, request.peer)
         let accounts = realms.map { $0.account(of: username) }
         let reservation = accounts.isEmpty ? nil : await throttle?.reserve(accounts, by: username, from: peer)
         if let reservation { conversation.beforeWaiting { reservation.waitsForUser() } }
