@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Bytes
 internal import Synchronization
+internal import Workers
 
 /// A clock for the durations and deadlines of logins.
 ///
@@ -9,10 +11,7 @@ public protocol LoginClock: Sendable {
     /// The time in nanoseconds since a fixed moment; it never runs backwards.
     var now: UInt64 { get }
 
-    /// Waits until ``now`` has reached a time.
-    ///
-    /// - Parameter deadline: The time. If it has already passed, the call returns at once.
-    /// - Throws: `CancellationError` if the task is cancelled.
+    /// Waits until ``now`` has reached a time, or the task is cancelled; if the time has passed, returns at once.
     func sleep(until deadline: UInt64) async throws(CancellationError)
 }
 
@@ -20,9 +19,7 @@ public protocol LoginClock: Sendable {
 public struct WallClock: Sendable {
     private let read: @Sendable () -> Int
 
-    /// Creates a clock.
-    ///
-    /// - Parameter read: Returns the seconds since 1970, on any thread.
+    /// Creates a clock from a closure that returns the seconds since 1970, on any thread.
     public init(_ read: @escaping @Sendable () -> Int) { self.read = read }
 
     /// The seconds since 1970.
@@ -95,5 +92,29 @@ package final class TimerQueue: Sendable {
             return state.mustSleep(until: earliest) ? earliest : nil
         }
         if let earliest { sleep(until: earliest) }
+    }
+}
+
+/// A wait for a task with a time limit.
+package enum TimeLimitedWait {
+    /// Returns the value of a task, which is not cancelled; nil at the limit, or if the waiting task is cancelled.
+    package static func value<Value: Sendable>(
+        of task: Task<Value, Never>,
+        within limit: Duration,
+        clock: any LoginClock
+    ) async -> Value? {
+        let first = FirstValue<Value?>()
+        let deadline = clock.now &+ limit.nanoseconds
+        let waiter = Task { first.set(await task.value) }
+        let alarm = Task { if (try? await clock.sleep(until: deadline)) != nil { first.set(nil) } }
+        defer {
+            alarm.cancel()
+            waiter.cancel()
+        }
+        return await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.set(nil)
+        }
     }
 }

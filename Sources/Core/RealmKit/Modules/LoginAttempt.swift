@@ -34,7 +34,7 @@ public struct LoginAttempt: Sendable {
 
     /// Creates a success: the user is authenticated and is a member of these groups, as far as this module knows.
     public func commit(groups: [String] = [], attributes: [UserAttribute] = []) -> Verdict {
-        success(for: username, groups: groups, attributes: attributes)
+        commit(as: username, groups: groups, attributes: attributes)
     }
 
     /// Creates a success for a user whose name the realm spells in another way.
@@ -80,10 +80,7 @@ public struct LoginAttempt: Sendable {
     /// The call succeeds if ``LoginModule/authenticateUser(_:)`` returns a success or ``LoginModule/commit(_:)``
     /// returns `done`. In an abort or a logout this method has no effect.
     ///
-    /// - Parameters:
-    ///   - principals: The principals to add.
-    ///   - attributes: The attributes to add.
-    ///   - user: The user's name as the realm spells it, for a module that learns it in its commit; nil to add none.
+    /// A module that learns the user's name, as the realm spells it, in its commit adds it too.
     public func add(_ principals: [Principal], attributes: [UserAttribute] = [], as user: Username? = nil) {
         login.add(
             Contribution(
@@ -107,8 +104,7 @@ public struct LoginAttempt: Sendable {
 
     /// Reads and changes the state that the modules of this login share, in one step.
     ///
-    /// - Parameter body: Reads and changes the state; it must not call this attempt.
-    /// - Returns: The result of `body`.
+    /// The closure must not call this attempt.
     public func updateShared<Result: Sendable>(_ body: (inout SharedState) -> Result) -> Result {
         login.withSharedState(round: round, body)
     }

@@ -54,10 +54,7 @@ public struct FirstPass: Sendable, Hashable {
     /// Remove the stored name and password when the login is committed or aborted.
     public let clears: Bool
 
-    /// Reads the four options.
-    ///
-    /// - Parameter options: Options whose schema contains ``PropertySchema/firstPass``.
-    /// - Throws: ``BadModule`` if the schema does not contain them.
+    /// Reads the four options; throws if the schema does not contain ``PropertySchema/firstPass``.
     public init(_ options: ModuleOptions) throws(BadModule) {
         tries = try options.boolean("tryFirstPass")
         uses = try options.boolean("useFirstPass")
@@ -96,14 +93,8 @@ public struct FirstPass: Sendable, Hashable {
 
     /// Removes the shared name and password if `clearPass` is set; a module that implements commit or abort itself must call
     /// it there.
-    ///
-    /// - Parameter attempt: The current login.
     public func cleanUp(_ attempt: LoginAttempt) {
-        guard clears else { return }
-        attempt.updateShared { shared in
-            shared[.name] = nil
-            shared[.password] = nil
-        }
+        if clears { attempt.updateShared { ($0[.name], $0[.password]) = (nil, nil) } }
     }
 }
 

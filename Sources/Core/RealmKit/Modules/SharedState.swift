@@ -11,9 +11,7 @@ public struct SharedState: Sendable {
         /// The name, as in `javax.security.auth.login.name`.
         public let name: String
 
-        /// Creates a key.
-        ///
-        /// - Parameter name: The name, with a prefix that is unique to the modules that use it.
+        /// Creates a key, whose name has a prefix that is unique to the modules that use it.
         public init(_ name: String) { self.name = name }
 
         /// The user name that a module has authenticated.

@@ -9,15 +9,13 @@ public protocol GroupLookupRealm: Realm {
     /// Where a name has several spellings, such as a distinguished name, users and rules have the same one. Names of
     /// different groups must stay different. The default returns the name.
     ///
-    /// - Parameter name: The name as a rule writes it.
-    /// - Returns: The name.
     /// - Throws: ``BadValue`` if no group of the realm can have the name.
     func groupName(_ name: String) throws(BadValue) -> String
 
-    /// Looks groups up.
+    /// Returns those of some groups that exist, by the names that ``groupName(_:)`` returns.
     ///
-    /// - Parameter names: The names, as ``groupName(_:)`` returns them.
-    /// - Returns: Those that exist. Others may be among them, which are suggested in place of a name that does not exist.
+    /// Others may be among them, which are suggested in place of a name that does not exist.
+    ///
     /// - Throws: ``RealmError`` of code `unavailable`, or `invalidOperation` if the realm is configured so that it cannot
     ///   look groups up.
     func existingGroups(_ names: [String]) async throws(RealmError) -> [String]

@@ -4,7 +4,7 @@ internal import Bytes
 
 /// Rules that derive groups from other groups: with `a,b->c`, members of a or b are also members of c.
 ///
-/// Rules are transitive. A cycle is an error. Source: the `group-mapping` property of GlassFish, which applies it to the
+/// Rules are transitive. Source: the `group-mapping` property of GlassFish, which applies it to the
 /// LDAP realm only, Gatehouse to every realm.
 public struct GroupMapping: Sendable {
     /// A mapping without rules.
@@ -21,10 +21,7 @@ public struct GroupMapping: Sendable {
     /// Returns whether a rule gives a group.
     func hasTarget(_ group: String) -> Bool { targets.values.contains { $0.contains(UTF8Text(group)) } }
 
-    /// Reads rules such as `a,b->c`.
-    ///
-    /// - Parameter rules: Words that each contain one rule, or several rules separated by `;`.
-    /// - Throws: ``BadValue`` for a malformed rule, and for a cycle.
+    /// Reads words such as `a,b->c` that each contain one rule, or several rules separated by `;`; a cycle is an error.
     public init(rules: [String]) throws(BadValue) {
         var targets: [UTF8Text: [UTF8Text]] = [:]
         for rule in rules.flatMap({ $0.split(separator: ";") }) {

@@ -9,30 +9,23 @@ public protocol ManagedRealm: UserListingRealm {
     /// True if names that differ in case only are names of one user; false by default.
     var ignoresCase: Bool { get }
 
-    /// Adds a user.
+    /// Adds a user, with the hash of the password in a format that the realm reads; nil for a user who cannot sign in yet.
     ///
-    /// - Parameters:
-    ///   - user: The user's name, groups, state and attributes.
-    ///   - hash: The hash of the password, in a format the realm reads; nil for a user who cannot sign in yet.
     /// - Throws: ``RealmError`` of code `userExists` if the name is taken, `invalidOperation` for a name, group,
     ///   state or attribute that the realm cannot store, `unavailable` if the user could not be stored.
     func add(_ user: UserRecord, hash: String?) async throws(RealmError)
 
     /// Adds all the given users, or no user.
     ///
-    /// - Parameters:
-    ///   - users: The users and their hashes, as for ``add(_:hash:)``.
-    ///   - progress: Called from time to time with the number of users done so far, for example for a progress bar. A
-    ///     realm that is fast enough need not call it.
+    /// `progress` is called from time to time with the number of users done so far, for example for a progress bar. A realm
+    /// that is fast enough need not call it.
+    ///
     /// - Throws: ``RealmError`` as from ``add(_:hash:)``; `invalidOperation` if the realm adds only one user at a time;
     ///   `unavailable` if the task was cancelled.
     func add(all users: [NewUser], progress: @escaping @Sendable (Int) -> Void) async throws(RealmError)
 
     /// Adds all the users of a source, or no user; a realm that stores many users reads them in batches, in one transaction.
     ///
-    /// - Parameters:
-    ///   - source: The users and their hashes, as for ``add(_:hash:)``.
-    ///   - progress: Called as in ``add(all:progress:)``.
     /// - Throws: ``RealmError`` as from ``add(all:progress:)``, or from the source.
     func add(from source: any UserSource, progress: @escaping @Sendable (Int) -> Void) async throws(RealmError)
 
@@ -76,8 +69,6 @@ extension ManagedRealm {
     }
 
     /// Adds all the given users, or no user.
-    ///
-    /// - Throws: ``RealmError`` as from ``add(all:progress:)``.
     public func add(all users: [NewUser]) async throws(RealmError) {
         try await add(all: users) { _ in }
     }

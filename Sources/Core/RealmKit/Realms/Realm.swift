@@ -43,9 +43,8 @@ public protocol Realm: Sendable {
     /// If another realm follows it in one rule, loading the configuration warns: see ``WhenUnavailable``.
     static var dependsOnOtherSystems: Bool { get }
 
-    /// Creates the realm.
+    /// Creates the realm from the properties set in realms.conf, checked against ``properties``.
     ///
-    /// - Parameter properties: The properties set in realms.conf, checked against ``properties``.
     /// - Throws: ``BadRealm`` if the properties contradict each other or cannot be used.
     init(_ properties: RealmProperties) throws(BadRealm)
 
@@ -116,11 +115,8 @@ public protocol TestableRealm: Realm {
     /// Tests the back end: connects to each server, signs in there as the realm does, and makes its requests.
     ///
     /// It must end within the time limits of the realm, also if the back end does not answer. It asks for no password of
-    /// a user, and changes nothing.
-    ///
-    /// - Parameters:
-    ///   - user: A user to look up as at a login; nil for none.
-    ///   - report: Receives each step when it has ended. It is called on any thread.
+    /// a user, and changes nothing. If there is a user, it looks the user up as at a login. `report` receives each step when
+    /// it has ended, on any thread.
     func testBackEnd(user: Username?, report: @escaping @Sendable (BackEndStep) -> Void) async
 }
 

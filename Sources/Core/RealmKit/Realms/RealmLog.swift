@@ -17,16 +17,10 @@ public struct RealmLog: Sendable {
 
     private let write: @Sendable (Level, String) -> Void
 
-    /// Creates a log.
-    ///
-    /// - Parameter write: Takes a message without secrets. It is called on any thread, and must not block.
+    /// Creates a log from a closure that is called on any thread, and must not block.
     public init(_ write: @escaping @Sendable (Level, String) -> Void) { self.write = write }
 
-    /// Writes a message.
-    ///
-    /// - Parameters:
-    ///   - message: The event, without secrets. The program's log quotes names that came from outside.
-    ///   - level: The severity.
+    /// Writes a message without secrets; the program's log quotes names that came from outside.
     public func callAsFunction(_ message: String, _ level: Level = .warning) { write(level, message) }
 }
 

@@ -13,10 +13,7 @@ public protocol RefreshingRealm: Realm {
     /// Returns the current state of a user whom the realm has accepted before.
     ///
     /// The server compares the stamps of two calls to find changes that happened while it was stopped. Changes while it
-    /// runs are reported by ``refresh()``.
-    ///
-    /// - Parameter user: The user name, as the realm spells it.
-    /// - Returns: The state with its stamp; `unknown`, the default, if the realm cannot determine it.
+    /// runs are reported by ``refresh()``. The default is `unknown`: the realm cannot determine the state.
     func state(of user: Username) async -> UserState
 }
 
@@ -46,12 +43,7 @@ public enum UserState: Sendable, Hashable {
     case present(SecurityStamp)
 
     /// The stamp of a user who may sign in.
-    public var stamp: SecurityStamp? {
-        switch self {
-        case .unknown, .gone: nil
-        case .present(let stamp): stamp
-        }
-    }
+    public var stamp: SecurityStamp? { if case .present(let stamp) = self { stamp } else { nil } }
 }
 
 /// A digest of the data that determines a user's access: the password, the groups and the state of the account.
@@ -68,11 +60,8 @@ public struct SecurityStamp: Sendable, Hashable, CustomStringConvertible, Custom
     /// The time at which the account expires, in seconds since 1970; nil for never.
     public let expiry: Int?
 
-    /// Creates a stamp.
-    ///
-    /// - Parameters:
-    ///   - bytes: A digest of all the data, each item preceded by its length. Bytes after ``maximumBytes`` are cut off.
-    ///   - expiry: The time at which the account expires, in seconds since 1970. Sessions end no later than this time.
+    /// Creates a stamp from a digest of all the data, each item preceded by its length, of which bytes after ``maximumBytes``
+    /// are cut off; sessions end no later than the account expires.
     public init(_ bytes: [UInt8], expiry: Int? = nil) {
         self.bytes = Array(bytes.prefix(Self.maximumBytes))
         self.expiry = expiry

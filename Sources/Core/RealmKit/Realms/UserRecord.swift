@@ -95,13 +95,11 @@ public protocol UserSource: Sendable {
     /// The number of users.
     var count: Int { get }
 
-    /// Reads all users.
+    /// Passes all users to the closure in batches, in order; an error of the closure ends the reading.
     ///
     /// The caller must discard all users if an error is thrown, even an error at the end.
     ///
-    /// - Parameter body: Receives batches of users, in order. An error that it throws ends the reading.
-    /// - Throws: ``RealmError`` of code `unavailable` if the users cannot be read, or the source has changed; the error
-    ///   of the closure.
+    /// - Throws: ``RealmError`` of code `unavailable` if the users cannot be read, or the source has changed.
     func read(_ body: ([NewUser]) throws(RealmError) -> Void) throws(RealmError)
 }
 

@@ -37,8 +37,6 @@ public struct RealmKind: Sendable {
     }
 
     /// Creates a realm.
-    ///
-    /// - Throws: ``BadRealm`` if the properties contradict each other or cannot be used.
     public func makeRealm(_ properties: RealmProperties) throws(BadRealm) -> any Realm { try make(properties) }
 }
 

@@ -17,11 +17,10 @@ public enum PropertyValue: Sendable {
     /// Other realms of the configuration; one for the kind ``Property/Kind/realm``.
     case realms([BoundRealm])
 
-    /// Reads a value from the words of a configuration, which creates a reference to a realm from its realms instead.
+    /// Reads a value from the words after the property's name, without quotes and with `${...}` expanded.
     ///
-    /// - Parameters:
-    ///   - words: The words after the property's name, without quotes and with `${...}` expanded.
-    ///   - kind: The kind of value.
+    /// A configuration creates a reference to a realm from its realms instead.
+    ///
     /// - Throws: ``BadValue`` that describes the expected form.
     public init(_ words: [String], as kind: Property.Kind) throws(BadValue) {
         if case .list = kind {
@@ -80,8 +79,6 @@ public struct BadValue: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     /// Creates a fault.
-    ///
-    /// - Parameter description: The end of a sentence that begins with the property's name.
     public init(_ description: String) { self.description = description }
 }
 

@@ -7,10 +7,6 @@ public protocol SettingsFault: Error, Sendable, CustomStringConvertible {
     /// The problem, for the administrator.
     var message: String { get }
     /// Creates a fault.
-    ///
-    /// - Parameters:
-    ///   - message: The problem, for the administrator.
-    ///   - setting: The name of the wrong property or option, if the fault is about a single setting.
     init(_ message: String, setting: String?)
 }
 

@@ -16,10 +16,8 @@ public struct Account: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an account.
     ///
-    /// - Parameters:
-    ///   - realm: The name of the realm.
-    ///   - key: The key of all spellings of the name. If it is longer than ``maximumBytes``, a checksum replaces its
-    ///     end, which limits the size of a table of accounts. Accounts with the same shortened key share a counter.
+    /// If the key is longer than ``maximumBytes``, a checksum replaces its end, which limits the size of a table of accounts.
+    /// Accounts with the same shortened key share a counter.
     public init(realm: String, key: String) {
         self.realm = realm
         self.key = key.utf8.count <= Self.maximumBytes ? key : Self.shortened(key)

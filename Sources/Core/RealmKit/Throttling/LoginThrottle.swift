@@ -16,20 +16,16 @@ internal import Synchronization
 public protocol LoginThrottle: Sendable {
     /// Reserves an attempt, after a wait if too many are in progress.
     ///
-    /// - Parameters:
-    ///   - accounts: The accounts, one for each realm that may be used, at least one. The users need not exist.
-    ///   - username: The name as it was typed.
-    ///   - peer: The network address of the client, if the login came over a network.
-    /// - Returns: The reservation.
+    /// There is at least one account, one for each realm that may be used; the users need not exist. The user name is as it
+    /// was typed, and `peer` is the network address of the client, if the login came over a network.
     func reserve(_ accounts: [Account], by username: Username, from peer: String?) async -> any LoginReservation
 }
 
 /// An attempt that a ``LoginThrottle`` has reserved.
 public protocol LoginReservation: Sendable {
-    /// Returns whether the login may be granted in the realm of an account.
+    /// Returns whether the login may be granted in the realm of one of the reserved accounts.
     ///
-    /// - Parameter account: One of the reserved accounts.
-    /// - Returns: True if the login may be granted. If not, the stack is still evaluated, and the login refused as locked.
+    /// If not, the stack is still evaluated, and the login refused as locked.
     func mayGrant(_ account: Account) -> Bool
 
     /// Tells the throttle that the login waits for a person, who may take any time or never answer.
@@ -40,7 +36,7 @@ public protocol LoginReservation: Sendable {
 
     /// Records the result of the attempt, once, then waits for the delay of the response, unless the task is cancelled.
     ///
-    /// - Parameter attempts: The result in each realm that was used, in order. Only the last result can be a success.
+    /// There is a result for each realm that was used, in order. Only the last result can be a success.
     func settle(_ attempts: [RealmAttempt]) async
 }
 

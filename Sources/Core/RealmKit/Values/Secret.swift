@@ -14,9 +14,7 @@ internal import Glibc
     private nonisolated(unsafe) let storage: UnsafeMutableBufferPointer<UInt8>
     private let capacity: Int
 
-    /// Copies bytes; the caller should wipe the original.
-    ///
-    /// - Parameter bytes: Any number of bytes, including none.
+    /// Copies any number of bytes, including none; the caller should wipe the original.
     public init(_ bytes: some Collection<UInt8>) {
         let storage = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = unsafe storage.initialize(from: bytes)
@@ -24,17 +22,11 @@ internal import Glibc
         capacity = storage.count
     }
 
-    /// Copies the UTF-8 bytes of a text.
-    ///
-    /// - Parameter text: The text. A `String` cannot be wiped, so secrets from outside should be passed as bytes.
+    /// Copies the UTF-8 bytes of a text, which cannot be wiped, so secrets from outside should be passed as bytes.
     public convenience init(utf8 text: String) { self.init(Array(text.utf8)) }
 
-    /// Allocates the memory and writes the bytes into it, so that no other copy of them exists.
-    ///
-    /// - Parameters:
-    ///   - capacity: The maximum number of bytes; 0 or more.
-    ///   - fill: Writes the bytes.
-    /// - Throws: The error of `fill`; the bytes written so far are wiped.
+    /// Allocates memory for at most `capacity` bytes, which the closure writes into it, so that no other copy of them exists;
+    /// if it throws, those written so far are wiped.
     public init<Failure: Error>(
         capacity: Int,
         initializingWith fill: (inout OutputSpan<UInt8>) throws(Failure) -> Void
@@ -77,11 +69,7 @@ internal import Glibc
         }
     }
 
-    /// Gives access to the bytes during a call.
-    ///
-    /// - Parameter body: Reads the bytes. It must wipe every copy after use.
-    /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`.
+    /// Gives access to the bytes during a call, which must wipe every copy after use.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
